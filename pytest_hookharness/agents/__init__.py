@@ -1,0 +1,10 @@
+"""
+This package is concerned with the scripted agent: what it does next, given what it saw.
+
+Middle floor: agents. Pure; it knows no host, no process and no judge.
+"""
+
+from pytest_hookharness.agents.agent import Agent, Position, start
+from pytest_hookharness.agents.behaviours import BEHAVIOURS, BehaviourFunction, UnknownBehaviour
+
+__all__ = ["BEHAVIOURS", "Agent", "BehaviourFunction", "Position", "UnknownBehaviour", "start"]

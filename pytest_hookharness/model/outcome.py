@@ -1,0 +1,137 @@
+"""
+This module is concerned with the outcome: scenario, trace, verdict and findings in one value.
+
+Ground floor: values only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_hookharness.model.processes import Process, Tier
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import Scenario, VerdictName
+from pytest_hookharness.model.trace import Hooked, Trace
+from pytest_hookharness.model.verdicts import (
+    Finding,
+    Livelock,
+    Terminated,
+    Verdict,
+    Violation,
+    verdict_name,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """
+    Everything one simulation gave.
+
+    Attributes:
+        scenario: What was asked.
+        host: The profile that was simulated, with its version.
+        trace: What took place.
+        verdict: What that means for termination.
+        findings: Defects seen on the way.
+        violations: Promises of the scenario that were not kept.
+        assumptions: What the verdict rests on, in sentences.
+        tier: How the fires were kept apart from the machine.
+        seed: The seed of the run.
+        wall: Seconds it took.
+        kept: Where the workspace was kept; empty if it was not.
+    """
+
+    scenario: Scenario
+    host: str
+    trace: Trace
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    tier: Tier = Tier.GROUP
+    seed: int = 0
+    wall: float = 0.0
+    kept: str = ""
+
+    @property
+    def verdict_name(self) -> VerdictName:
+        """
+        The word for the verdict.
+        """
+        return verdict_name(self.verdict)
+
+    @property
+    def terminated(self) -> bool:
+        """
+        Whether the hooks let the agent stop by their own decision.
+        """
+        return isinstance(self.verdict, Terminated)
+
+    @property
+    def livelock(self) -> bool:
+        """
+        Whether an endless loop was proved.
+        """
+        return isinstance(self.verdict, Livelock)
+
+    @property
+    def passed(self) -> bool:
+        """
+        Whether every promise of the scenario was kept.
+        """
+        return not self.violations
+
+    @property
+    def iterations(self) -> int:
+        """
+        Turns since the first prompt.
+        """
+        return self.trace.turns
+
+    def blocks(self, event: str | None = None) -> int:
+        """
+        How many refusals the host honoured, in all or for one event.
+        """
+        return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
+
+    def fires(self, hook: str | None = None) -> int:
+        """
+        How often hooks were fired: all, those of an event, or those whose command holds a word.
+        """
+        return sum(
+            1
+            for _, fire in self.trace.fires()
+            if hook is None or hook == fire.hook.event or hook in fire.hook.command
+        )
+
+    def decisions(self, event: str) -> tuple[Ruling, ...]:
+        """
+        What the host made of each asking of an event, in order.
+        """
+        return tuple(ruled(hooked) for _, hooked in self.trace.hooked(event))
+
+    def reasons(self, event: str | None = None) -> tuple[str, ...]:
+        """
+        The reasons of all refusals, in order.
+        """
+        return tuple(reason for _, hooked in self.trace.hooked(event) for reason in hooked.decision.reasons)
+
+    @property
+    def leftovers(self) -> tuple[Process, ...]:
+        """
+        Processes that outlived the fire that started them.
+        """
+        return tuple(
+            process for _, fire in self.trace.fires() if fire.run is not None for process in fire.run.leftovers
+        )
+
+
+def ruled(hooked: Hooked) -> Ruling:
+    """
+    What really became of an event: a refusal that the guard set aside counts as allowed.
+    """
+    if hooked.decision.overridden:
+        return Ruling.ALLOW
+    if hooked.decision.ruling is Ruling.NONE:
+        return Ruling.ALLOW
+    return hooked.decision.ruling

@@ -1,0 +1,268 @@
+"""
+This module is concerned with processes: how one is started and what became of it.
+
+Ground floor: values only. Times are seconds, sizes are bytes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+class Stdio(enum.Enum):
+    """
+    What the standard streams of a hook are connected to.
+    """
+
+    SOCKET = "socket"
+    PIPE = "pipe"
+    TTY = "tty"
+
+
+class Tier(enum.Enum):
+    """
+    How a fire is kept apart from the machine, best first.
+    """
+
+    NAMESPACES = "namespaces"
+    SUBREAPER = "subreaper"
+    GROUP = "process group"
+
+
+class KillScope(enum.Enum):
+    """
+    Whom a host signals when it cuts a hook.
+    """
+
+    CHILD = "child"
+    GROUP = "group"
+    TREE = "tree"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KillPolicy:
+    """
+    How a host ends a hook that took too long.
+
+    Attributes:
+        signals: Signal numbers in order.
+        scope: Who receives them.
+        grace: Seconds the host waits after each signal before it sends the next, or gives up.
+    """
+
+    signals: tuple[int, ...] = (15, 9)
+    scope: KillScope = KillScope.TREE
+    grace: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stdin:
+    """
+    How a host writes a hook's standard input.
+
+    Attributes:
+        data: All bytes, the final newline included if the host writes one.
+        close: Whether the host signals end of file afterwards.
+        chunk: Write in pieces of this many bytes; ``None`` for all at once.
+        delay: Seconds before the first byte and between pieces.
+    """
+
+    data: bytes = b""
+    close: bool = True
+    chunk: int | None = None
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """
+    All that is needed to fire one hook once.
+
+    Attributes:
+        argv: Argument vector; the first word is looked up on the PATH of ``env``.
+        cwd: Working folder, absolute.
+        env: The complete environment.
+        stdin: What is written to the process, and how.
+        stdio: What its three standard streams are.
+        own_session: Whether the host starts it in a session of its own.
+        limit: The host's time limit.
+        patience: Our own limit; the smaller of the two cuts the fire.
+        pipe_wait: How long the host waits for the output to be closed once the process has exited.
+        linger: How long descendants may live on after that before they are counted as left over.
+        kill: How the host cuts it.
+        output_limit: How many bytes of each output stream are kept.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str
+    env: Mapping[str, str]
+    stdin: Stdin = Stdin()
+    stdio: Stdio = Stdio.PIPE
+    own_session: bool = True
+    limit: float = 60.0
+    patience: float = 10.0
+    pipe_wait: float = 0.5
+    linger: float = 0.2
+    kill: KillPolicy = KillPolicy()
+    output_limit: int = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """
+    A process that was seen.
+
+    Attributes:
+        pid: Its number, inside the tier's own numbering.
+        command: Its command line, bounded.
+        age: Seconds since the fire began when it was started; below zero if before.
+    """
+
+    pid: int
+    command: str
+    age: float
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """
+    What one process was doing when its fire was cut.
+
+    Attributes:
+        process: Which process.
+        state: The kernel's state letter (``R``, ``S``, ``D``, ``T``, ``Z`` ...).
+        blocked_in: System call or kernel function it waits in; empty if it was running or unknown.
+        waits_for: What it waits for, in words; empty if unknown.
+    """
+
+    process: Process
+    state: str
+    blocked_in: str = ""
+    waits_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """
+    The process ended by itself with an exit code.
+    """
+
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signaled:
+    """
+    The process was ended by a signal that the harness did not send.
+    """
+
+    signal: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    """
+    The fire was cut.
+
+    Attributes:
+        after: Seconds it was given.
+        at_host_limit: True if the host's own limit cut it, false if our patience ended below it.
+        ignored_term: It was still alive after the first signal's grace.
+        doing: What each process of the tree was doing.
+    """
+
+    after: float
+    at_host_limit: bool
+    ignored_term: bool = False
+    doing: tuple[Activity, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOpen:
+    """
+    The process ended, but another one still held its output open when the host stopped waiting.
+
+    Attributes:
+        exit: How the process itself ended.
+        waited: Seconds the output was waited for.
+        holders: Who held it.
+    """
+
+    exit: Exited | Signaled
+    waited: float
+    holders: tuple[Process, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """
+    The command could not be started at all.
+    """
+
+    reason: str
+
+
+Ending: TypeAlias = Exited | Signaled | TimedOut | HeldOpen | NotStarted
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """
+    One output stream of a fire.
+
+    Attributes:
+        data: What was kept.
+        total: How many bytes were written in all.
+    """
+
+    data: bytes = b""
+    total: int = 0
+
+    @property
+    def cut_at(self) -> int | None:
+        """
+        How many bytes were kept, if that is not all of them.
+        """
+        return len(self.data) if self.total > len(self.data) else None
+
+    @property
+    def text(self) -> str:
+        """
+        What was kept, as text; bytes that are not UTF-8 are replaced.
+        """
+        return self.data.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """
+    What became of one launch.
+
+    Attributes:
+        ending: How it ended.
+        stdin_taken: Bytes of standard input that the system accepted from us.
+        stdin_read: Bytes that the hook is known to have read; ``None`` where that cannot be known.
+        stdout: Standard output.
+        stderr: Standard error.
+        started: Seconds after the first start of its batch.
+        wall: Seconds until the process itself had ended (or was cut).
+        cpu: Seconds of processor time, waited-for descendants included.
+        peak_memory: Largest resident size of one process, in bytes.
+        leftovers: Processes that outlived it and were then ended by the harness.
+        pid: The process number it had, inside the tier's own numbering.
+    """
+
+    ending: Ending
+    stdin_taken: int = 0
+    stdin_read: int | None = None
+    stdout: Output = Output()
+    stderr: Output = Output()
+    started: float = 0.0
+    wall: float = 0.0
+    cpu: float = 0.0
+    peak_memory: int = 0
+    leftovers: tuple[Process, ...] = ()
+    pid: int = 0

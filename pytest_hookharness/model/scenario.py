@@ -1,0 +1,278 @@
+"""
+This module is concerned with the scenario: the whole input of one simulation as one value.
+
+Ground floor: values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.protocol import Json, Payload
+
+VerdictName: TypeAlias = Literal[
+    "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
+]
+VERDICTS: tuple[VerdictName, ...] = (
+    "terminated",
+    "capped",
+    "livelock",
+    "hung",
+    "recursing",
+    "lockout",
+    "undecided",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Double:
+    """
+    A stand-in command, first on the PATH of the hooks and of the agent's shell.
+
+    Attributes:
+        exit: Its exit code.
+        stdout: What it prints.
+        stderr: What it prints on standard error.
+        heals_after: It fails this many times and then succeeds; ``None`` for never.
+        hangs: It never returns.
+        floods: Bytes it prints before it ends.
+        prompts: A question that it asks on the terminal, and waits.
+    """
+
+    exit: int = 0
+    stdout: str = ""
+    stderr: str = ""
+    heals_after: int | None = None
+    hangs: bool = False
+    floods: int = 0
+    prompts: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """
+    How often something may happen, both ends included; ``None`` is open.
+    """
+
+    min: int | None = None
+    max: int | None = None
+
+    @classmethod
+    def exactly(cls, number: int) -> Range:
+        """
+        The range that holds one number only.
+        """
+        return cls(number, number)
+
+    def __contains__(self, number: int) -> bool:
+        return (self.min is None or self.min <= number) and (self.max is None or number <= self.max)
+
+    def __str__(self) -> str:
+        if self.min == self.max and self.min is not None:
+            return str(self.min)
+        if self.min is None:
+            return f"at most {self.max}" if self.max is not None else "any number"
+        return f"at least {self.min}" if self.max is None else f"{self.min} to {self.max}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mask:
+    """
+    A piece of the state that the author declares irrelevant.
+
+    Attributes:
+        file: A glob over state paths such as ``workspace/.state/*.json``; ``**`` crosses folders.
+        keys: JSON keys, at any depth, whose values are left out; empty leaves the whole content out.
+        text: A regular expression whose matches are left out instead.
+    """
+
+    file: str
+    keys: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileExpectations:
+    """
+    What the workspace must look like at the end; all paths are relative to it.
+    """
+
+    equal: Mapping[str, str] = field(default_factory=dict)
+    contain: Mapping[str, str] = field(default_factory=dict)
+    absent: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardExpectation:
+    """
+    What must be said about the host's guard.
+
+    Attributes:
+        overrides: The refusal that the guard sets aside, counted from 1; ``None`` if not asked for.
+        present: Whether the host has a guard that would end the loop.
+    """
+
+    present: bool = True
+    overrides: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """
+    What a scenario's author promises. A key that was not written is not checked, except that
+    findings and leftovers are never allowed unless named.
+
+    Attributes:
+        verdict: The verdict by name.
+        within: Iterations, at most.
+        blocks: Refusals that the host honoured: in all, or by event.
+        fires: Fires of a hook, by a word of its command, or of an event by its name.
+        decisions: The rulings on an event, in order, from the first.
+        period: The period of the lasso, in turns.
+        guard: What is said about the guard.
+        evidence: ``exact``, ``probed`` or ``masked``.
+        reasons: Regular expressions, each found in some reason the agent was given.
+        findings: Codes that must occur; others must not.
+        files: The workspace at the end.
+        leftovers: How many processes were left over, in all.
+        sometimes: Event names, or ``event:ruling``, each of which must happen at least once.
+    """
+
+    verdict: VerdictName | None = None
+    within: int | None = None
+    blocks: Range | Mapping[str, Range] | None = None
+    fires: Mapping[str, Range] = field(default_factory=dict)
+    decisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    period: int | None = None
+    guard: GuardExpectation | None = None
+    evidence: str | None = None
+    reasons: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    files: FileExpectations | None = None
+    leftovers: Range | None = None
+    sometimes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """
+    Where a scenario was written.
+
+    Attributes:
+        file: The scenario file.
+        marks: Line and column (both from 1) of each value, by key path (``expect.verdict``,
+            ``agent[2].tool``); a variant's own values stand under ``variants.NAME.``.
+    """
+
+    file: Path
+    marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def line(self, path: str, default: int = 1) -> int:
+        """
+        The line of a key path, or of the nearest path around it.
+        """
+        while path:
+            if path in self.marks:
+                return self.marks[path][0]
+            path = path.rpartition("[")[0] if path.endswith("]") else path.rpartition(".")[0]
+        return default
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """
+    What the scenario lets a handler answer that is not a command.
+
+    Attributes:
+        event: The event of the handler.
+        type: Its type: ``prompt``, ``http``, ``agent`` or ``mcp_tool``.
+        match: A word that its prompt, address or name must hold; empty for any.
+        reply: What it answers, as the host reads the JSON output of a command.
+        times: Answer only this often, then go to the next; ``None`` for always.
+    """
+
+    event: str
+    type: str
+    match: str = ""
+    reply: Payload = field(default_factory=dict)
+    times: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """
+    One simulation: a host, its hooks, a workspace, an agent and a promise.
+
+    Attributes:
+        name: The scenario's name.
+        host: Name of a host profile, with or without ``@version``.
+        variant: Name of the variant; empty for the base.
+        why: What the author wants to show.
+        origin: Where it was written, if in a file.
+        project: A folder that is copied fresh into the workspace.
+        plugin: A plugin folder, loaded by the host beside the project's own hooks.
+        files: Files written into the workspace after that, by path relative to it. A text that
+            begins with ``#!`` makes the file executable.
+        modes: Permission bits for files, by path.
+        git: Whether the workspace is a committed repository.
+        hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
+            content; ``None`` for the host's usual places.
+        commands: Doubles by name.
+        env: Variables of the host's environment.
+        network: Whether the hooks may reach the network.
+        script: The agent.
+        answers: Replies of handlers that are not commands.
+        masks: Parts of the state that the author declares irrelevant.
+        cover: Further absolute folders that belong to the state.
+        until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
+        turns: Most turns that are played.
+        patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
+            the setting of the run.
+        expect: The author's promise.
+    """
+
+    name: str
+    host: str = "claude-code"
+    variant: str = ""
+    why: str = ""
+    origin: Origin | None = None
+    project: Path | None = None
+    plugin: Path | None = None
+    files: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, int] = field(default_factory=dict)
+    git: bool = False
+    hooks: str | Mapping[str, Json] | None = None
+    commands: Mapping[str, Double] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
+    network: bool = False
+    script: Script = Script()
+    answers: tuple[Answer, ...] = ()
+    masks: tuple[Mask, ...] = ()
+    cover: tuple[str, ...] = ()
+    until: Literal["lasso", "guard"] = "lasso"
+    turns: int = 200
+    patience: float | None = None
+    expect: Expectation = Expectation(verdict="terminated")
+
+    @property
+    def id(self) -> str:
+        """
+        Name, variant and host, as they stand in a node id.
+        """
+        inner = f"{self.variant}-{self.host}" if self.variant else self.host
+        return f"{self.name}[{inner}]"
+
+    def mark(self, path: str) -> str:
+        """
+        The key path under which a value of this scenario was really written.
+        """
+        if self.variant and self.origin is not None:
+            own = f"variants.{self.variant}.{path}"
+            if any(mark == own or mark.startswith((own + ".", own + "[")) for mark in self.origin.marks):
+                return own
+        return path

@@ -1,0 +1,213 @@
+"""
+This module is concerned with verdicts: what a trace means for termination.
+
+Ground floor: values only. The verdicts are a sum; none of them overlap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.scenario import VerdictName
+from pytest_hookharness.model.trace import Change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guard:
+    """
+    The host's own net, seen from one loop.
+
+    Attributes:
+        overrides: The refusal that it sets aside, counted from 1 since the streak began;
+            ``None`` if it would never act on this loop.
+        why: One sentence.
+        rule: The fact it rests on.
+    """
+
+    overrides: int | None
+    why: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terminated:
+    """
+    The agent wanted to stop and the hooks let it, by their own decision.
+
+    Attributes:
+        turn: The turn in which they did.
+    """
+
+    turn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capped:
+    """
+    The host's guard ended it before a lasso was proved, or because the scenario let it.
+
+    Attributes:
+        turn: The turn in which it did.
+        guard: The guard.
+        changed: What kept changing from turn to turn, so that nothing was proved before.
+    """
+
+    turn: int
+    guard: Guard
+    changed: tuple[Change, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Livelock:
+    """
+    The same state came again, twice: it goes on for ever.
+
+    Attributes:
+        stem: The turn after which the cycle begins.
+        period: Length of the cycle in turns.
+        laps: How often the cycle was gone round.
+        evidence: ``exact``, ``probed`` or ``masked``.
+        assumptions: What the proof rests on, in sentences.
+        guard: What the host's guard would do about it; ``None`` if the host has none.
+    """
+
+    stem: int
+    period: int
+    laps: int = 2
+    evidence: str = "exact"
+    assumptions: tuple[str, ...] = ()
+    guard: Guard | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hung:
+    """
+    A fire was cut and the host's rule for that leaves the agent waiting.
+    """
+
+    turn: int
+    event: str
+    command: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recursing:
+    """
+    Fires caused fires beyond the limit of depth or number.
+    """
+
+    turn: int
+    limit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lockout:
+    """
+    From this state no move that the agent has leads to a stop.
+    """
+
+    turn: int
+    moves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undecided:
+    """
+    It is not known whether this ends.
+
+    Attributes:
+        turn: The last turn that was played.
+        why: What ended the search.
+        changed: What differed between the last turns, if nothing recurred.
+    """
+
+    turn: int
+    why: str
+    changed: tuple[Change, ...] = ()
+
+
+Verdict: TypeAlias = Terminated | Capped | Livelock | Hung | Recursing | Lockout | Undecided
+
+
+def verdict_name(verdict: Verdict) -> VerdictName:
+    """
+    The word for a verdict, as scenario files use it.
+    """
+    match verdict:
+        case Terminated():
+            return "terminated"
+        case Capped():
+            return "capped"
+        case Livelock():
+            return "livelock"
+        case Hung():
+            return "hung"
+        case Recursing():
+            return "recursing"
+        case Lockout():
+            return "lockout"
+        case Undecided():
+            return "undecided"
+        case _:
+            assert_never(verdict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """
+    A defect seen on the way.
+
+    Attributes:
+        code: ``HH`` and three digits.
+        name: The short name, in capitals.
+        text: What was seen, in one sentence.
+        advice: What to do about it.
+        turn: The turn in which it was first seen; 0 before the first.
+        hook: The command concerned; empty if none.
+        times: How often it was seen.
+        rule: The host's rule behind it, if there is one.
+    """
+
+    code: str
+    name: str
+    text: str
+    advice: str = ""
+    turn: int = 0
+    hook: str = ""
+    times: int = 1
+    rule: Rule | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """
+    A promise of the scenario that was not kept.
+
+    Attributes:
+        path: The key path of the promise, as written in the file.
+        expected: What was promised, in words.
+        seen: What was seen instead.
+    """
+
+    path: str
+    expected: str
+    seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """
+    What the judge makes of a trace.
+
+    Attributes:
+        verdict: The verdict.
+        findings: Defects seen on the way.
+        assumptions: What verdict and findings rest on, in sentences.
+    """
+
+    verdict: Verdict
+    findings: tuple[Finding, ...] = ()
+    assumptions: tuple[str, ...] = field(default=())

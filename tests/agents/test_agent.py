@@ -1,0 +1,173 @@
+"""
+Claims about the scripted agent as a value.
+"""
+
+import itertools
+import random
+
+import pytest
+
+from pytest_hookharness.agents import BEHAVIOURS, UnknownBehaviour, start
+from pytest_hookharness.model.moves import (
+    Behaviour,
+    Edit,
+    Message,
+    Observation,
+    Prompt,
+    Reaction,
+    Run,
+    Script,
+    Stop,
+)
+
+REFUSED = Observation((Message("feedback", "tests fail", "Stop"),))
+NOTHING = Observation()
+
+
+def play(agent, *observations):
+    acts = []
+    for observation in observations:
+        act, agent = agent.act(observation)
+        acts.append(act)
+    return acts, agent
+
+
+def test_script_order():
+    """The acts of a script come in the order in which they were written, then the behaviour takes over."""
+    agent = start(Script(acts=(Prompt(text="go"), Run(command="ls"), Stop(text="one"))))
+
+    acts, _ = play(agent, NOTHING, NOTHING, NOTHING, REFUSED)
+
+    assert [Prompt(text="go"), Run(command="ls"), Stop(text="one"), Stop(text="Done.")] == acts
+
+
+def test_prompt_is_added():
+    """A script that does not begin with a prompt is given one."""
+    act, _ = start(Script(acts=(Stop(),))).act(NOTHING)
+
+    assert isinstance(act, Prompt)
+
+
+def test_same_value_same_act():
+    """An agent can be put back: the same value acts alike however often it is asked."""
+    _, agent = play(start(Script(then=Behaviour(name="editing"))), NOTHING, NOTHING, REFUSED, REFUSED)
+
+    assert agent.act(REFUSED) == agent.act(REFUSED)
+
+
+def test_moves_are_passed_over_when_the_turn_is_over():
+    """Moves that were written for a refusal that did not come are passed over to the next event."""
+    agent = start(Script(acts=(Prompt(text="a"), Stop(), Stop(), Prompt(text="b"))))
+    _, agent = play(agent, NOTHING, NOTHING)
+
+    act, agent = agent.act(NOTHING, turn_over=True)
+
+    assert Prompt(text="b") == act
+    assert agent.act(NOTHING, turn_over=True)[0] is None
+
+
+def test_idle_position_recurs():
+    """An idle agent that is refused alike stands where it stood before."""
+    _, second = play(start(Script()), NOTHING, NOTHING, REFUSED, REFUSED)
+    _, third = play(second, REFUSED)
+
+    assert second.position == third.position
+    assert "" == third.position.opaque
+
+
+def test_editing_position_never_recurs():
+    """An agent that counts its files never stands where it stood before."""
+    agent = start(Script(then=Behaviour(name="editing")))
+    places = set()
+    for _ in range(20):
+        _, agent = agent.act(REFUSED)
+        places.add(agent.position.text)
+
+    assert 20 == len(places)
+
+
+def test_loop_iterators_count():
+    """The hidden iterator of a for loop is part of the position."""
+
+    def twice_then_once(seen):
+        for text in itertools.cycle(["a", "a", "b"]):
+            seen = yield Stop(text=text)
+
+    agent = start(Script(then=Behaviour(name="t")), {"t": twice_then_once})
+    _, agent = play(agent, NOTHING, *[REFUSED] * 7)
+    places = []
+    for _ in range(6):
+        places.append(agent.position.text)
+        _, agent = agent.act(REFUSED)
+
+    assert 3 == len(set(places))
+    assert places[:3] == places[3:]
+
+
+def test_what_cannot_be_compared_is_said():
+    """A behaviour that keeps a random generator makes the position opaque."""
+
+    def dicing(seen, dice=None):
+        dice = random.Random(0)  # noqa: S311
+        while True:
+            seen = yield Stop(text=str(dice.random()))
+
+    _, agent = play(start(Script(then=Behaviour(name="dicing")), {"dicing": dicing}), NOTHING, NOTHING)
+
+    assert "'dicing' remembers a Random in 'dice'" in agent.position.opaque
+
+
+def test_generator_inside_is_followed():
+    """A behaviour that hands over to another with yield from is compared through it."""
+
+    def outer(seen):
+        yield from BEHAVIOURS["oscillating"](seen)
+
+    agent = start(Script(then=Behaviour(name="outer")), {"outer": outer})
+    _, agent = play(agent, *[NOTHING] * 6)
+    first = agent.position
+    _, agent = play(agent, *[NOTHING] * 4)
+
+    assert first == agent.position
+    assert first != play(agent, NOTHING)[1].position
+
+
+def test_reaction():
+    """A reaction replaces the next move when its event and its words were shown."""
+    heal = Reaction(event="Stop", reason="tests? fail", moves=(Run(command="make"), Stop(text="healed")), times=1)
+    agent = start(Script(reactions=(heal,)))
+
+    acts, _ = play(agent, NOTHING, NOTHING, REFUSED, NOTHING, REFUSED)
+
+    assert [Run(command="make"), Stop(text="healed"), Stop(text="Done.")] == acts[2:]
+
+
+def test_unknown_behaviour_names_the_nearest():
+    """A behaviour that does not exist is an error that names the nearest one."""
+    with pytest.raises(UnknownBehaviour, match="did you mean 'idle'"):
+        start(Script(then=Behaviour(name="idel")))
+
+
+def test_unknown_option_names_the_known_ones():
+    """An option that a behaviour does not take is an error that lists those it takes."""
+    with pytest.raises(UnknownBehaviour, match="it takes: text"):
+        start(Script(then=Behaviour(name="idle", options={"txt": "x"})))
+
+
+@pytest.mark.parametrize("name", sorted(BEHAVIOURS))
+def test_every_behaviour_wants_to_stop(name):
+    """Every behaviour tries to stop within five moves."""
+    options = {"tag": "x"} if name == "promising" else {}
+    agent = start(Script(then=Behaviour(name=name, options=options)))
+
+    acts, _ = play(agent, *[NOTHING] * 6)
+
+    assert any(isinstance(act, Stop) for act in acts)
+
+
+def test_editing_never_repeats_a_file():
+    """The editing agent touches a file of its own in every round."""
+    acts, _ = play(start(Script(then=Behaviour(name="editing"))), *[NOTHING] * 9)
+
+    files = [act.file for act in acts if isinstance(act, Edit)]
+    assert len(files) == len(set(files)) == 4
