@@ -30,6 +30,28 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Performance:
+    """
+    What really became of a tool call in the workspace, before a host puts it into its own words.
+
+    Attributes:
+        exit: Exit code of a shell command; ``None`` for everything else, or if there was none.
+        stdout: What a shell command printed.
+        stderr: What it printed on standard error.
+        error: Why the call could not be carried out; empty if it could.
+        original: The file's text before; ``None`` if there was no such file.
+        content: The file's text after, or what was read; ``None`` if there is none.
+    """
+
+    exit: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    error: str = ""
+    original: str | None = None
+    content: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
     """
     One tool call in the host's own terms.

@@ -6,9 +6,10 @@ Ground floor: values only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from pytest_hookharness.model.processes import Process, Tier
+from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario, VerdictName
 from pytest_hookharness.model.trace import Hooked, Trace
@@ -38,6 +39,7 @@ class Outcome:
         tier: How the fires were kept apart from the machine.
         seed: The seed of the run.
         wall: Seconds it took.
+        calls: The calls of each double.
         kept: Where the workspace was kept; empty if it was not.
     """
 
@@ -51,6 +53,7 @@ class Outcome:
     tier: Tier = Tier.GROUP
     seed: int = 0
     wall: float = 0.0
+    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     kept: str = ""
 
     @property

@@ -266,3 +266,22 @@ class Run:
     peak_memory: int = 0
     leftovers: tuple[Process, ...] = ()
     pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """
+    One call of a double.
+
+    Attributes:
+        argv: Its arguments, its own name first.
+        cwd: Where it was called.
+        stdin: What was on its standard input, up to a bound; ``None`` if that was not its own: a stream
+            that the caller merely passed on is left alone, for somebody else wants to read it.
+        stdin_kind: ``pipe``, ``socket``, ``file``, ``null``, ``terminal``, ``closed`` or ``other``.
+    """
+
+    argv: tuple[str, ...]
+    cwd: str = ""
+    stdin: bytes | None = None
+    stdin_kind: str = "other"

@@ -144,3 +144,41 @@ class Decision:
     updated_output: Json = None
     halt: str | None = None
     rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """
+    One key of what a hook of an event reads on its standard input.
+
+    Attributes:
+        name: The key.
+        kind: What stands there: ``uuid``, ``path``, ``folder``, ``word``, ``text``, ``flag``, ``count``,
+            ``list``, ``object``, ``nothing``, ``event``, ``tool`` (a tool's name), ``input`` (its
+            input) or ``response`` (its result).
+        source: Under which word a session knows the value, where that is not the key.
+        optional: Whether the key is left out where there is no value.
+        choices: The words that may stand there; empty for any.
+    """
+
+    name: str
+    kind: str = "text"
+    source: str = ""
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventFields:
+    """
+    All keys of the standard input of one event, in the host's order.
+
+    Attributes:
+        event: The host's name of the event.
+        fields: The keys.
+        rule: Where they are known from.
+    """
+
+    event: str
+    fields: tuple[Field, ...]
+    rule: Rule

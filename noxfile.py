@@ -1,0 +1,95 @@
+"""
+This module is concerned with chores: the one door for people and for CI. ``nox --list`` explains it.
+"""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "venv"
+nox.options.sessions = ["lint", "types", "tests"]
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+TEST = nox.project.dependency_groups(PROJECT, "test")
+LINT = nox.project.dependency_groups(PROJECT, "lint")
+
+WHERE = "import pytest_hookharness as package; print(package.__file__)"
+
+# Tests of what is in no wheel.
+OF_THE_REPOSITORY = shutil.ignore_patterns("__pycache__", "test_repository.py", "test_distribution.py")
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """
+    Run the quick tests; arguments go to pytest.
+    """
+    session.install("-e", ".", *TEST)
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def slow(session: nox.Session) -> None:
+    """
+    Run the slow tests; arguments go to pytest.
+    """
+    session.install("-e", ".", *TEST)
+    session.run("pytest", "-m", "slow", "-n", "auto", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """
+    Look for bad habits, bad layout and bad spelling.
+    """
+    session.install(*LINT)
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+    session.run("codespell")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """
+    Check the types twice, with mypy and with pyright.
+    """
+    session.install("-e", ".", "nox", *TEST, *LINT)
+    session.run("mypy")
+    session.run("pyright", "--pythonpath", str(Path(session.bin, "python")))
+
+
+@nox.session
+def wheel(session: nox.Session) -> None:
+    """
+    Test the built wheel where the source cannot be reached; arguments go to pytest.
+    """
+    session.install(*TEST)
+    with tempfile.TemporaryDirectory(prefix="wheel-") as folder:
+        session.run("python", "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+        session.install("--force-reinstall", *map(str, Path(folder).glob("*.whl")))
+        for name in ("tests", "scenarios"):
+            shutil.copytree(name, Path(folder, name), symlinks=True, ignore=OF_THE_REPOSITORY)
+        shutil.copy("pyproject.toml", folder)
+        session.chdir(folder)
+        found = str(session.run("python", "-c", WHERE, silent=True)).strip()
+        if "site-packages" not in Path(found).parts:
+            session.error(f"the tests would run against {found}, not against the wheel")
+        session.log(f"testing {found}")
+        session.run("pytest", "-n", "auto", *session.posargs)
+        session.run("pytest", "--hook-scenarios")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """
+    Run every benchmark, one after the other.
+    """
+    benchmarks = sorted(Path("benchmarks").glob("*.py"))
+    if not benchmarks:
+        session.skip("there are no benchmarks")
+    session.install("-e", ".", *TEST)
+    for benchmark in benchmarks:
+        session.run("python", str(benchmark), *session.posargs)

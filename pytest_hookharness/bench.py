@@ -1,0 +1,146 @@
+"""
+This module is concerned with the bench: what the hook fixtures of one test share.
+
+Top floor.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness import hosts, loading
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.protocol import Json
+from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.stage import Stage
+
+_LOCAL = re.compile(r"(?<![^\s=])\.{1,2}/[^\s;|&<>()\"'$`*?]+")
+
+
+def anchor(command: str, folder: Path) -> str:
+    """
+    Write the files that a command names with ``./`` or ``../`` in full, where they exist in a folder.
+
+    The hook itself runs in a throw-away workspace, in which such a path would point nowhere.
+    """
+
+    def full(found: re.Match[str]) -> str:
+        path = (folder / found[0]).resolve()
+        return shlex.quote(str(path)) if path.exists() else found[0]
+
+    return _LOCAL.sub(full, command)
+
+
+def _anchored(value: Json, folder: Path) -> Json:
+    match value:
+        case str():
+            return anchor(value, folder)
+        case Mapping():
+            return {
+                key: _anchored(item, folder) if key == "command" or not isinstance(item, str) else item
+                for key, item in value.items()
+            }
+        case Sequence():
+            return [_anchored(item, folder) for item in value]
+        case _:
+            return value
+
+
+class Bench:
+    """
+    What the hook fixtures of one test share: its doubles, its files, its outcomes.
+    """
+
+    def __init__(self, harness: Harness, folder: Path, outcomes: list[Outcome]) -> None:
+        self.harness = harness
+        self.folder = folder
+        self.outcomes = outcomes
+        self.keys: dict[str, Any] = {}
+        self.commands: dict[str, Double] = {}
+        self._stage: tuple[Scenario, Stage] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stage is not None:
+            self._stage[1].close()
+
+    def calls(self, name: str) -> tuple[Call, ...]:
+        """
+        Every call of a double so far, in simulations and in single fires.
+        """
+        played = [call for outcome in self.outcomes for call in outcome.calls.get(name, ())]
+        staged = self._stage[1].workspace.calls(name) if self._stage is not None else ()
+        return (*played, *staged)
+
+    def scenario(self, given: Mapping[str, Any]) -> Scenario:
+        """
+        A scenario from the words of a test, on top of what its fixtures set up.
+        """
+        keys: dict[str, Any] = {"name": "test", **self.keys}
+        hooks: dict[str, Any] = {}
+        for key, value in given.items():
+            if key[:1].isupper():
+                hooks[key] = _anchored(value, self.folder)
+            else:
+                keys[key] = value
+        if hooks:
+            keys["hooks"] = hooks
+        agent, then = keys.pop("agent", None), keys.pop("then", None)
+        if isinstance(agent, Script):
+            script = agent
+        else:
+            script = loading.script_from(list(agent or []), then=then)
+        scenario = loading.scenario_from(keys, path=self.folder / "test")
+        return replace(scenario, script=script, commands={**self.commands, **scenario.commands})
+
+    def simulate(self, scenario: Scenario) -> Outcome:
+        """
+        Play a scenario, and remember its outcome for the report of this test.
+        """
+        outcome = self.harness.simulate(scenario)
+        self.outcomes.append(outcome)
+        return outcome
+
+    def stage(self, scenario: Scenario) -> Stage:
+        """
+        The stage for single fires; calls that start from the same scenario share it.
+        """
+        if self._stage is not None and self._stage[0] == scenario:
+            return self._stage[1]
+        if self._stage is not None:
+            self._stage[1].close()
+        stage = self.harness.stage(scenario)
+        self._stage = (scenario, stage)
+        return stage
+
+
+def pick(name: str, folder: Path | None = None) -> Scenario:
+    """
+    The one scenario that a node id names: ``FILE::name[variant-host]``, or a file with one item.
+
+    Raises:
+        ValueError: The file has no such item; the message lists those it has.
+    """
+    file, _, wanted = name.partition("::")
+    path = (folder or Path()) / file
+    known = tuple(word for profile in hosts.known() for word in (profile.name, profile.id))
+    scenarios = loading.load(path, known_hosts=known)
+    found = [scenario for scenario in scenarios if wanted in ("", scenario.id)]
+    if len(found) != 1:
+        items = "\n  ".join(f"{file}::{scenario.id}" for scenario in scenarios)
+        problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
+        raise ValueError(f"{file} {problem}:\n  {items}")
+    return found[0]

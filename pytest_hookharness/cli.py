@@ -1,0 +1,160 @@
+"""
+This module is concerned with the shell: ``hookharness run`` and ``hookharness try``.
+
+Top floor: a thin door to the same engine as the fixtures and the scenario files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness import __version__, loading
+from pytest_hookharness.execution.sandbox import ExecutionError
+from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.bench import anchor, pick
+from pytest_hookharness.harness import TIERS, Harness, header, seconds
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports import story
+from pytest_hookharness.simulation import Interrupted
+from pytest_hookharness.stage import Settings, SimulationError
+
+KEPT, BROKEN, UNUSABLE = 0, 1, 2
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hookharness", description="Simulate agent hosts, fire real hooks, and say whether it ever ends."
+    )
+    parser.add_argument("--version", action="version", version=f"hookharness {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    shared = argparse.ArgumentParser(add_help=False)
+    shared.add_argument("--seed", type=int, default=0, help="seed of everything that is made up (0)")
+    shared.add_argument("--patience", default="10s", help="cut a fire after this (10s)")
+    shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
+    shared.add_argument("--turns", type=int, help="most turns that are played")
+    shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
+    shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
+
+    run = commands.add_parser("run", parents=[shared], help="play exactly one item of a scenario file")
+    run.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it")
+    run.set_defaults(scenario=_from_file)
+
+    once = commands.add_parser(
+        "try", parents=[shared], help="close the loop on one hook, without any file", description=_TRY
+    )
+    once.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
+    once.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
+    once.add_argument("--host", default="claude-code", help="host to play (claude-code)")
+    once.add_argument("--project", type=Path, help="folder that is copied into the workspace")
+    once.add_argument("--git", action="store_true", help="make the workspace a committed repository")
+    once.add_argument("--then", default="idle", help="how the agent behaves (idle)")
+    once.add_argument("--matcher", help="matcher of the hook")
+    once.add_argument("--timeout", type=float, help="time limit of the hook in seconds, as its settings have it")
+    once.set_defaults(scenario=_from_words)
+
+    schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
+    schema.set_defaults(scenario=None)
+    return parser
+
+
+_TRY = (
+    "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
+    "to stop. Files that COMMAND names with ./ are taken from here; the hook runs in an empty throw-away "
+    "workspace, or in a copy of --project. Exit status: 0 it terminates without findings, 1 it does not, "
+    "2 it could not be told."
+)
+
+
+def _from_file(arguments: argparse.Namespace) -> Scenario:
+    return pick(arguments.item)
+
+
+def _from_words(arguments: argparse.Namespace) -> Scenario:
+    handler = {"type": "command", "command": anchor(arguments.command, Path.cwd())}
+    if arguments.timeout is not None:
+        handler["timeout"] = arguments.timeout
+    group: dict[str, object] = {"hooks": [handler]}
+    if arguments.matcher is not None:
+        group["matcher"] = arguments.matcher
+    acts = [
+        {"prompt": "Please do the work."},
+        {"run": "echo working"},
+        {"edit": {"file": "work.txt", "text": "done\n"}},
+    ]
+    made = loading.scenario_from(
+        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [group]}}
+    )
+    project = arguments.project.resolve() if arguments.project is not None else None
+    return replace(made, project=project, script=loading.script_from(acts, then=arguments.then))
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def show(turn: int, fires: int) -> None:
+        print(f"\rturn {turn}, {fires} fires", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _play(arguments: argparse.Namespace) -> Outcome:
+    settings = Settings(
+        seed=arguments.seed,
+        patience=seconds(arguments.patience, "--patience"),
+        wall=seconds(arguments.budget, "--budget"),
+        turns=arguments.turns,
+        tier=TIERS.get(arguments.tier or ""),
+        keep=arguments.keep,
+    )
+    scenario = arguments.scenario(arguments)
+    print(header(settings))
+    with Harness(settings) as harness:
+        outcome = harness.simulate(scenario, on_turn=_progress())
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    return outcome
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """
+    The console script.
+
+    Returns:
+        0 if every promise was kept, 1 if one was broken, 2 if it could not be told.
+    """
+    arguments = _parser().parse_args(argv)
+    if arguments.scenario is None:
+        print(json.dumps(loading.schema(), indent=2))
+        return KEPT
+    try:
+        outcome = _play(arguments)
+    except Interrupted as interrupted:
+        print(story.story(interrupted.outcome))
+        return UNUSABLE
+    except (
+        ValueError,
+        OSError,
+        loading.ScenarioErrors,
+        pytest.UsageError,
+        ExecutionError,
+        WorkspaceError,
+        SimulationError,
+    ) as error:
+        print(f"hookharness: {error}", file=sys.stderr)
+        return UNUSABLE
+    print(story.story(outcome))
+    if outcome.kept:
+        print(f"kept: {outcome.kept}")
+    if outcome.passed:
+        return KEPT
+    return UNUSABLE if outcome.verdict_name == "undecided" else BROKEN

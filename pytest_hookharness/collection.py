@@ -1,0 +1,125 @@
+"""
+This module is concerned with collection: scenario files as pytest modules, their items as functions.
+
+Top floor.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+
+from pytest_hookharness import harness, loading
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports import story
+
+_MATERIAL = re.compile(r"^\s*(?:project|plugin):\s*[\"']?([^\"'\s#]+)", re.MULTILINE)
+
+
+class ScenarioFailed(Exception):
+    """
+    A promise of a scenario was not kept.
+
+    Attributes:
+        outcome: What the simulation gave.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        super().__init__(story.first_line(outcome))
+
+
+class ScenarioFile(pytest.Module):
+    """
+    One scenario file.
+    """
+
+    def _getobj(self) -> types.ModuleType:
+        # There is no Python module behind a scenario file; fixtures and markers only need a place.
+        return types.ModuleType(self.path.name.split(".")[0])
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """
+        One item for each variant and host.
+        """
+        wanted = self.config.getoption("--hook-host")
+        known = tuple(name for profile in harness.profiles() for name in (profile.name, profile.id))
+        try:
+            scenarios = loading.load(_short(self.path), hosts=wanted or None, known_hosts=known)
+        except loading.ScenarioErrors as errors:
+            raise self.CollectError(str(errors)) from None
+        for scenario in scenarios:
+            yield ScenarioItem.from_parent(self, name=scenario.id, callobj=_play(scenario), scenario=scenario)
+
+
+def _short(path: Path) -> Path:
+    # What is printed is meant to be pasted into a shell that stands where pytest was started.
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _play(scenario: Scenario) -> Callable[..., None]:
+    def play(_hook_bench: Any) -> None:
+        outcome = _hook_bench.simulate(scenario)
+        if not outcome.passed:
+            raise ScenarioFailed(outcome)
+
+    return play
+
+
+class ScenarioItem(pytest.Function):
+    """
+    One scenario on one host.
+    """
+
+    scenario: Scenario
+
+    def __init__(self, *, scenario: Scenario, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scenario = scenario
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """
+        The place of the scenario's promise, for editors and summaries.
+        """
+        return self.path, _line(self.scenario, "expect") - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """
+        The story of a failure at its line of the file, without a frame of ours.
+        """
+        if not isinstance(excinfo.value, ScenarioFailed):
+            return super().repr_failure(excinfo)
+        outcome = excinfo.value.outcome
+        broken = outcome.violations[0].path if outcome.violations else "expect"
+        text = story.story(outcome)
+        # Only these very classes survive the way from an xdist worker to the controller.
+        return ReprExceptionInfo(
+            reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
+            reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, broken), story.first_line(outcome)),
+        )
+
+
+def _line(scenario: Scenario, path: str) -> int:
+    return scenario.origin.line(scenario.mark(path)) if scenario.origin is not None else 1
+
+
+def is_material(folder: Path) -> bool:
+    """
+    Whether a folder is the project or the plugin of a scenario beside it, and so no place for tests.
+    """
+    for file in folder.parent.glob("*.scenario.yaml"):
+        try:
+            named = _MATERIAL.findall(file.read_text("utf-8", "replace"))
+        except OSError:
+            continue
+        if any((file.parent / name).resolve() == folder.resolve() for name in named):
+            return True
+    return False

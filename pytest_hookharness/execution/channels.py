@@ -1,0 +1,275 @@
+"""
+This module is concerned with channels: the standard streams between the harness and one hook.
+
+Middle floor: execution. Loaded by the supervisor too.
+"""
+
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import socket
+import struct
+import termios
+
+from pytest_hookharness.execution.order import PIPE, TTY, Order
+
+_SIOCOUTQ = termios.TIOCOUTQ
+_SURE = 4096  # what a fresh pipe takes at once under every limit
+_READ = 1 << 16
+
+
+class Source:
+    """
+    Our end of a hook's standard input.
+    """
+
+    __slots__ = ("_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_spaced", "due", "fd", "taken")
+
+    def __init__(self, fd: int, order: Order) -> None:
+        self.fd = fd
+        self.taken = 0
+        self._kind = order.stdio
+        self._data = memoryview(order.data)
+        self._close = order.close
+        self._piece = order.chunk or len(order.data)
+        self._spaced = order.delay
+        self._mirror = -1
+        self._quiet = False
+        self.due: float | None = None
+        if len(order.data) > _SURE or order.delay or order.stdio == TTY:
+            os.set_blocking(fd, False)
+
+    @property
+    def waiting(self) -> bool:
+        """
+        Whether there is more to write.
+        """
+        return not self._quiet and self.taken < len(self._data)
+
+    def feed(self, now: float) -> bool:
+        """
+        Write what can be written; true if the rest must wait until the hook has read.
+        """
+        while self.waiting:
+            if self.due is not None and now < self.due:
+                return False
+            end = min(self.taken - self.taken % self._piece + self._piece, len(self._data))
+            try:
+                self.taken += os.write(self.fd, self._data[self.taken : end])
+            except BlockingIOError:
+                return True
+            except OSError:
+                # The reader is gone. What was accepted until then is all there is to tell.
+                self._quiet = True
+                break
+            if self.taken < end:
+                return True
+            if self._spaced:
+                self.due = now + self._spaced
+        self.due = None
+        self.finish()
+        return False
+
+    def finish(self) -> None:
+        """
+        Signal the end of the input, if the host does so.
+        """
+        if self.fd < 0 or not self._close:
+            return
+        if self._kind == PIPE:
+            os.close(self.fd)
+            self.fd = -1
+        elif self._kind == TTY:
+            self._type_end()
+        else:
+            # Not closed: its queue still tells how much was read.
+            end = _socket.socket(fileno=self.fd)
+            try:
+                end.shutdown(socket.SHUT_WR)
+            except OSError:
+                self._quiet = True
+            finally:
+                end.detach()
+        self._close = False
+
+    def _type_end(self) -> None:
+        try:
+            os.write(self.fd, b"\x04")
+        except OSError:
+            self._quiet = True
+
+    def keep(self, reading_end: int) -> bool:
+        """
+        Take the hook's end of a pipe as well, which tells how much of it was never read, if that is safe.
+        """
+        # Not while we still write: it would hide from us that nobody reads.
+        if self._kind != PIPE or self.waiting or not self.taken:
+            return False
+        self._mirror = reading_end
+        return True
+
+    def read_by_hook(self) -> int | None:
+        """
+        Tell how much the hook has read; ``None`` if that cannot be known.
+        """
+        if self.taken == 0:
+            return 0
+        if self._kind == PIPE and self._mirror >= 0:
+            (left,) = struct.unpack("i", fcntl.ioctl(self._mirror, termios.FIONREAD, b"\0\0\0\0"))
+            return self.taken - int(left)
+        if self._kind in (PIPE, TTY) or self.fd < 0:
+            return None
+        return self._read_from_socket()
+
+    def _read_from_socket(self) -> int | None:
+        end = _socket.socket(fileno=self.fd)
+        try:
+            # A reader that closes with bytes unread resets the connection; without that, an empty queue means
+            # that all of it was read.
+            if end.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0:
+                return None
+            (left,) = struct.unpack("i", fcntl.ioctl(self.fd, _SIOCOUTQ, b"\0\0\0\0"))
+        except OSError:
+            return None
+        finally:
+            end.detach()
+        return self.taken if left == 0 else None
+
+    def close(self) -> None:
+        """
+        Give everything back.
+        """
+        for descriptor in (self.fd, self._mirror):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self.fd = self._mirror = -1
+
+
+class Sink:
+    """
+    Our end of one output stream of a hook: always drained, kept up to a limit.
+    """
+
+    __slots__ = ("_kept", "_limit", "_room", "fd", "total")
+
+    def __init__(self, fd: int, limit: int) -> None:
+        self.fd = fd
+        self.total = 0
+        self._limit = limit
+        self._room = limit
+        self._kept: list[bytes] = []
+
+    def take(self) -> bool:
+        """
+        Read once; false at the end of the stream. To be called only when there is something to read.
+        """
+        try:
+            data = os.read(self.fd, _READ)
+        except BlockingIOError:
+            return True
+        except OSError:  # a terminal or a socket whose other side is gone
+            data = b""
+        if not data:
+            self.close()
+            return False
+        self.total += len(data)
+        if self._room > 0:
+            self._kept.append(data[: self._room])
+            self._room -= len(data)
+        return True
+
+    @property
+    def data(self) -> bytes:
+        """
+        What was kept.
+        """
+        return b"".join(self._kept)
+
+    def close(self) -> None:
+        """
+        Give the end back.
+        """
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+class Channels:
+    """
+    The three streams of one hook, and the hook's ends until it has them.
+    """
+
+    __slots__ = ("names", "sinks", "source", "theirs")
+
+    def __init__(self, order: Order) -> None:
+        if order.stdio == PIPE:
+            (in_theirs, in_ours), (out_ours, out_theirs), (err_ours, err_theirs) = (
+                os.pipe(),
+                os.pipe(),
+                os.pipe(),
+            )
+            self.theirs: tuple[int, ...] = in_theirs, out_theirs, err_theirs
+        elif order.stdio == TTY:
+            in_ours, theirs = _terminal()
+            out_ours, err_ours = os.dup(in_ours), -1
+            self.theirs = (theirs,)
+        else:
+            (in_ours, in_theirs), (out_ours, out_theirs), (err_ours, err_theirs) = _pair(), _pair(), _pair()
+            self.theirs = in_theirs, out_theirs, err_theirs
+        self.source = Source(in_ours, order)
+        self.sinks = Sink(out_ours, order.output_limit), Sink(err_ours, order.output_limit)
+        # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
+        # known only now.
+        self.names = () if order.stdio == PIPE else tuple(_name(end, order.stdio) for end in self.theirs)
+
+    def handed_over(self) -> None:
+        """
+        Close the hook's ends, which the hook has now.
+        """
+        for descriptor in self.theirs[1:]:
+            os.close(descriptor)
+        if not self.source.keep(self.theirs[0]):
+            os.close(self.theirs[0])
+
+    def stream_names(self) -> dict[str, int]:
+        """
+        Name what lies behind the hook's streams, as /proc does, with the number of each stream.
+        """
+        if self.names:
+            return {name: number for number, name in enumerate(self.names)}
+        ours = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
+        return {_name(fd, PIPE): number for number, fd in enumerate(ours) if fd >= 0}
+
+    def close(self) -> None:
+        """
+        Give everything back.
+        """
+        self.source.close()
+        for sink in self.sinks:
+            sink.close()
+
+
+def _pair() -> tuple[int, int]:
+    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+    ours, theirs = _socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
+def _terminal() -> tuple[int, int]:
+    """
+    Open a terminal that does not echo and leaves line ends alone, so that what is read is what was written.
+    """
+    ours, theirs = os.openpty()
+    modes = termios.tcgetattr(theirs)
+    modes[1] &= ~termios.ONLCR
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    return ours, theirs
+
+
+def _name(descriptor: int, stdio: str) -> str:
+    if stdio == TTY:
+        return os.ttyname(descriptor)
+    return f"{'pipe' if stdio == PIPE else 'socket'}:[{os.fstat(descriptor).st_ino}]"

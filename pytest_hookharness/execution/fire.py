@@ -1,0 +1,210 @@
+"""
+This module is concerned with one fire: its phases from the start to the end of its last descendant.
+
+Middle floor: execution. Loaded by the supervisor too. A fire never waits; its batch tells it what happened.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+
+from pytest_hookharness.execution import activity, kin, proctable
+from pytest_hookharness.execution.channels import Channels
+from pytest_hookharness.execution.order import CHILD, GROUP, Order
+from pytest_hookharness.execution.spawn import explain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pytest_hookharness.execution.batch import Batch
+
+# Running until its exit or its cut; cutting while signals are sent; draining while its output is awaited;
+# lingering while its descendants may end by themselves.
+RUNNING, CUTTING, DRAINING, LINGERING, DONE = range(5)
+_NEVER = float("inf")
+_KILL_PATIENCE = 10.0
+_DRAIN_ROUNDS = 64
+_monotonic = time.monotonic
+
+
+class Fire:
+    """
+    One hook from its start to the end of all that it started.
+    """
+
+    __slots__ = (
+        "_batch", "_boot", "_channels", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent", "_usage",
+        "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
+    )  # fmt: skip
+
+    def __init__(self, order: Order, batch: Batch) -> None:
+        self.order = order
+        self.phase = RUNNING
+        self.pid = 0
+        self._batch = batch
+        self._ending: tuple[Any, ...] = ()
+        self._exit: tuple[str, int] = ("exited", 0)
+        self._usage: tuple[float, int] = (0.0, 0)
+        self._leftovers: list[tuple[int, str, float]] = []
+        self._wall = 0.0
+        self._sent = 0
+        self._read: int | None = None
+
+    def start(self, budget_end: float) -> None:
+        """
+        Start the hook, with as much of its input written beforehand as the system takes.
+        """
+        order = self.order
+        self._channels = channels = Channels(order)
+        self.source, self.sinks = channels.source, channels.sinks
+        self._boot = proctable.boot_clock()
+        self.began = now = _monotonic()
+        if order.delay:
+            self.source.due = now + order.delay
+        else:
+            self.source.feed(now)
+        try:
+            self.pid, refusal = self._batch.spawner.start(order, channels.theirs)
+        finally:
+            channels.handed_over()
+        self._given = min(order.limit, order.patience, budget_end - now)
+        self.deadline = now + self._given
+        if refusal is not None:
+            self.phase = DONE
+            self.pid, self.source.taken, self._read = 0, 0, 0
+            self._ending = "not started", explain(order, refusal)
+
+    def exited(self, status: int, usage: Any, now: float) -> None:
+        """
+        Note how the hook ended.
+        """
+        code = os.waitstatus_to_exitcode(status)
+        self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
+        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        self._drain()
+        self._read = self.source.read_by_hook()
+        self.source.close()
+        if self.phase == RUNNING:
+            self._wall = now - self.began
+            self.phase, self.deadline = DRAINING, now + self.order.pipe_wait
+        else:
+            self._linger(now)
+
+    def _drain(self) -> None:
+        """
+        Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
+        """
+        ready = select.poll()
+        by_number = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
+        for number in by_number:
+            ready.register(number, select.POLLIN)
+        for _ in range(_DRAIN_ROUNDS if by_number else 0):
+            seen = ready.poll(0)
+            if not seen:
+                return
+            for number, _ in seen:
+                if not by_number[number].take():
+                    ready.unregister(number)
+
+    def settle(self, now: float) -> None:
+        """
+        Go on as soon as there is nothing left to wait for.
+        """
+        nobody = self._batch.is_empty_but_for_hooks()
+        if self.phase == DRAINING:
+            if nobody:
+                self._drain()
+            if nobody or (self.sinks[0].fd < 0 and self.sinks[1].fd < 0):
+                self._ending = self._exit
+                self._linger(now)
+        if self.phase == LINGERING and (nobody or not self._batch.family(self)):
+            self.phase = DONE
+
+    def _linger(self, now: float) -> None:
+        self.phase, self.deadline = LINGERING, now + self.order.linger
+
+    def overdue(self, now: float) -> None:
+        """
+        Do what is due when the deadline of the present phase has passed.
+        """
+        if self.phase == RUNNING:
+            self._cut(now)
+        elif self.phase == CUTTING:
+            self._escalate(now)
+        elif self.phase == DRAINING:
+            self._held_open(now)
+        elif self.phase == LINGERING:
+            self._end_leftovers()
+
+    def _cut(self, now: float) -> None:
+        """
+        Look at what the processes are doing, then begin to end them.
+        """
+        family = self._batch.family(self)
+        streams = activity.Streams(self._channels.stream_names(), self.source.waiting, self.order.close)
+        doing = activity.look(family, self._boot, streams)
+        # The host's own limit counts as such only if nothing of ours was shorter.
+        at_host_limit = self.order.limit <= self._given
+        self._ending = "cut", self._given, at_host_limit, False, doing
+        self._wall = now - self.began
+        self.phase = CUTTING
+        self._escalate(now)
+
+    def _escalate(self, now: float) -> None:
+        """
+        Send the host's next signal; after the last one end everything that is left.
+        """
+        signals, sent = self.order.signals, self._sent
+        if sent == 1:
+            kind, after, at_host_limit, _, doing = self._ending
+            self._ending = kind, after, at_host_limit, signals[0] != signal.SIGKILL, doing
+        self._sent += 1
+        if sent < len(signals):
+            self._signal(signals[sent])
+            self.deadline = now + self.order.grace
+        elif sent == len(signals):
+            kin.send(self._batch.family(self), signal.SIGKILL)
+            self.deadline = now + _KILL_PATIENCE
+        else:
+            raise kin.SurvivorError(f"the kernel does not end {proctable.command(self.pid)} (pid {self.pid})")
+
+    def _signal(self, number: int) -> None:
+        if self.order.scope == CHILD:
+            kin.send((self.pid,), number)
+        elif self.order.scope == GROUP:
+            kin.send_group(self.pid, number)
+        else:
+            kin.send(self._batch.family(self), number)
+
+    def _held_open(self, now: float) -> None:
+        names = {name for name, number in self._channels.stream_names().items() if number}
+        holders = self._batch.reach.holders(names, self._boot)
+        self._ending = "held", self._exit, self.order.pipe_wait, holders
+        self._linger(now)
+
+    def _end_leftovers(self) -> None:
+        family = self._batch.family(self)
+        self._leftovers = [proctable.describe(pid, self._boot) for pid in family]
+        kin.send(family, signal.SIGKILL)
+        self.phase = DONE
+
+    def close(self) -> None:
+        """
+        Give all descriptors back.
+        """
+        self._channels.close()
+
+    def report(self, first: float) -> tuple[Any, ...]:
+        """
+        Tell what became of it.
+        """
+        stdout, stderr = self.sinks
+        cpu, peak = self._usage
+        return (
+            self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
+            self.began - first, self._wall, cpu, peak, self._leftovers, self.pid,
+        )  # fmt: skip

@@ -1,0 +1,143 @@
+"""
+This module is concerned with the keeper: the small process that fires one item's hooks and ends all they start.
+
+Middle floor: execution. Runs inside the supervisor's children, never in the pytest process.
+"""
+
+# ruff: noqa: PTH  # pathlib costs the small processes more than all else that they import
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+
+from pytest_hookharness.execution import namespaces, wire
+from pytest_hookharness.execution.batch import Batch
+from pytest_hookharness.execution.kin import Descendants, Group, SurvivorError
+from pytest_hookharness.execution.spawn import Spawner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
+
+
+def trace(problem: BaseException) -> str:
+    """
+    Tell a problem and where it arose.
+    """
+    # Without the library for that, which would cost the start-up several milliseconds.
+    places = []
+    frame = problem.__traceback__
+    while frame is not None:
+        code = frame.tb_frame.f_code
+        places.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
+        frame = frame.tb_next
+    return f"{type(problem).__name__}: {problem} ({' > '.join(places)})"
+
+
+def watch_children() -> int:
+    """
+    Have the end of a child make a descriptor readable, and return that descriptor.
+    """
+    seen, told = os.pipe()
+    os.set_blocking(seen, False)
+    os.set_blocking(told, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    return seen
+
+
+def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
+    """
+    Serve one item from its first value to its last.
+
+    Args:
+        peer: Connected with the pytest process.
+        spawner: Starts processes.
+        tiers: Every tier, with the reason why it is not available here, empty if it is.
+    """
+    request = wire.receive(peer)
+    if request[0] == "tiers":
+        wire.send(peer, tiers)
+        return
+    _, asked, network, private, visible = request
+    tier = asked or next(name for name, reason in tiers.items() if not reason)
+    if tiers[tier]:
+        wire.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
+    elif tier == NAMESPACES:
+        _keep_in_namespaces(peer, spawner, network, private, visible)
+    else:
+        if tier == SUBREAPER:
+            namespaces.become_subreaper()
+        wire.send(peer, ("ready", tier, [], "" if asked else tiers[NAMESPACES]))
+        serve(peer, spawner, Group() if tier == GROUP else Descendants(False))
+
+
+def _keep_in_namespaces(
+    peer: socket.socket, spawner: Spawner, network: bool, private: list[tuple[str, str]], visible: list[str]
+) -> None:
+    """
+    Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
+    """
+    try:
+        namespaces.enter(network)
+        pid = os.fork()
+    except OSError as problem:
+        wire.send(peer, ("refused", trace(problem)))
+        return
+    if pid:
+        # A plain end by this signal: with this process the kernel ends the first one inside.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        # This process keeps its copy of the socket until then: its end of file tells pytest that all are dead.
+        os.waitpid(pid, 0)
+        return
+    try:
+        namespaces.die_with_parent()
+        stubs = namespaces.arrange(network, private, visible)
+    except OSError as problem:
+        wire.send(peer, ("refused", trace(problem)))
+        return
+    wire.send(peer, ("ready", NAMESPACES, stubs, ""))
+    serve(peer, spawner, Descendants(True))
+
+
+def serve(peer: socket.socket, spawner: Spawner, reach: Descendants | Group) -> None:
+    """
+    Fire one batch after the other until the other side is gone.
+    """
+    wake = watch_children()
+    signal.signal(signal.SIGHUP, _leave)
+    os.chdir("/")
+    try:
+        while True:
+            request: tuple[list[Any], float | None] = wire.receive(peer)
+            _clear(wake)
+            try:
+                answer: tuple[str, Any] = "runs", Batch(reach, spawner, peer, wake).run(*request)
+            except (OSError, SurvivorError) as problem:
+                answer = "failed", trace(problem)
+            wire.send(peer, answer)
+    except (EOFError, ConnectionError):
+        pass
+    finally:
+        reach.sweep(())
+
+
+def _leave(number: int, _frame: object) -> None:
+    """
+    End as if the other side were gone: the supervisor says so when it cannot be seen from here.
+    """
+    signal.signal(number, lambda *_: None)
+    raise EOFError("the supervisor ends")
+
+
+def _clear(wake: int) -> None:
+    """
+    Forget the children that ended after the last batch.
+    """
+    with contextlib.suppress(BlockingIOError):
+        os.read(wake, 4096)

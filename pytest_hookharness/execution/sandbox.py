@@ -1,0 +1,290 @@
+"""
+This module is concerned with sandboxes, as the pytest process sees them: where an item's hooks are fired.
+
+Middle floor: execution. The processes behind it are in ``supervisor`` and ``keeper``.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness.execution import wire
+from pytest_hookharness.execution.translation import decode, encode
+from pytest_hookharness.model.processes import Launch, Run, Tier
+
+_PROGRAM = Path(__file__).with_name("supervisor.py")
+_OPENING = 30.0
+_CLOSING = 30.0
+_BEYOND = 60.0
+_PLAIN, _ANY = b"g", b"o"
+_SHARED = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108  # the places by which programs leave notes for each other
+
+
+class ExecutionError(Exception):
+    """
+    The harness itself failed: never a pass, never an exit code.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confinement:
+    """
+    How an item is to be kept apart from the machine.
+
+    Attributes:
+        tier: ``None`` for the best available; one that is asked for and missing is an error.
+        network: Whether the machine's network stays reachable.
+        private: Mount points, each with the folder that is bound over it.
+        visible: Absolute paths that stay at their own place although they lie below such a mount point.
+    """
+
+    tier: Tier | None = None
+    network: bool = False
+    private: Mapping[str, str] = field(default_factory=dict)
+    visible: tuple[str, ...] = ()
+
+
+class Sandbox:
+    """
+    Where the hooks of one item are fired; whatever they start is dead when it is closed.
+
+    Attributes:
+        tier: The tier in force.
+        notes: What this tier cannot claim, in sentences.
+        stubs: Empty files and folders that were made below private folders as places for visible paths.
+    """
+
+    def __init__(self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor) -> None:
+        self._peer = peer
+        self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
+        self._busy = False
+        self._closed = False
+        try:
+            answer = self._open(confinement)
+        except BaseException:
+            self.close()
+            raise
+        _, tier, stubs, reason = answer
+        self.tier = Tier(tier)
+        self.stubs: tuple[str, ...] = tuple(stubs)
+        self.notes = _notes(self.tier, confinement, reason)
+
+    def _open(self, confinement: Confinement) -> Any:
+        asked = confinement.tier.value if confinement.tier else None
+        private = [(str(point), str(folder)) for point, folder in confinement.private.items()]
+        visible = [str(path) for path in confinement.visible]
+        self._peer.settimeout(_OPENING)
+        answer = self._ask(("open", asked, confinement.network, private, visible))
+        if answer[0] != "ready":
+            raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
+        return answer
+
+    def run(self, launches: Sequence[Launch], *, budget: float | None = None) -> tuple[Run, ...]:
+        """
+        Start all launches at once and return their runs in the same order.
+
+        Args:
+            launches: What is to be started.
+            budget: Seconds for all of it; fires still alive then are cut as by patience.
+        """
+        if self._closed:
+            raise ExecutionError("the sandbox is closed")
+        if self._busy:
+            raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
+        orders = [encode(launch) for launch in launches]
+        self._busy = True
+        self._peer.settimeout(_longest(launches) + _BEYOND)
+        kind, value = self._ask((orders, budget))
+        self._busy = False
+        if kind != "runs":
+            raise ExecutionError(f"the keeper of the sandbox failed: {value}")
+        return tuple(decode(report) for report in value)
+
+    def _ask(self, request: object) -> Any:
+        try:
+            wire.send(self._peer, request)
+            return wire.receive(self._peer)
+        except TimeoutError as problem:
+            raise ExecutionError("the keeper of the sandbox does not answer") from problem
+        except (EOFError, OSError) as problem:
+            raise ExecutionError(f"the keeper of the sandbox was lost: {problem}") from problem
+
+    def close(self) -> None:
+        """
+        End everything in it; return when it is dead.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._peer.settimeout(_CLOSING)
+            self._peer.shutdown(socket.SHUT_WR)
+            # The other side ends only after the last process inside is dead; the rest of an answer that was
+            # interrupted comes first.
+            while self._peer.recv(1 << 18):
+                pass
+        except TimeoutError as problem:
+            raise ExecutionError("the processes of the sandbox did not end") from problem
+        except OSError:
+            pass  # it is gone already, in whatever way
+        finally:
+            self._peer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Supervisor:
+    """
+    The small process beside this one that makes sandboxes; started when the first is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._channel: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """
+        The number of its process, if it was started.
+        """
+        return self._process.pid if self._process else None
+
+    def open(self, confinement: Confinement) -> Sandbox:
+        """
+        Open a sandbox.
+        """
+        return Sandbox(self._connect(plain=confinement.tier is Tier.GROUP), confinement, self)
+
+    def tiers(self) -> Mapping[Tier, str]:
+        """
+        Tell every tier, with the reason why it is not available here; empty if it is.
+        """
+        with self._connect(plain=True) as peer:
+            peer.settimeout(_OPENING)
+            wire.send(peer, ("tiers",))
+            return {Tier(name): reason for name, reason in wire.receive(peer).items()}
+
+    def _connect(self, *, plain: bool) -> socket.socket:
+        """
+        Have a keeper forked and return our end of the socket to it.
+        """
+        channel = self._channel or self._start()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(channel, [_PLAIN if plain else _ANY], [theirs.fileno()])
+            except OSError as problem:
+                ours.close()
+                raise ExecutionError(f"the supervisor was lost: {problem}") from problem
+        return ours
+
+    def _start(self) -> socket.socket:
+        if not sys.executable:
+            raise ExecutionError("the path of the Python interpreter is not known")
+        self._channel, theirs = socket.socketpair()
+        # Isolated and without site packages: it starts in a third of the time and nothing of the project leaks
+        # into it. A library path is kept, for some interpreters cannot start without.
+        env = {
+            name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
+        }
+        bytecode = ["-B"] if sys.dont_write_bytecode else []
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    *bytecode,
+                    str(_PROGRAM),
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+                cwd="/",
+                env=env,
+            )
+        return self._channel
+
+    def close(self) -> None:
+        """
+        End it, and with it all sandboxes that are still open.
+        """
+        if self._channel is None or self._process is None:
+            return
+        self._channel.close()
+        self._channel = None
+        try:
+            self._process.wait(_CLOSING)
+        except subprocess.TimeoutExpired as problem:
+            raise ExecutionError("the supervisor did not end") from problem
+        finally:
+            self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def available_tiers() -> tuple[Tier, ...]:
+    """
+    List the tiers that work here, best first.
+    """
+    with Supervisor() as supervisor:
+        return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
+
+
+def _longest(launches: Sequence[Launch]) -> float:
+    """
+    Bound the time a batch may take when everything goes as slowly as it can.
+    """
+    times = [
+        min(each.limit, each.patience)
+        + each.kill.grace * len(each.kill.signals)
+        + each.pipe_wait
+        + each.linger
+        for each in launches
+    ]
+    return max(times, default=0.0)
+
+
+def _notes(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]:
+    """
+    Say what a tier cannot claim.
+    """
+    notes = [f"namespaces are not available here: {reason}"] if reason else []
+    if tier is not Tier.NAMESPACES:
+        if not confinement.network:
+            notes.append("the network is not cut off")
+        notes.append(f"{_SHARED[0]}, {_SHARED[1]} and {_SHARED[2]} are shared with the machine")
+    else:
+        open_points = [point for point in _SHARED if point not in confinement.private]
+        notes += [f"{point} is shared with the machine" for point in open_points]
+    if tier is Tier.GROUP:
+        notes += [
+            "a child in a session of its own may survive",
+            "a daemon that was forked twice may survive if it left its process group",
+            "a process that left the group cannot be found by its environment either",
+        ]
+    return tuple(notes)

@@ -1,0 +1,95 @@
+"""
+This module is concerned with translation: launches into orders, and what the small processes report into runs.
+
+Middle floor: execution. Only the pytest process loads it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from pytest_hookharness.model.processes import (
+    Activity,
+    Ending,
+    Exited,
+    HeldOpen,
+    Launch,
+    NotStarted,
+    Output,
+    Process,
+    Run,
+    Signaled,
+    TimedOut,
+)
+
+
+def encode(launch: Launch) -> tuple[Any, ...]:
+    """
+    Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
+    """
+    if not launch.argv:
+        raise ValueError("a launch needs at least one word in argv")
+    stdin, kill = launch.stdin, launch.kill
+    encode_name = os.fsencode
+    argv = [encode_name(word) for word in launch.argv]
+    env = [encode_name(name) + b"=" + encode_name(value) for name, value in launch.env.items()]
+    return (
+        argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), encode_name(launch.cwd), env,
+        stdin.data, stdin.close, stdin.chunk, stdin.delay,
+        launch.stdio.value, launch.own_session,
+        launch.limit, launch.patience, launch.pipe_wait, launch.linger,
+        kill.signals, kill.scope.value, kill.grace, launch.output_limit,
+    )  # fmt: skip
+
+
+def _candidates(word: bytes, search_path: str) -> list[bytes]:
+    """
+    List the files that a command word may mean, in the sequence in which the system tries them.
+    """
+    if b"/" in word:
+        return [word]
+    return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
+
+
+def decode(values: tuple[Any, ...]) -> Run:
+    """
+    Turn one report into a run.
+    """
+    ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
+    return Run(
+        ending=_ending(ending),
+        stdin_taken=taken,
+        stdin_read=read,
+        stdout=Output(out, out_total),
+        stderr=Output(err, err_total),
+        started=started,
+        wall=wall,
+        cpu=cpu,
+        peak_memory=peak,
+        leftovers=_processes(leftovers),
+        pid=pid,
+    )
+
+
+def _processes(rows: list[tuple[int, str, float]]) -> tuple[Process, ...]:
+    return tuple(Process(*row) for row in rows)
+
+
+def _exit(values: tuple[str, int]) -> Exited | Signaled:
+    kind, number = values
+    return Exited(number) if kind == "exited" else Signaled(number)
+
+
+def _ending(values: tuple[Any, ...]) -> Ending:
+    match values:
+        case ("exited" | "signaled", int()):
+            return _exit(values)
+        case ("cut", after, at_host_limit, ignored_term, doing):
+            seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
+            return TimedOut(after, at_host_limit, ignored_term, seen)
+        case ("held", exit, waited, holders):
+            return HeldOpen(_exit(exit), waited, _processes(holders))
+        case ("not started", reason):
+            return NotStarted(reason)
+    raise ValueError(f"a report with an unknown ending: {values!r}")

@@ -1,0 +1,275 @@
+"""
+This module is concerned with the workspace: everything one simulation may write to, made fresh and removed.
+
+Middle floor: execution. All of it lies below one base folder::
+
+    workspace/  home/  tmp/           what the agent and its hooks work in
+    bin/  doubles/                    stand-in commands, what they print and what they record
+    private/tmp  private/var-tmp  private/shm
+                                      what the hooks see as /tmp, /var/tmp and /dev/shm
+    plugin/                           a copy of the scenario's plugin, if it has one
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness.execution.confinement import (
+    WorkspaceError,
+    confine,
+    lies_in,
+    make_folders,
+    read_bytes,
+    remove_tree,
+    write_bytes,
+)
+from pytest_hookharness.execution.copying import copy_folder
+from pytest_hookharness.execution.corruption import corrupt
+from pytest_hookharness.execution.doubles import Doubles
+from pytest_hookharness.execution.environment import host_environment, search_path
+from pytest_hookharness.execution.repository import commit_all
+from pytest_hookharness.model.moves import Corrupt
+from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.scenario import Scenario
+
+__all__ = ["Workspace", "WorkspaceError"]
+
+# These are hidden from the hooks, not used.
+_PRIVATE: Mapping[str, tuple[str, str]] = {
+    "/tmp": ("private-tmp", "private/tmp"),  # noqa: S108
+    "/var/tmp": ("private-var-tmp", "private/var-tmp"),  # noqa: S108
+    "/dev/shm": ("shm", "private/shm"),  # noqa: S108
+}
+_FOR_EVERYBODY = 0o1777
+
+
+class Workspace:
+    """
+    The throw-away folders of one simulation.
+
+    Attributes:
+        base: The folder that holds all others.
+        root: The workspace proper, in which the agent works.
+        home: The home folder.
+        tmp: The folder for temporary files.
+        bin: The folder of the doubles, first on PATH.
+        plugin: The copy of the scenario's plugin; ``None`` if it has none.
+        private: Mount points, and the folders that stand behind them where the tier can do that.
+        visible: Paths that must be reachable at their own place also where such a mount point hides them.
+        writable: Those of them that may be written; the others are the developer's.
+        roots: The covered folders by the name that begins their state paths.
+        environment: The host's own environment.
+    """
+
+    def __init__(self, scenario: Scenario, base: Path) -> None:
+        self.base = base
+        self.root, self.home, self.tmp = base / "workspace", base / "home", base / "tmp"
+        self._doubles = Doubles(base / "bin", base / "doubles")
+        self.bin = self._doubles.bin
+        self.plugin = base / "plugin" if scenario.plugin is not None else None
+        self.private: Mapping[str, str] = {
+            point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
+        }
+        self.roots: Mapping[str, Path] = self._roots(scenario)
+        own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
+        self.writable = tuple(str(folder) for folder in own if folder is not None)
+        self.visible = _unique([*self.writable, *_surroundings(scenario)])
+        self.environment: Mapping[str, str] = host_environment(
+            os.environ,
+            root=str(self.root),
+            home=str(self.home),
+            tmp=str(self.tmp),
+            doubles=str(self.bin),
+            given=scenario.env,
+        )
+        self._kept = False
+
+    @classmethod
+    def create(cls, scenario: Scenario, base: Path) -> Self:
+        """
+        Make a fresh workspace in a new folder below ``base``.
+
+        Raises:
+            WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
+        """
+        for folder in scenario.cover:
+            if not folder.startswith("/"):
+                raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
+        workspace = cls(scenario, _new_folder(base, scenario.name))
+        try:
+            workspace._furnish(scenario)
+        except OSError as error:
+            workspace.close()
+            where = error.filename or workspace.base
+            raise WorkspaceError(str(where), f"cannot be made: {error.strerror or error}") from error
+        except UnicodeEncodeError as error:
+            workspace.close()
+            raise WorkspaceError(workspace.base, f"a text cannot be written as UTF-8: {error}") from error
+        except BaseException:
+            workspace.close()
+            raise
+        return workspace
+
+    def _roots(self, scenario: Scenario) -> dict[str, Path]:
+        roots = {"workspace": self.root, "home": self.home, "tmp": self.tmp, "bin": self.bin}
+        roots["doubles"] = self._doubles.counters
+        if self.plugin is not None:
+            roots["plugin"] = self.plugin
+        roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
+        return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
+
+    def _furnish(self, scenario: Scenario) -> None:
+        for folder in (self.root, self.home, self.tmp):
+            make_folders(folder)
+        for folder in map(Path, self.private.values()):
+            make_folders(folder)
+            folder.chmod(_FOR_EVERYBODY)
+        if scenario.project is not None:
+            copy_folder(scenario.project, self.root)
+        if scenario.plugin is not None and self.plugin is not None:
+            make_folders(self.plugin)
+            copy_folder(scenario.plugin, self.plugin)
+        for path, text in scenario.files.items():
+            self._write_file(path, text)
+        # Deepest first, for a folder may become one that cannot be entered.
+        for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
+            place = self._locate(path)
+            if not place.exists():
+                raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
+            place.chmod(mode)
+        self._doubles.write(scenario.commands)
+        if scenario.git:
+            commit_all(self.root, self.base)
+
+    def _locate(self, path: str) -> Path:
+        if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
+            raise WorkspaceError(
+                path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
+            )
+        return confine(self.root / path, [self.root])
+
+    def _write_file(self, path: str, text: str) -> None:
+        place = self._locate(path)
+        fresh = not place.exists()
+        write_bytes(place, text.encode("utf-8", "surrogateescape"))
+        if text.startswith("#!"):
+            place.chmod(0o755)
+        elif fresh:
+            place.chmod(0o644)
+
+    def read(self, state_path: str) -> str | None:
+        """
+        The text of a covered file; ``None`` if there is no such file.
+
+        Raises:
+            WorkspaceError: It is there and is not readable UTF-8 text, or leads out of the covered folders.
+        """
+        name = next((name for name in self.roots if state_path.startswith(name + "/")), None)
+        if name is None:
+            allowed = ", ".join(self.roots)
+            raise WorkspaceError(state_path, f"is no state path; it begins with one of {allowed}")
+        path = confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
+        data = read_bytes(path)
+        try:
+            return None if data is None else data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise WorkspaceError(path, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+    def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> None:
+        """
+        Append lines of JSON to a file, all at once.
+
+        Raises:
+            WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
+        """
+        # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
+        text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+        place = confine(path, [self.base])
+        write_bytes(place, text.encode("utf-8", "backslashreplace"), append=True)
+
+    def corrupt(self, event: Corrupt) -> None:
+        """
+        Harm a file of the workspace.
+
+        Raises:
+            WorkspaceError: There is nothing to harm, or it is outside.
+        """
+        corrupt(self.root, event)
+
+    def calls(self, name: str) -> tuple[Call, ...]:
+        """
+        The calls of one double so far, in order.
+
+        Raises:
+            WorkspaceError: There is no such double.
+        """
+        return self._doubles.calls(name)
+
+    def keep(self) -> Path:
+        """
+        Leave everything in place when the workspace is closed, and say where it is.
+        """
+        self._kept = True
+        return self.base
+
+    def close(self) -> None:
+        """
+        Remove everything, unless it is kept.
+
+        Raises:
+            WorkspaceError: Something could not be removed.
+        """
+        left = [] if self._kept else remove_tree(self.base)
+        if left:
+            raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _new_folder(base: Path, name: str) -> Path:
+    # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
+    stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        base = Path(os.path.realpath(base))
+        number = 1
+        while True:
+            folder = base / (stem if number == 1 else f"{stem}.{number}")
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                number += 1
+                continue
+            return folder
+    except OSError as error:
+        raise WorkspaceError(base, f"cannot hold a workspace: {error.strerror}") from error
+
+
+def _surroundings(scenario: Scenario) -> list[str]:
+    """
+    What belongs to the developer and must be seen nevertheless.
+    """
+    found = [sys.prefix, sys.base_prefix]
+    found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
+    if scenario.origin is not None:
+        found.append(str(scenario.origin.file.absolute().parent))
+    path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))
+    found += [folder for folder in path if lies_in(folder, _PRIVATE)]
+    return [folder for folder in found if Path(folder).exists()]
+
+
+def _unique(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))

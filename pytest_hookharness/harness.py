@@ -1,0 +1,177 @@
+"""
+This module is concerned with the harness as pytest and the shell use it: settings, one supervisor,
+many simulations.
+
+Top floor.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.sandbox import Supervisor, available_tiers
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation import simulate
+from pytest_hookharness.stage import Settings, Stage
+
+TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def seconds(text: str, where: str) -> float:
+    """
+    Read a time such as ``500ms``, ``10s``, ``2m`` or ``10``.
+
+    Raises:
+        pytest.UsageError: It is no time; the message names ``where`` it was written.
+    """
+    found = _TIME.fullmatch(text.strip())
+    if found is None or float(found[1]) == 0:
+        raise pytest.UsageError(f"{where}: {text!r} is not a time above zero; write 500ms, 10s, 2m or 1h")
+    return float(found[1]) * _UNITS[found[2] or "s"]
+
+
+def _whole(text: str, where: str, least: int) -> int:
+    if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
+        raise pytest.UsageError(f"{where}: {text!r} is not a whole number of {least} or more")
+    return int(text)
+
+
+def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = None) -> Settings:
+    """
+    The settings of a pytest run, from its options and ini keys.
+
+    Raises:
+        pytest.UsageError: A value cannot be read.
+    """
+
+    def chosen(name: str) -> tuple[str, str]:
+        given = config.getoption(f"--hook-{name}")
+        if given is not None:
+            return str(given), f"--hook-{name}"
+        return str(config.getini(f"hook_{name}")), f"ini key hook_{name}"
+
+    turns, where = chosen("turns")
+    return Settings(
+        seed=_whole(*chosen("seed"), least=0),
+        patience=seconds(*chosen("patience")),
+        wall=seconds(*chosen("budget")),
+        turns=_whole(turns, where, least=1) if turns else None,
+        tier=TIERS.get(config.getoption("--hook-tier") or ""),
+        base=factory.mktemp("hooks") if factory is not None else None,
+        keep=bool(config.getoption("--hook-keep")),
+    )
+
+
+def profiles() -> tuple[hosts.Profile, ...]:
+    """
+    The hosts that can be simulated.
+    """
+    return hosts.known()
+
+
+def header(chosen: Settings) -> str:
+    """
+    One line that says how the fires are kept apart from the machine.
+    """
+    tier = chosen.tier or available_tiers()[0]
+    apart = {
+        Tier.NAMESPACES: "namespaces (private /tmp, no network, nothing survives)",
+        Tier.SUBREAPER: "subreaper (nothing survives; /tmp and network are the machine's)",
+        Tier.GROUP: "process group (daemons may survive; /tmp and network are the machine's)",
+    }[tier]
+    return f"hook harness: {apart}, seed {chosen.seed}, patience {chosen.patience:g} s"
+
+
+class Harness:
+    """
+    One supervisor and the settings of a run; give it scenarios, it gives outcomes.
+    """
+
+    def __init__(self, chosen: Settings, hook: Any = None) -> None:
+        self.settings = chosen
+        self._hook = hook
+        self._supervisor: Supervisor | None = None
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """
+        End the supervisor and everything that it still keeps.
+        """
+        if self._supervisor is not None:
+            self._supervisor.close()
+            self._supervisor = None
+        if self._scratch is not None:
+            self._scratch.cleanup()
+            self._scratch = None
+
+    @property
+    def supervisor(self) -> Supervisor:
+        """
+        The supervisor, started when it is first needed.
+        """
+        if self._supervisor is None:
+            self._supervisor = Supervisor()
+        return self._supervisor
+
+    @property
+    def base(self) -> Path:
+        """
+        The folder below which everything is written.
+        """
+        if self.settings.base is not None:
+            return self.settings.base
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="hookharness-")
+        return Path(self._scratch.name)
+
+    @property
+    def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:
+        """
+        The behaviours that ship with the harness and those that plugins registered.
+        """
+        known = dict(agents.BEHAVIOURS)
+        if self._hook is not None:
+            for more in self._hook.pytest_hook_behaviours():
+                known.update(more)
+        return known
+
+    def stage(self, scenario: Scenario) -> Stage:
+        """
+        Set the stage for single fires of a scenario's hooks.
+        """
+        return Stage.open(scenario, self.settings, self.supervisor, self.base)
+
+    def simulate(
+        self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None
+    ) -> Outcome:
+        """
+        Play a scenario to its verdict.
+        """
+        return simulate(
+            scenario,
+            settings=self.settings,
+            supervisor=self.supervisor,
+            base=self.base,
+            behaviours=self.behaviours,
+            on_turn=on_turn,
+        )

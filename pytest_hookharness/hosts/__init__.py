@@ -1,0 +1,81 @@
+"""
+This package is concerned with hosts: what each does with hooks, as pure functions over values.
+
+Middle floor. Nothing here starts a process, reads a file or a clock, or looks at the environment. A
+host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
+"""
+
+from pytest_hookharness.hosts.catalogue import UnknownHost, find, known
+from pytest_hookharness.hosts.configuration import Configuration, configure
+from pytest_hookharness.hosts.decisions import aggregate
+from pytest_hookharness.hosts.entries import Problem
+from pytest_hookharness.hosts.facts import Facts, facts
+from pytest_hookharness.hosts.launching import launch
+from pytest_hookharness.hosts.matching import select
+from pytest_hookharness.hosts.profile import (
+    EventRule,
+    GuardRules,
+    Operation,
+    Power,
+    ProcessRules,
+    Profile,
+    Role,
+)
+from pytest_hookharness.hosts.replies import read_reply
+from pytest_hookharness.hosts.requests import (
+    Answer,
+    Ended,
+    Fired,
+    Lines,
+    Mismatch,
+    NextAct,
+    PerformCall,
+    Request,
+    RunHooks,
+)
+from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for
+from pytest_hookharness.hosts.state import Session
+from pytest_hookharness.hosts.stdin import encode, payload_for, target_of
+from pytest_hookharness.hosts.turns import EVENTS
+from pytest_hookharness.model.moves import Performance
+
+__all__ = [
+    "EVENTS",
+    "Answer",
+    "Configuration",
+    "Ended",
+    "EventRule",
+    "Facts",
+    "Fired",
+    "GuardRules",
+    "Lines",
+    "Mismatch",
+    "NextAct",
+    "Operation",
+    "PerformCall",
+    "Performance",
+    "Power",
+    "Problem",
+    "ProcessRules",
+    "Profile",
+    "Progress",
+    "Request",
+    "Role",
+    "RunHooks",
+    "Session",
+    "UnknownHost",
+    "advance",
+    "aggregate",
+    "begin",
+    "configure",
+    "encode",
+    "facts",
+    "find",
+    "guard_for",
+    "known",
+    "launch",
+    "payload_for",
+    "read_reply",
+    "select",
+    "target_of",
+]

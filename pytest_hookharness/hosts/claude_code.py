@@ -1,0 +1,196 @@
+"""
+This module is concerned with Claude Code 2.1.329 as a profile.
+
+Middle floor: hosts. Facts marked observed were measured by running the host headless.
+"""
+
+from __future__ import annotations
+
+from pytest_hookharness.hosts import claude_code_tools as tools
+from pytest_hookharness.hosts.claude_code_events import EVENTS
+from pytest_hookharness.hosts.claude_code_fields import REFERENCE
+from pytest_hookharness.hosts.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    ToolRules,
+    TranscriptRules,
+    Wording,
+)
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Basis, Rule
+
+MEASURED = "Claude Code 2.1.329, headless, measured"
+
+
+def _observed(text: str) -> Rule:
+    return Rule(text, Basis.OBSERVED, MEASURED)
+
+
+def _documented(text: str) -> Rule:
+    return Rule(text, Basis.DOCUMENTED, REFERENCE)
+
+
+def _assumed(text: str) -> Rule:
+    return Rule(text, Basis.ASSUMED, "not recorded; chosen for the simulation")
+
+
+MATCHERS = MatcherRules(
+    rule=_observed(
+        "a matcher made of names, spaces, commas and bars is a list of exact names; any other is an "
+        "unanchored regular expression, which matches nothing if it is malformed"
+    )
+)
+
+CONFIG = ConfigRules(
+    paths=(
+        "home/.claude/settings.json",
+        "workspace/.claude/settings.json",
+        "workspace/.claude/settings.local.json",
+    ),
+    plugin_path="hooks/hooks.json",
+    types={"command": "command", "prompt": "prompt", "agent": "prompt", "http": "url", "mcp_tool": "tool"},
+    one_bad_voids_file=True,
+    deduplicates=True,
+    rules={
+        "malformed": _observed("one malformed entry turns off every hook of its file, without a word"),
+        "unreadable": _assumed("a settings file that is not JSON is not used at all"),
+        "unknown event": _observed("an unknown event name is skipped, the rest of the file is used"),
+        "merge": _documented("the hooks of all settings files add up"),
+        "disabled": _documented("disableAllHooks turns off all hooks; the nearest settings file decides"),
+        "duplicates": _observed(
+            "the same command runs once for an event, in however many groups and with whatever timeout; "
+            "copies of a plugin are counted apart"
+        ),
+        "condition": _documented("a hook with 'if' on an event without a tool never runs"),
+        "misplaced": _assumed("event names beside the key 'hooks' mean nothing in a settings file"),
+    },
+)
+
+REPLIES = ReplyRules(
+    rules={
+        "silent": _observed("exit code 0 without output is no opinion"),
+        "plain": _observed("output that does not begin with a brace is plain text"),
+        "shown": _observed("plain output of this event goes to the model"),
+        "answer": _observed("an answer in JSON decides, whatever the exit code, unless that is 2"),
+        "code refuses": _observed("exit code 2 refuses, also without a word on standard error"),
+        "crashed": _observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
+        "not run": _observed("a command that cannot be run is ignored: it fails open"),
+        "signalled": _observed("a hook that a signal ended is ignored: it fails open"),
+        "timed out": _observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "failure blocks": _observed("with onFailure block, exit code 1, a time-out and 127 refuse"),
+        "unparsable": _observed("output that begins with a brace and is not JSON is an error: it fails open"),
+        "invalid": _observed("an answer with a value that the host does not know is ignored as a whole"),
+        "no power": _observed("a refusal of this event is ignored"),
+        "async": _observed("a hook that goes on in the background has no say"),
+        "unanswered": _assumed("a handler without an answer has no opinion"),
+        "precedence": _documented("deny goes before defer, defer before ask, ask before allow"),
+        "halt": _observed("continue: false ends the turn and goes before every other decision"),
+        "last finished": _observed("of several refusals of a call the model is told the one that ended last"),
+        "all told": _observed("all refusals of a stop are told, in the order in which the hooks ended"),
+        "ask": _observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
+        "defer": _observed("defer ends the turn and the call is not made"),
+        "continuation": _observed("additionalContext on Stop makes the agent go on, like a refusal"),
+        "cut": _documented("texts are cut at 10,000 characters"),
+        "no hooks": _documented("an event without hooks changes nothing"),
+    }
+)
+
+WORDING = Wording(
+    label="{event}:{target}",
+    refusal="{label} hook error: {reason}",
+    feedback="{event} hook feedback:\n{reason}",
+    blocked=(
+        '<system-reminder>\n{label} hook blocking error from command: "{command}": {reason}\n'
+        "</system-reminder>"
+    ),
+    context="<system-reminder>\n{label} hook additional context: {text}\n</system-reminder>",
+    denied="Permission to use {tool} was denied.",
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("/bin/sh", "-c"),
+    stdio=Stdio.SOCKET,
+    newline=True,
+    own_session=True,
+    pipe_wait=0.5,
+    kill=KillPolicy(signals=(15, 9), scope=KillScope.TREE, grace=0.5),
+    env={
+        "AI_AGENT": "claude-code",
+        "CLAUDECODE": "1",
+        "CLAUDE_CODE_CHILD_SESSION": "1",
+        "CLAUDE_CODE_ENTRYPOINT": "sdk-cli",
+        "CLAUDE_CODE_SESSION_ID": "{session}",
+        "CLAUDE_PROJECT_DIR": "{workspace}",
+        "NoDefaultCurrentDirectoryInExePath": "1",
+        "PWD": "{workspace}",
+    },
+    env_file=("CLAUDE_ENV_FILE", "{home}/.claude/session-env/{session}/{event}-hook-{index}.sh"),
+    plugin_env={"CLAUDE_PLUGIN_DATA": "{home}/.claude/plugins/data/{plugin}"},
+    shared_limit="CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS",
+    rules={
+        "shell": _observed("hooks run by /bin/sh -c; with args the command is started without a shell"),
+        "stdio": _observed("standard input, output and error are unix sockets"),
+        "session": _observed("the shell of a hook leads a session of its own"),
+        "kill": _observed("SIGTERM to the whole tree, SIGKILL half a second later"),
+        "pipe wait": _observed("output held open by a child is waited for half a second, and is kept"),
+        "parallel": _observed("all hooks of an event start at once"),
+        "env": _assumed("the values of AI_AGENT, CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA"),
+        "shared": _documented(
+            "timeouts in settings files raise SessionEnd's budget, those of plugins do not"
+        ),
+    },
+)
+
+GUARD = GuardRules(
+    cap=8,
+    variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
+    reset_by_tools=True,
+    rules={
+        "cap": _observed("8 refusals of a stop in a row are honoured, the next one is overridden"),
+        "off": _observed("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP at 0 or below switches the cap off"),
+        "reset": _observed("a tool call begins the count again, so the cap is never reached"),
+    },
+)
+
+TOOLS = ToolRules(
+    subagent="Agent",
+    gated=("Bash", "Write", "Edit"),
+    call=tools.call,
+    operation=tools.operation,
+    result=tools.result,
+    given=tools.given,
+    launched=tools.launched,
+    rules={
+        "recorded": _observed("the results of Bash, Write, a failed Read and Agent have this form"),
+        "assumed": _assumed("the results of Edit, Read and an overwriting Write have this form"),
+        "permission": _assumed(
+            "PermissionRequest fires for a call that settings do not allow, if a hook asks for it; "
+            "a call is allowed if no hook denies it"
+        ),
+        "subagent": _assumed("a subagent is launched, works, and stops before its caller goes on"),
+    },
+)
+
+TRANSCRIPT = TranscriptRules(
+    path="{home}/.claude/projects/{slug}/{session}.jsonl",
+    subagent_path="{home}/.claude/projects/{slug}/{session}/subagents/agent-{agent}.jsonl",
+    rule=_assumed("the form of the transcript's lines; its path is observed"),
+)
+
+CLAUDE_CODE = Profile(
+    name="claude-code",
+    version="2.1.329",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=WORDING,
+    process=PROCESS,
+    guard=GUARD,
+    tools=TOOLS,
+    transcript=TRANSCRIPT,
+)

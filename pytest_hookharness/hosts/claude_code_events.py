@@ -1,0 +1,222 @@
+"""
+This module is concerned with the events of Claude Code 2.1.329 that a simulated session comes to.
+
+Middle floor: hosts. The order of the keys is the host's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.claude_code_fields import (
+    DURATION,
+    INPUT,
+    REFERENCE,
+    STOPPING,
+    TOOL,
+    USE,
+    WORD,
+    event_rule,
+    subagent_fields,
+)
+from pytest_hookharness.hosts.claude_code_unreached import UNREACHED
+from pytest_hookharness.hosts.profile import EventRule, Power, Role
+from pytest_hookharness.model.protocol import Basis, Field, Rule
+
+_SESSION_EVENTS = (
+    event_rule(
+        "SessionStart",
+        Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
+        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        role=Role.SESSION_START,
+        target="source",
+        plain=True,
+        context=True,
+        env_file=True,
+        observed=True,
+    ),
+    event_rule(
+        "Setup",
+        Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
+        says="Setup cannot be refused; it fires only if the session is started for it",
+        role=Role.SETUP,
+        target="trigger",
+        context=True,
+        env_file=True,
+    ),
+    event_rule(
+        "InstructionsLoaded",
+        Field(name="file_path", kind="path"),
+        Field(name="memory_type", kind=WORD, choices=("Project", "User", "Local")),
+        Field(name="load_reason", kind=WORD, choices=("session_start",)),
+        says="InstructionsLoaded ignores what a hook says",
+        role=Role.INSTRUCTIONS,
+        target="load_reason",
+    ),
+    event_rule(
+        "PreCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="custom_instructions", kind="nothing"),
+        says="a refusal on PreCompact prevents the compaction",
+        role=Role.BEFORE_COMPACT,
+        power=Power.REFUSES,
+        target="trigger",
+    ),
+    event_rule(
+        "PostCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="compact_summary"),
+        says="PostCompact cannot be refused",
+        role=Role.AFTER_COMPACT,
+        target="trigger",
+        recorded=False,
+    ),
+    event_rule(
+        "SessionEnd",
+        Field(
+            name="reason",
+            kind=WORD,
+            choices=("clear", "resume", "logout", "prompt_input_exit", "other"),
+        ),
+        says="SessionEnd cannot be refused; all its hooks share 1.5 seconds",
+        role=Role.SESSION_END,
+        target="reason",
+        timeout=1.5,
+        shared=True,
+        observed=True,
+    ),
+)
+
+_TURN_EVENTS = (
+    event_rule(
+        "UserPromptSubmit",
+        Field(name="prompt"),
+        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        turn=True,
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        plain=True,
+        context=True,
+        timeout=30.0,
+        observed=True,
+    ),
+    event_rule(
+        "MessageDisplay",
+        Field(name="turn_id", kind="uuid"),
+        Field(name="message_id", kind="uuid"),
+        Field(name="index", kind="count"),
+        Field(name="final", kind="flag"),
+        Field(name="delta"),
+        says="MessageDisplay ignores refusals",
+        role=Role.MESSAGE,
+        timeout=10.0,
+    ),
+    event_rule(
+        "Stop",
+        *STOPPING,
+        says="a refusal on Stop, and additionalContext likewise, makes the agent go on",
+        turn=True,
+        role=Role.STOP,
+        power=Power.REFUSES,
+        context=True,
+        continues=True,
+        observed=True,
+    ),
+)
+
+_TOOL_EVENTS = (
+    event_rule(
+        "PreToolUse",
+        TOOL,
+        INPUT,
+        USE,
+        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        turn=True,
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        target="tool_name",
+        context=True,
+        observed=True,
+    ),
+    event_rule(
+        "PermissionRequest",
+        TOOL,
+        INPUT,
+        Field(name="permission_suggestions", kind="list", optional=True),
+        says="PermissionRequest is answered by hookSpecificOutput.decision; exit code 2 is ignored",
+        turn=True,
+        role=Role.PERMISSION,
+        target="tool_name",
+    ),
+    event_rule(
+        "PostToolUse",
+        TOOL,
+        INPUT,
+        Field(name="tool_response", kind="response"),
+        USE,
+        DURATION,
+        says="a refusal on PostToolUse tells the model and holds nothing up",
+        turn=True,
+        role=Role.AFTER_TOOL,
+        power=Power.TELLS,
+        target="tool_name",
+        context=True,
+        observed=True,
+    ),
+    event_rule(
+        "PostToolUseFailure",
+        TOOL,
+        INPUT,
+        USE,
+        Field(name="error"),
+        Field(name="is_interrupt", kind="flag"),
+        DURATION,
+        says="a refusal on PostToolUseFailure tells the model and holds nothing up",
+        turn=True,
+        role=Role.TOOL_FAILED,
+        power=Power.TELLS,
+        target="tool_name",
+        context=True,
+    ),
+    event_rule(
+        "PostToolBatch",
+        Field(name="tool_calls", kind="list"),
+        says="a refusal on PostToolBatch stops the loop",
+        turn=True,
+        role=Role.AFTER_BATCH,
+        power=Power.REFUSES,
+        context=True,
+    ),
+)
+
+_SUBAGENT_EVENTS = (
+    EventRule(
+        fields=subagent_fields("SubagentStart", (), turn=False),
+        role=Role.SUBAGENT_START,
+        target="agent_type",
+        context=True,
+        rule=Rule("SubagentStart cannot be refused", Basis.DOCUMENTED, REFERENCE),
+    ),
+    EventRule(
+        fields=subagent_fields(
+            "SubagentStop",
+            (STOPPING[0], Field(name="agent_transcript_path", kind="path"), *STOPPING[1:]),
+            turn=True,
+        ),
+        role=Role.SUBAGENT_STOP,
+        power=Power.REFUSES,
+        target="agent_type",
+        context=True,
+        context_continues=True,
+        rule=Rule(
+            "a refusal on SubagentStop makes the subagent go on",
+            Basis.OBSERVED,
+            "Claude Code 2.1.329, headless, measured",
+        ),
+    ),
+)
+
+EVENTS: Mapping[str, EventRule] = {
+    event.name: event
+    for event in (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
+}

@@ -1,0 +1,193 @@
+"""
+This module is concerned with the tools of Claude Code 2.1.329 and the form of their results.
+
+Middle floor: hosts. Names and forms of Bash, Write, Read failures and Agent were recorded; the other
+forms are assumed, as the profile says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profile import Operation
+from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Json, Payload
+
+
+def call(operation: Operation, workspace: str) -> ToolCall:
+    """
+    An operation as the call that the model would make.
+    """
+    match operation:
+        case Run():
+            name, given = "Bash", {"command": operation.command, "description": "Runs a command"}
+        case Edit(old=None):
+            path = posixpath.join(workspace, operation.file)
+            name, given = "Write", {"file_path": path, "content": operation.text}
+        case Edit():
+            path = posixpath.join(workspace, operation.file)
+            name = "Edit"
+            given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
+        case Read():
+            name, given = "Read", {"file_path": posixpath.join(workspace, operation.file)}
+    return ToolCall(
+        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+    )
+
+
+def operation(made: ToolCall, workspace: str) -> Operation | None:
+    """
+    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    """
+    text = {key: value for key, value in made.input.items() if isinstance(value, str)}
+    file = _inside(text.get("file_path", ""), workspace)
+    if made.name == "Bash" and "command" in text:
+        return Run(command=text["command"], label=made.label)
+    if made.name == "Write" and file and "content" in text:
+        return Edit(file=file, text=text["content"], label=made.label)
+    if made.name == "Edit" and file and "old_string" in text and "new_string" in text:
+        return Edit(file=file, text=text["new_string"], old=text["old_string"], label=made.label)
+    if made.name == "Read" and file:
+        return Read(file=file, label=made.label)
+    return None
+
+
+def _inside(path: str, workspace: str) -> str:
+    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+    root = workspace.rstrip("/") + "/"
+    return path.removeprefix(root)
+
+
+def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+    """
+    What the host makes of what really happened.
+    """
+    path = str(made.input.get("file_path", ""))
+    if done.error:
+        missing = made.name == "Read" and done.content is None and done.original is None
+        note = f"File does not exist. Note: your current working directory is {workspace}."
+        return ToolResult(text=note if missing else done.error, failed=True)
+    if made.name == "Bash":
+        return _ran(done)
+    if made.name == "Write":
+        return _written(path, done)
+    if made.name == "Edit":
+        return _edited(made, path, done)
+    if made.name == "Read":
+        return _seen(path, done.content or "")
+    return ToolResult(text=done.stdout, response=done.stdout)
+
+
+def _ran(done: Performance) -> ToolResult:
+    stdout, stderr = done.stdout.rstrip("\n"), done.stderr.rstrip("\n")
+    text = "\n".join(part for part in (stdout, stderr) if part)
+    if done.exit is None:
+        return ToolResult(text=f"Command was interrupted\n{text}".rstrip("\n"), failed=True)
+    if done.exit != 0:
+        return ToolResult(text=f"Exit code {done.exit}\n{text}".rstrip("\n"), failed=True)
+    return ToolResult(text=text or "(Bash completed with no output)", response=_bash(stdout, stderr))
+
+
+def _bash(stdout: str, stderr: str) -> Json:
+    return {
+        "stdout": stdout,
+        "stderr": stderr,
+        "interrupted": False,
+        "isImage": False,
+        "noOutputExpected": False,
+    }
+
+
+def _written(path: str, done: Performance) -> ToolResult:
+    new, old = done.content or "", done.original
+    response: Payload = {
+        "type": "create" if old is None else "update",
+        "filePath": path,
+        "content": new,
+        "structuredPatch": [] if old is None else _patch(old, new),
+        "originalFile": old,
+        "userModified": False,
+    }
+    words = "File created successfully at" if old is None else "The file has been updated:"
+    return ToolResult(text=f"{words} {path}", response=response)
+
+
+def _edited(made: ToolCall, path: str, done: Performance) -> ToolResult:
+    old, new = done.original or "", done.content or ""
+    response: Payload = {
+        "filePath": path,
+        "oldString": made.input.get("old_string", ""),
+        "newString": made.input.get("new_string", ""),
+        "originalFile": old,
+        "structuredPatch": _patch(old, new),
+        "userModified": False,
+        "replaceAll": bool(made.input.get("replace_all", False)),
+    }
+    return ToolResult(text=f"The file has been updated: {path}", response=response)
+
+
+def _seen(path: str, content: str) -> ToolResult:
+    lines = content.splitlines()
+    numbered = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, 1))
+    file: Payload = {
+        "filePath": path,
+        "content": content,
+        "numLines": len(lines),
+        "startLine": 1,
+        "totalLines": len(lines),
+    }
+    return ToolResult(text=numbered, response={"type": "text", "file": file})
+
+
+def _patch(old: str, new: str) -> Json:
+    before, after = old.splitlines(), new.splitlines()
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    hunks: list[Payload] = []
+    for group in matcher.get_grouped_opcodes(3):
+        lines: list[str] = []
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in before[i1:i2]]
+                continue
+            lines += [f"-{line}" for line in before[i1:i2]]
+            lines += [f"+{line}" for line in after[j1:j2]]
+        first, last = group[0], group[-1]
+        hunks.append(
+            {
+                "oldStart": first[1] + 1,
+                "oldLines": last[2] - first[1],
+                "newStart": first[3] + 1,
+                "newLines": last[4] - first[3],
+                "lines": lines,
+            }
+        )
+    return hunks
+
+
+def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
+    """
+    A result that a scenario supplies, in the form that the host would have given it.
+    """
+    if supplied.failed or supplied.response is not None:
+        return supplied
+    response = _bash(supplied.text, "") if made.name == "Bash" else supplied.text
+    return ToolResult(text=supplied.text, response=response)
+
+
+def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
+    """
+    What the host says of a subagent that it has started.
+    """
+    return {
+        "isAsync": True,
+        "status": "async_launched",
+        "agentId": folders["agent"],
+        "description": asked.get("description", ""),
+        "resolvedModel": folders["model"],
+        "prompt": asked.get("prompt", ""),
+        "outputFile": "{tmp}/claude-0/{slug}/{session}/tasks/{agent}.output".format(**folders),
+        "canReadOutputFile": True,
+        "canContinueAgent": True,
+    }

@@ -1,0 +1,99 @@
+"""
+This module is concerned with what is fixed for the whole of a session.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.hosts.profile import Profile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """
+    What is fixed for the whole of a session.
+
+    Attributes:
+        session_id: The host's name of the session.
+        workspace: The project folder, absolute; also the current folder.
+        home: The person's folder.
+        tmp: The folder for temporary files.
+        transcript_path: Where the conversation is written.
+        seed: What made-up values follow from.
+        env: The host's own environment.
+        permission_mode: As the host calls it.
+        model: The model's name, as the transcript has it.
+        instructions: Instruction files that the host loads at the start, absolute.
+        setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
+    """
+
+    session_id: str
+    workspace: str
+    home: str
+    tmp: str
+    transcript_path: str
+    seed: int = 0
+    env: Mapping[str, str] = field(default_factory=dict)
+    permission_mode: str = "default"
+    model: str = "claude-sonnet-4-5"
+    instructions: tuple[str, ...] = ()
+    setup: str = ""
+
+    @property
+    def words(self) -> dict[str, str]:
+        """
+        What the templates of a profile are filled with.
+        """
+        return {
+            "session": self.session_id,
+            "workspace": self.workspace,
+            "home": self.home,
+            "tmp": self.tmp,
+            "slug": slug(self.workspace),
+            "model": self.model,
+        }
+
+
+def slug(folder: str) -> str:
+    """
+    A folder's path as one name.
+    """
+    return re.sub(r"[^A-Za-z0-9]", "-", folder)
+
+
+def facts(
+    profile: Profile,
+    *,
+    workspace: str,
+    home: str,
+    tmp: str,
+    seed: int = 0,
+    env: Mapping[str, str] | None = None,
+    permission_mode: str = "default",
+    instructions: tuple[str, ...] = (),
+    setup: str = "",
+) -> Facts:
+    """
+    The facts of a session; everything that the host makes up follows from the seed.
+    """
+    session = derive_uuid(seed, "session")
+    template = profile.transcript.path
+    return Facts(
+        session_id=session,
+        workspace=workspace,
+        home=home,
+        tmp=tmp,
+        transcript_path=posixpath.normpath(template.format(home=home, slug=slug(workspace), session=session)),
+        seed=seed,
+        env=dict(env or {}),
+        permission_mode=permission_mode,
+        instructions=instructions,
+        setup=setup,
+    )

@@ -1,0 +1,53 @@
+"""
+This module is concerned with the guard: the host's own net against endless refusals of a stop.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_hookharness.hosts.profile import GuardRules
+from pytest_hookharness.model.protocol import Decision
+from pytest_hookharness.model.verdicts import Guard
+
+
+def find_cap(rules: GuardRules, env: Mapping[str, str]) -> int | None:
+    """
+    How many refusals in a row the host honours; ``None`` for any number.
+    """
+    written = env.get(rules.variable, "") if rules.variable else ""
+    number = re.match(r"\s*([+-]?\d+)", written)
+    cap = rules.cap if number is None else int(number[1])
+    return cap if cap is not None and cap > 0 else None
+
+
+def override(rules: GuardRules, env: Mapping[str, str], streak: int, decision: Decision) -> Decision:
+    """
+    The decision as the guard leaves it, after a streak of refusals that were honoured.
+    """
+    cap = find_cap(rules, env)
+    if not decision.refused or cap is None or streak < cap:
+        return decision
+    return replace(decision, refused=False, overridden=True, to_agent=(), rule=rules.rules["cap"])
+
+
+def describe(rules: GuardRules, env: Mapping[str, str], *, lap_used_tools: bool) -> Guard | None:
+    """
+    What the guard would do about an endless loop; ``None`` if the host has none.
+    """
+    if rules.cap is None:
+        return None
+    cap = find_cap(rules, env)
+    if cap is None:
+        written = env.get(rules.variable, "")
+        why = f"{rules.variable}={written} switches it off"
+        return Guard(overrides=None, why=why, rule=rules.rules["off"])
+    if lap_used_tools and rules.reset_by_tools:
+        why = "every lap makes a tool call, and that begins the count again"
+        return Guard(overrides=None, why=why, rule=rules.rules["reset"])
+    why = f"{cap} refusals in a row are honoured, the next one is overridden"
+    return Guard(overrides=cap + 1, why=why, rule=rules.rules["cap"])

@@ -1,0 +1,104 @@
+"""
+This module is concerned with how a host starts a hook.
+
+Middle floor: hosts. Variables that name a process or a server of the real host (``CLAUDE_PID``,
+``CLAUDE_CODE_MESSAGING_SOCKET`` and the like) are left out: nothing stands behind them here, and a
+made-up process number would point at a stranger.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping, Sequence
+
+from pytest_hookharness.hosts.facts import Facts
+from pytest_hookharness.hosts.profile import EventRule, Profile
+from pytest_hookharness.hosts.stdin import encode
+from pytest_hookharness.model.processes import Launch, Stdin
+from pytest_hookharness.model.protocol import Hook, Payload
+
+
+def launch(
+    profile: Profile,
+    hook: Hook,
+    payload: Payload,
+    facts: Facts,
+    base_env: Mapping[str, str],
+    patience: float,
+    *,
+    siblings: Sequence[Hook] = (),
+    index: int = 0,
+) -> Launch:
+    """
+    All that is needed to fire a hook once as its host would.
+
+    Args:
+        profile: The host.
+        hook: The hook; it must be a command.
+        payload: Its standard input.
+        facts: What is fixed for the session.
+        base_env: The environment that the host's variables are added to.
+        patience: Seconds after which the fire is cut although the host would wait longer.
+        siblings: All hooks of the event, where they share a time budget.
+        index: The hook's place among them.
+    """
+    rule, process = profile.events[hook.event], profile.process
+    env = {**base_env, **_added(profile, hook, rule, facts, index), **hook.env}
+    return Launch(
+        argv=_argv(profile, hook, env),
+        cwd=str(payload.get("cwd") or facts.workspace),
+        env=env,
+        stdin=Stdin(data=encode(profile, payload)),
+        stdio=process.stdio,
+        own_session=process.own_session,
+        limit=_limit(profile, hook, rule, facts, siblings or (hook,)),
+        patience=patience,
+        pipe_wait=process.pipe_wait,
+        kill=process.kill,
+    )
+
+
+def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
+    if hook.args is None:
+        return (*profile.process.shell, hook.command)
+    # Without a shell nobody else would fill in the places that the host promises to fill in.
+    names = [name for name in env if name.startswith("CLAUDE_") and name.endswith(("_DIR", "_ROOT", "_DATA"))]
+
+    def filled(text: str) -> str:
+        for name in names:
+            text = text.replace("${" + name + "}", env[name])
+        return text
+
+    return tuple(filled(word) for word in (hook.command, *hook.args))
+
+
+def _added(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, index: int) -> dict[str, str]:
+    process = profile.process
+    words = {**facts.words, "event": hook.event.lower(), "index": str(index)}
+    env = {name: template.format(**words) for name, template in process.env.items()}
+    if rule.env_file and process.env_file[0]:
+        env[process.env_file[0]] = process.env_file[1].format(**words)
+    root = hook.env.get("CLAUDE_PLUGIN_ROOT", "")
+    if root:
+        words["plugin"] = posixpath.basename(root.rstrip("/"))
+        env |= {name: template.format(**words) for name, template in process.plugin_env.items()}
+    return env
+
+
+def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings: Sequence[Hook]) -> float:
+    own = hook.timeout if hook.timeout is not None else rule.timeout
+    if not rule.shared:
+        return own
+    budget = _milliseconds(facts.env.get(profile.process.shared_limit, ""))
+    if budget is None:
+        raised = [
+            other.timeout
+            for other in siblings
+            if other.timeout is not None and not other.env.get("CLAUDE_PLUGIN_ROOT")
+        ]
+        budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
+    return min(hook.timeout, budget) if hook.timeout is not None else budget
+
+
+def _milliseconds(written: str) -> float | None:
+    return int(written) / 1000 if written.isdecimal() and int(written) > 0 else None

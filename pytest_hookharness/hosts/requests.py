@@ -1,0 +1,141 @@
+"""
+This module is concerned with what a session asks for, and what it is answered.
+
+Middle floor: hosts. A session never acts; it asks and goes on with the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from pytest_hookharness.hosts.profile import Operation
+from pytest_hookharness.model.moves import Act, Observation, Performance, ToolCall
+from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.protocol import Hook, Payload, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """
+    Lines that must be appended to a transcript before the request is met.
+
+    Attributes:
+        path: The transcript.
+        records: The lines, as JSON.
+    """
+
+    path: str
+    records: tuple[Payload, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunHooks:
+    """
+    Fire the hooks of an event, all at once.
+
+    Attributes:
+        event: The host's name of the event.
+        target: What matchers were compared with.
+        hooks: The hooks, in the order of configuration.
+        payload: Their standard input, keys in the host's order.
+        records: Lines to append to the transcript first.
+        transcript_path: Where that is.
+        side_records: Lines for the transcripts of subagents.
+    """
+
+    event: str
+    target: str
+    hooks: tuple[Hook, ...]
+    payload: Payload
+    records: tuple[Payload, ...] = ()
+    transcript_path: str = ""
+    side_records: tuple[Lines, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PerformCall:
+    """
+    Make a tool call in the workspace.
+
+    Attributes:
+        call: The call, as the hooks left it.
+        operation: What it does; ``None`` if the harness cannot perform this tool.
+        records: Lines to append to the transcript first.
+        transcript_path: Where that is.
+    """
+
+    call: ToolCall
+    operation: Operation | None
+    records: tuple[Payload, ...] = ()
+    transcript_path: str = ""
+
+
+EndedHow: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """
+    A turn, or the session, is over.
+
+    Attributes:
+        how: ``stopped`` (the agent wanted to and was let), ``capped`` (the guard overrode a refusal),
+            ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
+            (no turn was begun).
+        why: One sentence.
+        rule: The host's rule behind it.
+        records: Lines to append to the transcript.
+        transcript_path: Where that is.
+    """
+
+    how: EndedHow
+    why: str
+    rule: Rule
+    records: tuple[Payload, ...] = ()
+    transcript_path: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextAct:
+    """
+    Say what happens next.
+
+    Attributes:
+        observation: What the agent's model sees since its last move.
+        turn_over: Whether no turn is going on: only events of the script can happen.
+        records: Lines to append to the transcript first.
+        transcript_path: Where that is.
+        ending: How the last turn ended, if it is over.
+    """
+
+    observation: Observation = Observation()
+    turn_over: bool = False
+    records: tuple[Payload, ...] = ()
+    transcript_path: str = ""
+    ending: Ended | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """
+    What became of the hooks.
+
+    Attributes:
+        runs: One for each hook, in the order asked: a run, the reply of a handler that is not a
+            command, or ``None`` if it gave none.
+        finished: Places in ``runs`` in the order in which they ended; empty for the order asked.
+    """
+
+    runs: tuple[Run | Payload | None, ...] = ()
+    finished: tuple[int, ...] = ()
+
+
+Request: TypeAlias = RunHooks | NextAct | PerformCall | Ended
+Answer: TypeAlias = Fired | Performance | Act | None
+
+
+class Mismatch(TypeError):
+    """
+    An answer that does not fit the request.
+    """

@@ -1,0 +1,225 @@
+"""
+This module is concerned with the session as a value: where the simulated host stands.
+
+Middle floor: hosts. A session can be saved and put back at any time. What it still has to do stands in
+its agenda as tasks, which are values too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pytest_hookharness.hosts.configuration import Configuration
+from pytest_hookharness.hosts.facts import Facts
+from pytest_hookharness.hosts.identifiers import derive_time, derive_uuid
+from pytest_hookharness.hosts.profile import Profile, Role
+from pytest_hookharness.hosts.requests import Ended, EndedHow, Lines
+from pytest_hookharness.hosts.transcripts import Line
+from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
+from pytest_hookharness.model.trace import Performed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """
+    A tool call on its way.
+
+    Attributes:
+        made: The call, as the hooks left it.
+        use_id: The host's name of it.
+        launch: The subagent that it starts, if it does.
+        agent_id: The host's name of that.
+        result: What it gave, once it was made.
+        notes: What the agent is told after the result.
+    """
+
+    made: ToolCall
+    use_id: str
+    launch: Subagent | None = None
+    agent_id: str = ""
+    result: ToolResult | None = None
+    notes: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """
+    Ask the hooks of an event.
+
+    Attributes:
+        role: Which event.
+        values: What its hooks are told beside the session's own values.
+        call: The tool call that it is about.
+    """
+
+    role: Role
+    values: Payload = field(default_factory=dict)
+    call: Call | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """
+    Make a tool call.
+    """
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBatch:
+    """
+    All calls of a move are made.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """
+    Let the agent or its script act.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """
+    End the session.
+    """
+
+
+Task: TypeAlias = Ask | Perform | CloseBatch | Listen | Close
+
+IDLE_WHY = "no turn was begun"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """
+    Where the simulated host stands.
+
+    Attributes:
+        profile: The host.
+        configuration: Its hooks.
+        facts: What is fixed for the session.
+        until_guard: Whether the scenario lets the guard end an endless loop; carried for the caller.
+        agenda: What is still to be done, in order.
+        waiting: What was asked and is not answered.
+        hooks: The hooks that were asked for it.
+        messages: What the agent will see next.
+        shown: What it saw last; shown again if an event takes place before it acts.
+        records: Lines not yet in the transcript.
+        side: Lines not yet in the transcripts of subagents.
+        performed: Calls made or refused since the last request.
+        position: How many values the host has made up.
+        parent: The last line of the transcript.
+        waited: Seconds that the script let pass.
+        prompt_id: The host's name of the prompt; empty before the first.
+        in_turn: Whether a turn is going on.
+        ending: How the last turn ended.
+        stop_hook_active: Whether the agent goes on because a stop was refused.
+        streak: How many refusals of a stop were honoured in a row.
+        subagent_streak: The same for the subagent.
+        batch: Calls that were made in this move, for the event after all of them.
+        halt: The turn ends once the calls are made, with this text and rule.
+    """
+
+    profile: Profile
+    configuration: Configuration
+    facts: Facts
+    until_guard: bool = False
+    agenda: tuple[Task, ...] = ()
+    waiting: Task | None = None
+    hooks: tuple[Hook, ...] = ()
+    messages: tuple[Message, ...] = ()
+    shown: tuple[Message, ...] = ()
+    records: tuple[Payload, ...] = ()
+    side: tuple[Lines, ...] = ()
+    performed: tuple[Performed, ...] = ()
+    position: int = 0
+    parent: str = ""
+    waited: float = 0.0
+    prompt_id: str = ""
+    in_turn: bool = False
+    ending: Ended | None = None
+    stop_hook_active: bool = False
+    streak: int = 0
+    subagent_streak: int = 0
+    batch: tuple[Payload, ...] = ()
+    halt: tuple[str, Rule] | None = None
+
+    @property
+    def visible(self) -> Mapping[str, Json]:
+        """
+        The counters and flags that a hook or the agent can see.
+        """
+        return {
+            "in_turn": self.in_turn,
+            "permission_mode": self.facts.permission_mode,
+            "stop_hook_active": self.stop_hook_active,
+        }
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """
+        The host's environment, with what its settings add.
+        """
+        return {**self.facts.env, **self.configuration.env}
+
+    def first(self, *tasks: Task) -> Session:
+        """
+        The session with tasks put before all others.
+        """
+        return replace(self, agenda=(*tasks, *self.agenda))
+
+    def tell(self, *messages: Message) -> Session:
+        """
+        The session with something more for the agent to see.
+        """
+        return replace(self, messages=(*self.messages, *messages))
+
+    def make_id(self, kind: str) -> tuple[str, Session]:
+        """
+        A fresh identifier, and the session that has given it out.
+        """
+        position = self.position + 1
+        return derive_uuid(self.facts.seed, kind, position), replace(self, position=position)
+
+    def write(self, kind: str, message: Payload, **extra: Json) -> Session:
+        """
+        The session with one more line for the transcript.
+        """
+        uuid, after = self.make_id("line")
+        line = after.line(uuid, after.parent).hold(kind, message, extra)
+        return replace(after, records=(*after.records, line), parent=uuid)
+
+    def line(self, uuid: str, parent: str, agent: str = "") -> Line:
+        """
+        A line of a transcript, still empty.
+        """
+        return Line(
+            uuid=uuid,
+            parent=parent,
+            session=self.facts.session_id,
+            cwd=self.facts.workspace,
+            version=self.profile.version,
+            time=derive_time(self.position, self.waited),
+            agent=agent,
+        )
+
+    def finish(self, how: EndedHow, why: str, rule: Rule) -> Session:
+        """
+        The session after the end of the turn: nothing else of it is done.
+        """
+        return replace(
+            self,
+            agenda=(Listen(),),
+            in_turn=False,
+            ending=Ended(how=how, why=why, rule=rule),
+            halt=None,
+            batch=(),
+            shown=(),
+            subagent_streak=0,
+        )

@@ -1,0 +1,107 @@
+"""
+This module is concerned with the standard input of hooks.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import posixpath
+from collections.abc import Iterable, Mapping
+
+from pytest_hookharness.hosts.facts import Facts
+from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
+
+
+def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
+    """
+    The input of an event, keys in the host's order.
+
+    Raises:
+        KeyError: A key that the host always gives has no value.
+    """
+    payload: dict[str, Json] = {}
+    for field in fields.fields:
+        source = field.source or field.name
+        if source in values:
+            payload[field.name] = values[source]
+        elif not field.optional:
+            raise KeyError(f"{fields.event} hooks are always given {field.name!r}; there is no {source!r}")
+    return payload
+
+
+def payload_for(
+    profile: Profile, event: str, facts: Facts, fields: Mapping[str, Json] | None = None
+) -> dict[str, Json]:
+    """
+    The input of an event outside of any session: given values, and plain ones for the rest.
+
+    Raises:
+        ValueError: The host has no such event, or the event no such key.
+    """
+    given = dict(fields or {})
+    rule = profile.events.get(event)
+    if rule is None:
+        raise ValueError(f"{profile.id} has no event {event!r}{_near(event, profile.events)}")
+    names = [field.name for field in rule.fields.fields]
+    for name in given:
+        if name not in names:
+            raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
+    known: dict[str, Json] = {
+        "session_id": facts.session_id,
+        "transcript_path": facts.transcript_path,
+        "cwd": facts.workspace,
+        "permission_mode": facts.permission_mode,
+        "hook_event_name": event,
+    }
+    payload: dict[str, Json] = {}
+    for field in rule.fields.fields:
+        if field.name in given:
+            payload[field.name] = given[field.name]
+        elif not field.optional or field.kind == "uuid":
+            source = field.source or field.name
+            payload[field.name] = known[source] if source in known else _plain(field, facts)
+    return payload
+
+
+def _near(name: str, names: Iterable[str]) -> str:
+    names = list(names)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"; known are {', '.join(names)}{hint}"
+
+
+def _plain(field: Field, facts: Facts) -> Json:
+    plain: Mapping[str, Json] = {
+        "uuid": derive_uuid(facts.seed, field.name),
+        "path": posixpath.join(facts.workspace, "file.txt"),
+        "folder": facts.workspace,
+        "flag": False,
+        "count": 0,
+        "list": [],
+        "object": {},
+        "nothing": None,
+        "input": {"command": "true", "description": "Runs a command"},
+        "response": "",
+    }
+    return plain.get(field.kind, field.choices[0] if field.choices else field.name)
+
+
+def target_of(profile: Profile, event: str, payload: Payload) -> str:
+    """
+    What matchers are compared with, for an input.
+    """
+    key = profile.events[event].target
+    return str(payload.get(key, "")) if key else ""
+
+
+def encode(profile: Profile, payload: Payload) -> bytes:
+    """
+    The very bytes that the host writes.
+    """
+    text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
+    return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "surrogatepass")

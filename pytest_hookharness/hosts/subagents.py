@@ -1,0 +1,82 @@
+"""
+This module is concerned with subagents: a session starts one, and it stops when its hooks let it.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness.hosts.calls import conclude
+from pytest_hookharness.hosts.profile import Role
+from pytest_hookharness.hosts.requests import Lines
+from pytest_hookharness.hosts.state import Ask, Call, Session
+from pytest_hookharness.hosts.transcripts import assistant_message, user_message
+from pytest_hookharness.model.moves import Subagent, ToolResult
+from pytest_hookharness.model.protocol import Decision, Json
+
+
+def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
+    """
+    What follows once the call of a subagent was let through.
+    """
+    words = {**session.facts.words, "agent": call.agent_id}
+    prompt = str(call.made.input.get("prompt", move.prompt))
+    response = session.profile.tools.launched(call.made.input, words)
+    session = _write_side(session, call, prompt, move.text)
+    session = conclude(session, call, ToolResult(text=move.text, response=response))
+    start = Ask(role=Role.SUBAGENT_START, values=_name(call, move), call=call)
+    stop = _stop(session, call, move, active=False)
+    after, *rest = session.agenda
+    return replace(session, agenda=(start, after, stop, *rest))
+
+
+def _name(call: Call, move: Subagent) -> dict[str, Json]:
+    return {"agent_id": call.agent_id, "agent_type": str(call.made.input.get("subagent_type", move.kind))}
+
+
+def _path(session: Session, call: Call) -> str:
+    words = {**session.facts.words, "agent": call.agent_id}
+    return session.profile.transcript.subagent_path.format(**words)
+
+
+def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
+    named = _name(call, move)
+    task = {
+        "id": call.agent_id,
+        "type": "subagent",
+        "status": "running",
+        "description": call.made.input.get("description", ""),
+        "agent_type": named["agent_type"],
+    }
+    values: dict[str, Json] = {
+        **named,
+        "stop_hook_active": active,
+        "agent_transcript_path": _path(session, call),
+        "last_assistant_message": move.text,
+        "background_tasks": [task],
+        "session_crons": [],
+    }
+    return Ask(role=Role.SUBAGENT_STOP, values=values, call=call)
+
+
+def _write_side(session: Session, call: Call, prompt: str, text: str) -> Session:
+    first, session = session.make_id("line")
+    asked = session.line(first, "", call.agent_id).hold("user", user_message(prompt), {})
+    second, session = session.make_id("line")
+    block = {"type": "text", "text": text}
+    message = assistant_message(f"msg_{second[:8]}", session.facts.model, block, "end_turn")
+    said = session.line(second, first, call.agent_id).hold("assistant", message, {})
+    lines = Lines(path=_path(session, call), records=(asked, said))
+    return replace(session, side=(*session.side, lines))
+
+
+def settle_subagent_stop(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks of a subagent's stop have spoken: refused, it says the same again.
+    """
+    if decision is None or not decision.refused or call.launch is None:
+        return replace(session, subagent_streak=0)
+    session = replace(session, subagent_streak=session.subagent_streak + 1)
+    return session.first(_stop(session, call, call.launch, active=True))

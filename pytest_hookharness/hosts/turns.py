@@ -1,0 +1,235 @@
+"""
+This module is concerned with turns: what a session does with an act, and with the end of a turn.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from typing import assert_never
+
+from pytest_hookharness.hosts.calls import plan_calls
+from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.hosts.profile import Role
+from pytest_hookharness.hosts.requests import Mismatch
+from pytest_hookharness.hosts.state import Ask, Close, Listen, Session, Task
+from pytest_hookharness.hosts.transcripts import assistant_message, user_message
+from pytest_hookharness.model.moves import (
+    Act,
+    Compact,
+    Corrupt,
+    Edit,
+    End,
+    Message,
+    Move,
+    Prompt,
+    Read,
+    Resume,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+    Tools,
+    Wait,
+)
+from pytest_hookharness.model.protocol import Decision, Payload
+
+EVENTS = (Prompt, Wait, Compact, Resume, End, Corrupt)
+SUMMARY = "The conversation so far was summarised."
+
+
+def open_session(session: Session, source: str) -> Session:
+    """
+    The session at its beginning, or taken up again.
+    """
+    tasks: list[Task] = []
+    if source == "startup" and session.facts.setup:
+        tasks.append(Ask(role=Role.SETUP, values={"trigger": session.facts.setup}))
+    tasks.append(Ask(role=Role.SESSION_START, values={"source": source}))
+    for file in session.facts.instructions:
+        values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
+        tasks.append(Ask(role=Role.INSTRUCTIONS, values=values))
+    return session.first(*tasks)
+
+
+def take(session: Session, act: Act | None) -> Session:
+    """
+    The session after an act of the agent or its script.
+    """
+    match act:
+        case Tools() | Run() | Edit() | Read() | Stop() | Subagent():
+            if not session.in_turn:
+                name = type(act).__name__
+                raise Mismatch(f"no turn is going on, so the agent cannot {name}; give an event")
+            return _move(replace(session, shown=()), act)
+        case _:
+            pass
+    # The model has not answered yet, so it will see again what it was shown.
+    session = replace(session, messages=(*session.shown, *session.messages), shown=())
+    match act:
+        case None:
+            return _end(session, "other")
+        case End():
+            return _end(session, act.reason)
+        case Prompt():
+            return replace(_begin_turn(session), agenda=(Ask(role=Role.PROMPT, values={"prompt": act.text}),))
+        case Wait():
+            return replace(session, waited=session.waited + act.seconds, agenda=(Listen(),))
+        case Corrupt():
+            return replace(session, agenda=(Listen(),))
+        case Compact():
+            values = {"trigger": act.trigger, "custom_instructions": None}
+            return replace(session, agenda=(Ask(role=Role.BEFORE_COMPACT, values=values), Listen()))
+        case Resume():
+            return _resume(session)
+        case _:
+            assert_never(act)
+
+
+def _begin_turn(session: Session) -> Session:
+    prompt_id, session = session.make_id("prompt")
+    return replace(
+        session, prompt_id=prompt_id, in_turn=True, ending=None, streak=0, stop_hook_active=False, halt=None
+    )
+
+
+def _end(session: Session, reason: str) -> Session:
+    if session.in_turn:
+        rule = session.profile.replies.rules["no hooks"]
+        session = session.finish("idle", "the session was ended in the middle of a turn", rule)
+    return replace(session, agenda=(Ask(role=Role.SESSION_END, values={"reason": reason}), Close()))
+
+
+def _resume(session: Session) -> Session:
+    if session.in_turn:
+        rule = session.profile.replies.rules["no hooks"]
+        session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
+    again = open_session(replace(session, agenda=(Listen(),)), "resume")
+    again = replace(again, streak=0, stop_hook_active=False)
+    return again.first(Ask(role=Role.SESSION_END, values={"reason": "other"}))
+
+
+def _move(session: Session, move: Move) -> Session:
+    workspace, tools = session.facts.workspace, session.profile.tools
+    match move:
+        case Stop():
+            session = _say(session, move.text, "end_turn")
+            return session.first(*_display(session, move.text), _stop(session, move.text))
+        case Tools():
+            return _tools(session, move.say, tuple(_absolute(session, call) for call in move.calls))
+        case Run() | Edit() | Read():
+            return _tools(session, move.say, (tools.call(move, workspace),))
+        case Subagent():
+            given = {
+                "description": move.prompt[:40] or move.kind,
+                "prompt": move.prompt,
+                "subagent_type": move.kind,
+            }
+            call = ToolCall(name=tools.subagent, input=given, label=move.label)
+            return _tools(session, move.say, (call,), move)
+        case _:
+            assert_never(move)
+
+
+def _absolute(session: Session, call: ToolCall) -> ToolCall:
+    file = call.input.get("file_path")
+    if not isinstance(file, str) or posixpath.isabs(file):
+        return call
+    whole = posixpath.join(session.facts.workspace, file)
+    return replace(call, input={**call.input, "file_path": whole})
+
+
+def _tools(
+    session: Session, say: str, calls: tuple[ToolCall, ...], subagent: Subagent | None = None
+) -> Session:
+    shown = _display(session, say)
+    session = _say(session, say, "tool_use")
+    planned = plan_calls(session, calls, subagent)
+    for task in planned.agenda:
+        if isinstance(task, Ask) and task.call is not None:
+            made = task.call
+            block: Payload = {
+                "type": "tool_use",
+                "id": made.use_id,
+                "name": made.made.name,
+                "input": made.made.input,
+            }
+            planned = _write_block(planned, block, "tool_use")
+    return planned.first(*shown)
+
+
+def _say(session: Session, text: str, reason: str) -> Session:
+    return _write_block(session, {"type": "text", "text": text}, reason) if text else session
+
+
+def _write_block(session: Session, block: Payload, reason: str) -> Session:
+    name = f"msg_01{session.prompt_id[:8]}{session.position:06d}"
+    return session.write("assistant", assistant_message(name, session.facts.model, block, reason))
+
+
+def _display(session: Session, text: str) -> tuple[Ask, ...]:
+    if not text or session.profile.by_role(Role.MESSAGE) is None:
+        return ()
+    message, _ = session.make_id("message")
+    turn = derive_uuid(session.facts.seed, "turn", session.prompt_id)
+    values: Payload = {"turn_id": turn, "message_id": message, "index": 0, "final": True, "delta": text}
+    return (Ask(role=Role.MESSAGE, values=values),)
+
+
+def _stop(session: Session, text: str) -> Ask:
+    values: Payload = {
+        "stop_hook_active": session.stop_hook_active,
+        "last_assistant_message": text,
+        "background_tasks": [],
+        "session_crons": [],
+    }
+    return Ask(role=Role.STOP, values=values)
+
+
+def settle_prompt(session: Session, text: str, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks of a prompt have spoken.
+    """
+    if decision is not None and (decision.refused or decision.halt is not None):
+        why = decision.halt or "; ".join(decision.reasons)
+        return session.finish("halted", f"a hook refused the prompt: {why}", decision.rule)
+    session = session.write("user", user_message(text)).tell(Message("prompt", text))
+    if decision is not None:
+        session = session.tell(*(Message("context", told, decision.event) for told in decision.to_agent))
+    return session.first(Listen())
+
+
+def settle_stop(session: Session, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks of a stop have spoken.
+    """
+    if decision is None:
+        rule = session.profile.replies.rules["no hooks"]
+        return session.finish("stopped", "the agent stopped and no hook was asked", rule)
+    if decision.halt is not None:
+        return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
+    if decision.overridden:
+        why = f"the guard overrode refusal {session.streak + 1} in a row"
+        return session.finish("capped", why, decision.rule)
+    if not decision.refused:
+        return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
+    session = replace(session, streak=session.streak + 1, stop_hook_active=True)
+    for text in decision.to_agent:
+        session = session.tell(Message("feedback", text, decision.event))
+        session = session.write("user", user_message(text), isMeta=True)
+    return session.first(Listen())
+
+
+def settle_compaction(session: Session, trigger: str, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks before a compaction have spoken.
+    """
+    if decision is not None and (decision.refused or decision.halt is not None):
+        return session
+    session = session.write("user", user_message(SUMMARY), isCompactSummary=True)
+    return session.first(
+        Ask(role=Role.SESSION_START, values={"source": "compact"}),
+        Ask(role=Role.AFTER_COMPACT, values={"trigger": trigger, "compact_summary": SUMMARY}),
+    )

@@ -1,0 +1,148 @@
+"""
+This module is concerned with the codes of findings: what each is, why it matters, how to mend it.
+
+Middle floor: judging. Data only; the page of findings in the documentation is made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """
+    One kind of defect.
+
+    Attributes:
+        code: ``HH`` and three digits.
+        name: The short name, in capitals.
+        what: What was seen, in general.
+        why: Why that matters.
+        mend: What to do about it.
+    """
+
+    code: str
+    name: str
+    what: str
+    why: str
+    mend: str
+
+
+HUNG_FIRE = Code(
+    "HH001",
+    "HUNG-FIRE",
+    "A hook did not end before its host's limit, or before our patience.",
+    "The agent stands still for all that time, and a guard that is cut guards nothing on most hosts.",
+    "See what the process waits for: often the end of its input, a terminal or the network. "
+    "Read one line instead of everything, and give slow commands a limit of their own.",
+)
+HELD_OPEN = Code(
+    "HH002",
+    "HELD-OPEN",
+    "A hook ended, but a process that it started still held its output open.",
+    "A host that reads to the end of the output waits for that process, although the hook is done.",
+    "Start background work with all of its streams redirected: `work </dev/null >log 2>&1 &`.",
+)
+LEFTOVER = Code(
+    "HH003",
+    "LEFTOVER",
+    "A process outlived the hook that started it.",
+    "One more process is left at every fire, until the machine is slow or full.",
+    "Wait for the process, or end it in a trap on exit; if it must live on, say so with `leftovers`.",
+)
+NOT_RUN = Code(
+    "HH004",
+    "NOT-RUN",
+    "The command of a hook could not be run at all.",
+    "A hook that never runs guards nothing, or blocks everything, depending on the host.",
+    "Check the path (hooks are not always started in the project folder), the executable bit, the first "
+    "line of the script, and that the interpreter is on the PATH of the host.",
+)
+CRASHED = Code(
+    "HH005",
+    "CRASHED",
+    "A hook failed in a way that its host shrugs off.",
+    "The host goes on as if the hook had agreed, so what it should have refused is let through.",
+    "Decide what a failure of the hook means: catch it and exit with the code for a refusal, or with 0. "
+    "A stray status of the last command is mended by a final `exit 0`.",
+)
+MANGLED = Code(
+    "HH006",
+    "MANGLED",
+    "A hook said something that its host cannot use.",
+    "The decision was made and then lost; the hook's own log says that it refused.",
+    "Print one JSON object and nothing else on standard output, with the fields that this host wants "
+    "for this event; send everything else to standard error.",
+)
+CONFIG_OFF = Code(
+    "HH007",
+    "CONFIG-OFF",
+    "A part of the hook configuration is malformed, and the host leaves hooks out because of it.",
+    "Hooks that are correct are never fired, and nothing says so.",
+    "Mend the entry that is named; then see in the story that each hook is fired.",
+)
+EVENT_UNKNOWN = Code(
+    "HH008",
+    "EVENT-UNKNOWN",
+    "Hooks are configured for an event that the host does not know.",
+    "They will never be fired.",
+    "Use the host's own name of the event; names and their capitals differ from host to host.",
+)
+OUTPUT_CUT = Code(
+    "HH009",
+    "OUTPUT-CUT",
+    "A hook said more than its host, or the harness, takes.",
+    "What is behind the cut is lost, and JSON that is cut is no JSON.",
+    "Say less: the first lines, and where the rest can be read.",
+)
+SILENT_REFUSAL = Code(
+    "HH010",
+    "SILENT-REFUSAL",
+    "A refusal came without a reason.",
+    "An agent that is not told why can only try the same again.",
+    "Say what was refused, why, and what to do instead, where this host shows it to the agent.",
+)
+FLAKY = Code(
+    "HH012",
+    "FLAKY",
+    "The same state gave two answers.",
+    "Something outside of the state decides: a clock, a random number, the network, a file elsewhere.",
+    "Find what the hook reads besides its input and the covered folders; name such a folder with `cover`.",
+)
+OUTSIDE_WRITE = Code(
+    "HH013",
+    "OUTSIDE-WRITE",
+    "Something was written outside of the covered folders.",
+    "It is not part of the state, so an equal state proves nothing.",
+    "Write below the workspace, HOME or TMPDIR, or name the folder with `cover`.",
+)
+
+_CODES = (
+    HUNG_FIRE,
+    HELD_OPEN,
+    LEFTOVER,
+    NOT_RUN,
+    CRASHED,
+    MANGLED,
+    CONFIG_OFF,
+    EVENT_UNKNOWN,
+    OUTPUT_CUT,
+    SILENT_REFUSAL,
+    FLAKY,
+    OUTSIDE_WRITE,
+)
+
+
+def catalogue() -> tuple[Code, ...]:
+    """
+    All codes, in order.
+    """
+    return _CODES
+
+
+def look_up(word: str) -> Code | None:
+    """
+    The code that is meant by its number or by its name, in whichever case.
+    """
+    return next((code for code in _CODES if word.upper() in (code.code, code.name)), None)

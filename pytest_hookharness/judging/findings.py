@@ -1,0 +1,266 @@
+"""
+This module is concerned with findings: defects that are seen in a trace, whatever its verdict.
+
+Middle floor: judging. Pure. A finding rests on what a process did or what its host made of it, never
+on how a script is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, assert_never
+
+from pytest_hookharness.judging import codes
+from pytest_hookharness.judging.codes import Code
+from pytest_hookharness.judging.lasso import contradiction
+from pytest_hookharness.model.processes import (
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Process,
+    Run,
+    Signaled,
+    TimedOut,
+)
+from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.verdicts import Finding
+
+_FAULTS = {
+    "crashed": codes.CRASHED,
+    "not-run": codes.NOT_RUN,
+    "mangled": codes.MANGLED,
+    "ignored": codes.MANGLED,
+    "too-long": codes.OUTPUT_CUT,
+    "timed-out": codes.HUNG_FIRE,
+}
+_SHOWN = 3
+
+
+class Problem(Protocol):
+    """
+    Something wrong in a hook configuration, as the host reads it.
+
+    The word ``unknown`` together with ``event`` in ``kind`` is an event that the host does not know;
+    every other kind leaves hooks out.
+    """
+
+    @property
+    def kind(self) -> str:
+        """
+        What is wrong, as a word.
+        """
+        ...
+
+    @property
+    def source(self) -> str:
+        """
+        The file.
+        """
+        ...
+
+    @property
+    def path(self) -> str:
+        """
+        The place in it.
+        """
+        ...
+
+    @property
+    def text(self) -> str:
+        """
+        The problem in a sentence.
+        """
+        ...
+
+    @property
+    def rule(self) -> Rule | None:
+        """
+        The host's rule behind it.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """
+    One defect, seen once.
+    """
+
+    code: Code
+    text: str
+    rule: Rule | None = None
+
+
+def find(
+    trace: Trace,
+    *,
+    problems: Sequence[Problem] = (),
+    outside: Sequence[str] = (),
+    flaky: bool = False,
+) -> tuple[Finding, ...]:
+    """
+    All findings, each once, with how often and when first it was seen.
+
+    Args:
+        trace: What took place.
+        problems: What is wrong in the hook configuration.
+        outside: Files outside the covered roots that were seen to be written.
+        flaky: The loop saw one state give two answers; the trace itself is looked at as well.
+    """
+    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
+    if outside:
+        seen.append(_finding(_Sight(codes.OUTSIDE_WRITE, f"Written outside: {_listed(outside)}.")))
+    return _merge(seen)
+
+
+def _finding(sight: _Sight, turn: int = 0, hook: str = "") -> Finding:
+    code = sight.code
+    return Finding(
+        code=code.code,
+        name=code.name,
+        text=sight.text,
+        advice=code.mend,
+        turn=turn,
+        hook=hook,
+        rule=sight.rule,
+    )
+
+
+def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    merged: dict[tuple[str, str, str], Finding] = {}
+    for finding in findings:
+        key = (finding.code, finding.hook, finding.text)
+        known = merged.setdefault(key, finding)
+        if known is not finding:
+            merged[key] = replace(known, times=known.times + 1, turn=min(known.turn, finding.turn))
+    return tuple(sorted(merged.values(), key=lambda finding: (finding.turn, finding.code)))
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
+    return ", ".join(words[:_SHOWN]) + more
+
+
+def _configuration(problems: Sequence[Problem]) -> Iterator[Finding]:
+    for problem in problems:
+        unknown = "unknown" in problem.kind and "event" in problem.kind
+        code = codes.EVENT_UNKNOWN if unknown else codes.CONFIG_OFF
+        place = ", ".join(part for part in (problem.source, problem.path) if part)
+        yield _finding(_Sight(code, f"{place}: {problem.text}" if place else problem.text, problem.rule))
+
+
+def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
+    twice = contradiction(trace.states)
+    if twice is not None:
+        text = (
+            f"The state after turn {twice.first} was there again after turn {twice.again}, "
+            f"but turn {twice.again + 1} went another way than turn {twice.first + 1}."
+        )
+        yield _finding(_Sight(codes.FLAKY, text), twice.again + 1)
+    elif flaky:
+        yield _finding(_Sight(codes.FLAKY, "The same state was followed by two different ones."), trace.turns)
+
+
+def _refusals(trace: Trace) -> Iterator[Finding]:
+    for step, hooked in trace.hooked():
+        words = (*hooked.decision.reasons, *hooked.decision.to_agent)
+        if hooked.decision.refused and not any(word.strip() for word in words):
+            text = f"{hooked.event} was refused without a word to the agent."
+            yield _finding(
+                _Sight(codes.SILENT_REFUSAL, text, hooked.decision.rule), step.turn, _refusers(hooked)
+            )
+
+
+def _refusers(hooked: Hooked) -> str:
+    return ", ".join(
+        fire.hook.command for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling
+    )
+
+
+def _fires(trace: Trace) -> Iterator[Finding]:
+    for step, fire in trace.fires():
+        sights = [] if fire.run is None else [*_run(fire, fire.run)]
+        said = _fault(fire)
+        # What the process did says more than what the host made of it, so one defect is told once.
+        if said is not None and not any(_covers(sight.code, said.code) for sight in sights):
+            sights.append(said)
+        for sight in sights:
+            yield _finding(sight, step.turn, fire.hook.command)
+
+
+def _covers(seen: Code, said: Code) -> bool:
+    if said is codes.CRASHED:
+        return seen in (codes.CRASHED, codes.HUNG_FIRE, codes.NOT_RUN)
+    return seen is said or (said is codes.HUNG_FIRE and seen is codes.HELD_OPEN)
+
+
+def _fault(fire: Fire) -> _Sight | None:
+    if fire.reply.fault is None:
+        return None
+    word, _, rest = fire.reply.fault.partition(":")
+    code = _FAULTS.get(word.strip())
+    if code is None:
+        return _Sight(codes.MANGLED, f"{fire.hook.event}: {fire.reply.fault}", fire.reply.rule)
+    return _Sight(code, f"{fire.hook.event}: {rest.strip() or word}", fire.reply.rule)
+
+
+def _run(fire: Fire, run: Run) -> Iterator[_Sight]:
+    rule = fire.reply.rule
+    yield from _ending(fire, run)
+    holders = (
+        {process.pid for process in run.ending.holders} if isinstance(run.ending, HeldOpen) else set[int]()
+    )
+    left = [process for process in run.leftovers if process.pid not in holders]
+    if left:
+        yield _Sight(codes.LEFTOVER, f"{fire.hook.event} left {_processes(left)} behind.", rule)
+    for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
+        if output.cut_at is not None:
+            text = f"{fire.hook.event}: the harness kept {output.cut_at} bytes of {name}; there were more."
+            yield _Sight(codes.OUTPUT_CUT, text, rule)
+
+
+def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
+    event, rule = fire.hook.event, fire.reply.rule
+    match run.ending:
+        case TimedOut() as cut:
+            limit = "the host's limit" if cut.at_host_limit else "our patience; assumed: never ends"
+            deaf = ", and it ignored the first signal" if cut.ignored_term else ""
+            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_doing(cut)}."
+            yield _Sight(codes.HUNG_FIRE, text, rule)
+        case HeldOpen() as held:
+            holders = _processes(held.holders) if held.holders else "something"
+            yield _Sight(codes.HELD_OPEN, f"{event}: {holders} held the output open.", rule)
+            yield from _exit(event, held.exit, rule)
+        case NotStarted(reason):
+            yield _Sight(codes.NOT_RUN, f"{event}: not started: {reason}", rule)
+        case Exited() | Signaled() as ended:
+            yield from _exit(event, ended, rule)
+        case _:
+            assert_never(run.ending)
+
+
+def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Sight]:
+    match ended:
+        case Exited(126):
+            yield _Sight(codes.NOT_RUN, f"{event}: exit code 126, found but not executable.", rule)
+        case Exited(127):
+            yield _Sight(codes.NOT_RUN, f"{event}: exit code 127, command not found.", rule)
+        case Exited():
+            # What another code means is the host's business: its reply carries the fault.
+            return
+        case Signaled(signal):
+            yield _Sight(codes.CRASHED, f"{event}: killed by signal {signal}.", rule)
+        case _:
+            assert_never(ended)
+
+
+def _doing(cut: TimedOut) -> str:
+    # Process numbers differ from fire to fire and would keep equal findings apart.
+    waits = [f"{item.process.command} waits for {item.waits_for}" for item in cut.doing if item.waits_for]
+    return f": {_listed(waits)}" if waits else ""
+
+
+def _processes(processes: Sequence[Process]) -> str:
+    return _listed(sorted(f"`{process.command}`" for process in processes))

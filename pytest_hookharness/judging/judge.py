@@ -1,0 +1,204 @@
+"""
+This module is concerned with the verdict: what a trace and its end mean for termination.
+
+Middle floor: judging. Pure. It never claims more than the trace shows: a run that was cut or overridden
+is not `terminated`, a lasso that was not gone round twice is no `livelock`, and the rest is `undecided`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from pytest_hookharness.judging.assumptions import gather
+from pytest_hookharness.judging.differences import between, newest_difference
+from pytest_hookharness.judging.ends import End, not_let_go, overridden
+from pytest_hookharness.judging.lasso import Contradiction, Lasso, completed, confirmed, contradiction
+from pytest_hookharness.model.processes import HeldOpen, TimedOut
+from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Guard,
+    Hung,
+    Livelock,
+    Recursing,
+    Terminated,
+    Undecided,
+    Verdict,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """
+    All that the verdict is made of.
+    """
+
+    trace: Trace
+    end: End
+    guard: Guard | None
+    lasso: Lasso | None
+    flaky: bool
+    masked: frozenset[str]
+    assumptions: tuple[str, ...]
+    outside: tuple[str, ...]
+
+
+def judge(
+    trace: Trace,
+    end: End,
+    *,
+    guard: Guard | None = None,
+    lasso: Lasso | None = None,
+    flaky: bool = False,
+    masked: frozenset[str] = frozenset(),
+    assumptions: Sequence[str] = (),
+    outside: Sequence[str] = (),
+) -> Verdict:
+    """
+    The verdict on a run.
+
+    A run that a hook halted is `terminated`: the hook's own decision ended it. So is one whose prompt
+    was refused: the agent never started. A session that the script ended while the agent still worked,
+    or while a refusal stood, is `undecided`. One refusal set aside by the guard, after whichever prompt,
+    makes the run `capped`, unless a lasso was proved.
+
+    Args:
+        trace: What took place.
+        end: How the run ended.
+        guard: What the host's guard would do, or did.
+        lasso: The lasso that the loop pursued, confirmed or not; the proof is checked here again.
+        flaky: The loop saw one state give two answers.
+        masked: State paths that really differed, and were left out by a mask.
+        assumptions: What a proof rests on, in sentences.
+        outside: Files outside the covered roots that were seen to be written.
+    """
+    lasso = lasso or completed(trace.states)
+    case = _Case(trace, end, guard, lasso, flaky, masked, gather(trace, assumptions), tuple(outside))
+    match end.how:
+        case "waiting":
+            return _waiting(case)
+        case "recursed":
+            return Recursing(turn=end.turn, limit=end.why or "the limit of depth or number")
+        case "capped":
+            return _capped(case)
+        case "stopped" | "halted" | "idle":
+            return _ended(case)
+        case "lasso":
+            return _proof(case) or _undecided(case, "a repeat was seen, but not proved")
+        case "turns":
+            return _cut(case, f"no end{_no_repeat(case)} in {_turns(end.turn)}")
+        case "wall":
+            return _cut(case, f"no end{_no_repeat(case)} in the time given, which was {_turns(end.turn)}")
+        case "interrupted":
+            return _cut(case, f"interrupted after {_turns(end.turn)}")
+        case _:
+            assert_never(end.how)
+
+
+def _turns(number: int) -> str:
+    return "1 turn" if number == 1 else f"{number} turns"
+
+
+def _no_repeat(case: _Case) -> str:
+    digests = [state.digest for state in case.trace.states.values() if not state.opaque]
+    return " and no repeat" if len(digests) == len(set(digests)) and not case.flaky else ""
+
+
+def _waiting(case: _Case) -> Verdict:
+    for step, fire in reversed([*case.trace.fires()]):
+        if fire.run is not None and isinstance(fire.run.ending, TimedOut | HeldOpen):
+            rule = case.end.rule or fire.reply.rule
+            return Hung(turn=step.turn, event=fire.hook.event, command=_name(fire), rule=rule)
+    why = case.end.why or "the host waits for something that never comes"
+    return Undecided(turn=case.end.turn, why=f"{why}, and no fire was cut")
+
+
+def _name(fire: Fire) -> str:
+    return fire.hook.command or f"a handler of type {fire.hook.type}"
+
+
+def _ended(case: _Case) -> Verdict:
+    if overridden(case.trace) is not None:
+        return _capped(case)
+    if case.end.how != "halted" and (reason := not_let_go(case.trace)):
+        return Undecided(turn=case.end.turn, why=reason)
+    return Terminated(turn=case.end.turn)
+
+
+def _capped(case: _Case) -> Verdict:
+    place = overridden(case.trace)
+    turn = place[0].turn if place else case.end.turn
+    guard = case.guard or _guard(case.end, place[1] if place else None)
+    return Capped(turn=turn, guard=guard, changed=newest_difference(case.trace).files)
+
+
+def _guard(end: End, hooked: Hooked | None) -> Guard:
+    rule = end.rule or (hooked.decision.rule if hooked else None)
+    why = end.why or (rule.text if rule else "The host ended it.")
+    return Guard(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
+
+
+def _cut(case: _Case, why: str) -> Verdict:
+    proof = _proof(case)
+    if proof is not None:
+        return proof
+    return _capped(case) if overridden(case.trace) is not None else _undecided(case, why)
+
+
+def _proof(case: _Case) -> Livelock | None:
+    """
+    The livelock, if nothing speaks against it.
+    """
+    lasso, states = case.lasso, case.trace.states
+    if lasso is None or case.flaky or case.outside:
+        return None
+    if confirmed(lasso, states) is not True or contradiction(states) is not None:
+        return None
+    assumptions = case.assumptions
+    if case.masked:
+        listed = ", ".join(sorted(case.masked))
+        assumptions = (*assumptions, f"The author declared irrelevant, and it did differ: {listed}.")
+    return Livelock(
+        stem=lasso.stem,
+        period=lasso.period,
+        evidence="masked" if case.masked else "exact",
+        assumptions=assumptions,
+        guard=case.guard,
+    )
+
+
+def _undecided(case: _Case, why: str) -> Undecided:
+    twice = contradiction(case.trace.states)
+    if twice is None:
+        difference = newest_difference(case.trace)
+    else:
+        states = case.trace.states
+        difference = between(states[twice.first + 1], states[twice.again + 1])
+    reasons = [why, *_doubts(case, twice)]
+    if difference.others and not difference.files:
+        reasons.append("no file differs, but " + " and ".join(difference.others))
+    if difference.unknown:
+        reasons.append(f"the state is not known completely: {difference.unknown}")
+    return Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)
+
+
+def _doubts(case: _Case, twice: Contradiction | None) -> Iterator[str]:
+    if twice is not None:
+        yield (
+            f"the same state gave two answers in turn {twice.again + 1}: "
+            f"it was there after turn {twice.first} and again after turn {twice.again}"
+        )
+        if case.masked:
+            yield "a mask may hide what decides"
+    elif case.flaky:
+        yield f"the same state gave two answers in turn {case.end.turn}"
+    elif case.lasso is not None and case.outside:
+        more = f" and {len(case.outside) - 3} more" if len(case.outside) > 3 else ""
+        listed = ", ".join(case.outside[:3]) + more
+        yield f"a repeat proves nothing, because something outside of the state was written: {listed}"
+    elif case.lasso is not None and confirmed(case.lasso, case.trace.states) is None:
+        again = case.lasso.stem + case.lasso.period
+        yield f"turn {again} repeated turn {case.lasso.stem}, but the lap that would prove it is not complete"

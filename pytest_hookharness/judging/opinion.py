@@ -1,0 +1,46 @@
+"""
+This module is concerned with the whole opinion on a run: verdict, findings and assumptions together.
+
+Middle floor: judging. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_hookharness.judging.assumptions import gather
+from pytest_hookharness.judging.ends import End
+from pytest_hookharness.judging.findings import Problem, find
+from pytest_hookharness.judging.judge import judge
+from pytest_hookharness.judging.lasso import Lasso
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Guard, Opinion
+
+
+def form(
+    trace: Trace,
+    end: End,
+    *,
+    guard: Guard | None = None,
+    lasso: Lasso | None = None,
+    flaky: bool = False,
+    masked: frozenset[str] = frozenset(),
+    assumptions: Sequence[str] = (),
+    outside: Sequence[str] = (),
+    problems: Sequence[Problem] = (),
+) -> Opinion:
+    """
+    What the judge makes of a run; the arguments are those of `judge` and of `find`.
+    """
+    verdict = judge(
+        trace,
+        end,
+        guard=guard,
+        lasso=lasso,
+        flaky=flaky,
+        masked=masked,
+        assumptions=assumptions,
+        outside=outside,
+    )
+    findings = find(trace, problems=problems, outside=outside, flaky=flaky)
+    return Opinion(verdict, findings, gather(trace, assumptions))

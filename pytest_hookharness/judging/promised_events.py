@@ -1,0 +1,95 @@
+"""
+This module is concerned with promises about hooks and what they decided.
+
+Middle floor: judging. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pytest_hookharness.model.outcome import Outcome, ruled
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import Range
+from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.verdicts import Violation
+
+_MANY = 3
+
+
+def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None) -> Iterator[Violation]:
+    """
+    Numbers of blocks, in all or by event, that are not as promised.
+    """
+    if expected is None:
+        return
+    if isinstance(expected, Range):
+        if outcome.blocks() not in expected:
+            yield Violation(path="expect.blocks", expected=f"{expected} blocks", seen=str(outcome.blocks()))
+        return
+    for event, number in expected.items():
+        if outcome.blocks(event) not in number:
+            path = f"expect.blocks.{event}"
+            yield Violation(
+                path=path, expected=f"{number} blocks of {event}", seen=str(outcome.blocks(event))
+            )
+
+
+def broken_fires(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
+    """
+    Numbers of fires that are not as promised.
+    """
+    for word, number in expected.items():
+        if outcome.fires(word) not in number:
+            seen = str(outcome.fires(word))
+            yield Violation(path=f"expect.fires.{word}", expected=f"{number} fires of {word}", seen=seen)
+
+
+def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) -> Iterator[Violation]:
+    """
+    Events whose first decisions are not the promised ones.
+    """
+    for event, wanted in expected.items():
+        hooked = [item for _, item in outcome.trace.hooked(event)]
+        kept = len(hooked) >= len(wanted) and all(map(_became, hooked, wanted))
+        if not kept:
+            seen = ", ".join(ruled(item).value for item in hooked[: max(len(wanted), _MANY)]) or "never asked"
+            yield Violation(path=f"expect.decisions.{event}", expected=", ".join(wanted), seen=seen)
+
+
+def _became(hooked: Hooked, word: str) -> bool:
+    if word == Ruling.NONE.value:
+        decision = hooked.decision
+        return decision.ruling is Ruling.NONE and not decision.refused and not decision.overridden
+    return ruled(hooked).value == word
+
+
+def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
+    """
+    Patterns that no reason holds.
+    """
+    reasons = outcome.reasons()
+    for index, pattern in enumerate(patterns):
+        if not any(re.search(pattern, reason) for reason in reasons):
+            seen = "no reason at all"
+            if reasons:
+                distinct = list(dict.fromkeys(reasons))
+                seen = "; ".join(repr(reason) for reason in distinct[:_MANY])
+                seen += f" and {len(distinct) - _MANY} more" if len(distinct) > _MANY else ""
+            yield Violation(path=f"expect.reasons[{index}]", expected=f"a reason with {pattern!r}", seen=seen)
+
+
+def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Violation]:
+    """
+    Events and rulings that were to happen at least once, with a hook that was really fired, and did not.
+    """
+    for index, word in enumerate(wanted):
+        event, _, ruling = word.partition(":")
+        asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.fires]
+        if any(not ruling or _became(hooked, ruling.strip()) for hooked in asked):
+            continue
+        seen = (
+            ", ".join(dict.fromkeys(ruled(hooked).value for hooked in asked)) or f"no hook of {event} fired"
+        )
+        yield Violation(path=f"expect.sometimes[{index}]", expected=f"{word} at least once", seen=seen)

@@ -1,0 +1,114 @@
+"""
+This module is concerned with assembly: base and variants, times hosts, become scenarios.
+
+Middle floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.loading.elements import Element, Entry, Listing, Scalar, Table, join, shown
+from pytest_hookharness.loading.keys import MERGED
+from pytest_hookharness.loading.problems import Problems
+from pytest_hookharness.loading.scripts import USUAL_PROMPT
+from pytest_hookharness.loading.shapes import Values
+from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.scenario import Origin, Scenario
+
+USUAL_HOST = "claude-code"
+NOT_FIELDS = frozenset({"host", "agent", "when", "variants"})
+
+
+def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
+    """
+    The scenarios of a file: the base and each variant, on each host.
+
+    Args:
+        values: What the top level became.
+        origin: Where it was written.
+        hosts: Hosts instead of those that were written.
+    """
+    settings = {"": values}
+    for name, own in values.get("variants", {}).items():
+        settings[name] = merge(values, own)
+    for name, setting in settings.items():
+        for host in hosts or setting.get("host", (USUAL_HOST,)):
+            yield build(setting, host, name, origin)
+
+
+def merge(base: Values, own: Values) -> Values:
+    """
+    The base with a variant's keys on top.
+    """
+    merged = {key: {**base.get(key, {}), **own[key]} for key in MERGED if key in own}
+    return {**base, **own, **merged}
+
+
+def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:
+    """
+    One scenario.
+    """
+    fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
+    return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
+
+
+def script_of(values: Values) -> Script:
+    """
+    The agent with its reactions; without a word about it, it is prompted once and is idle.
+    """
+    script: Script = values.get("agent", Script(acts=(USUAL_PROMPT,)))
+    script = replace(script, reactions=values.get("when", ()))
+    return replace(script, then=values["then"]) if "then" in values else script
+
+
+def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> None:
+    """
+    Refuse hosts that are not known, where they are written.
+    """
+    for path, place in host_places(element):
+        host = place.value
+        if isinstance(host, str) and not is_known(host, known):
+            message = f"{shown(host)} is not a known host"
+            problems.add(place, path, message, seen=shown(host), allowed=known, near=host)
+
+
+def is_known(host: str, known: Sequence[str]) -> bool:
+    """
+    Whether a host is listed; a version counts as known if no version of that host is listed.
+    """
+    name, at, _ = host.partition("@")
+    if host in known or not at:
+        return host in known
+    return name in known and not any(other.startswith(name + "@") for other in known)
+
+
+def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:
+    """
+    Every place where a host is written, with its key path.
+    """
+    top = entries_of(element)
+    tables = [("", top)]
+    if "variants" in top:
+        variants = entries_of(top["variants"].value)
+        tables += [(join("variants", name), entries_of(entry.value)) for name, entry in variants.items()]
+    for path, table in tables:
+        if "host" in table:
+            here = join(path, "host")
+            match table["host"].value:
+                case Scalar() as scalar:
+                    yield here, scalar
+                case Listing(items=items):
+                    for index, item in enumerate(items):
+                        if isinstance(item, Scalar):
+                            yield join(here, index), item
+                case _:
+                    pass
+
+
+def entries_of(element: Element) -> Mapping[str, Entry]:
+    """
+    The entries of a mapping by key; none if it is something else.
+    """
+    return {entry.key: entry for entry in element.entries} if isinstance(element, Table) else {}

@@ -1,0 +1,216 @@
+"""
+This module is concerned with the tables of a scenario's top-level keys, and of its variants.
+
+Middle floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_hookharness.loading import patterns
+from pytest_hookharness.loading.acts import THEN
+from pytest_hookharness.loading.promises import EXPECT
+from pytest_hookharness.loading.scripts import AGENT, REACTIONS
+from pytest_hookharness.loading.shapes import (
+    Choice,
+    Either,
+    Folder,
+    Key,
+    Many,
+    Named,
+    Record,
+    Switch,
+    Text,
+    Values,
+    Whole,
+)
+from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
+from pytest_hookharness.model.scenario import Answer, Double, Mask
+
+MOST_MODE = 0o7777
+
+
+def check_double(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    Only what fails can heal.
+    """
+    if "heals_after" in values and not values.get("exit"):
+        yield "heals_after", "a command heals only if it fails at first; add an exit other than 0"
+
+
+def check_mask(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    A mask leaves out keys or text, not both.
+    """
+    if "keys" in values and "text" in values:
+        yield "text", "a mask has keys or text, not both; write two masks"
+
+
+DOUBLE = Record(
+    noun="a double",
+    keys=(
+        Key(name="exit", shape=Whole(noun="an exit code", maximum=255), doc="Its exit code."),
+        Key(name="stdout", shape=Text(), doc="What it prints."),
+        Key(name="stderr", shape=Text(), doc="What it prints on standard error."),
+        Key(name="heals_after", shape=Whole(), doc="It fails this many times and then succeeds."),
+        Key(name="hangs", shape=Switch(), doc="It never returns."),
+        Key(name="floods", shape=Whole(noun="a number of bytes"), doc="Bytes it prints before it ends."),
+        Key(name="prompts", shape=Text(), doc="A question that it asks on the terminal, and waits."),
+    ),
+    build=Double,
+    check=check_double,
+)
+GLOB = Text(
+    noun="a glob over state paths",
+    pattern=patterns.WORDS,
+    example="workspace/.state/**",
+)
+MASK = Either(
+    shapes=(
+        Text(noun=GLOB.noun, pattern=GLOB.pattern, example=GLOB.example, read=lambda glob: Mask(file=glob)),
+        Record(
+            noun="a mask",
+            keys=(
+                Key(name="file", shape=GLOB, doc="A glob over state paths.", required=True),
+                Key(
+                    name="keys",
+                    shape=Many(noun="a list of JSON keys", item=Text(), at_least=1),
+                    doc="JSON keys whose values are left out.",
+                ),
+                Key(name="text", shape=REGEX, doc="Matches of this are left out."),
+            ),
+            build=Mask,
+            check=check_mask,
+            besides={"not": {"required": ["keys", "text"]}},
+        ),
+    )
+)
+ANSWER = Record(
+    noun="an answer",
+    keys=(
+        Key(name="event", shape=EVENT, doc="The event of the handler.", required=True),
+        Key(
+            name="type",
+            shape=Choice(noun="a type of handler", words=("prompt", "http", "agent", "mcp_tool")),
+            doc="The type of the handler.",
+            required=True,
+        ),
+        Key(name="match", shape=Text(), doc="A word that its prompt, address or name holds."),
+        Key(name="reply", shape=JSON_MAPPING, doc="What it answers.", required=True),
+        Key(name="times", shape=TIMES, doc="Answer only this often."),
+    ),
+    build=Answer,
+)
+MODE = Either(
+    shapes=(
+        Text(noun="an octal mode", pattern=patterns.MODE, example="0755", read=patterns.read_mode),
+        Whole(noun="a mode", maximum=MOST_MODE, octal=True),
+    )
+)
+HOST = Text(noun="a host", pattern=patterns.HOST, example="claude-code")
+HOSTS = Either(
+    shapes=(
+        Text(noun=HOST.noun, pattern=HOST.pattern, example=HOST.example, read=lambda host: (host,)),
+        Many(noun="a list of hosts", item=HOST, at_least=1, unique=True),
+    )
+)
+NAME = Text(
+    noun="a name of letters, digits, -, _ and .",
+    pattern=patterns.NAME,
+    example="lets-go-after-one-block",
+)
+BARE_NAME = Text(noun=NAME.noun, pattern=NAME.pattern, example="before-the-fix")
+
+COMMON = (
+    Key(name="why", shape=Text(), doc="What this shows."),
+    Key(name="host", shape=HOSTS, doc="A host, with or without @version, or a list of them."),
+    Key(name="project", shape=Folder(), doc="A folder that is copied fresh into the workspace."),
+    Key(name="plugin", shape=Folder(), doc="A plugin folder, loaded beside the project's own hooks."),
+    Key(
+        name="files",
+        shape=Named(noun="texts by path", key=INSIDE, value=Text()),
+        doc="Files that are written into the workspace.",
+        merges=True,
+    ),
+    Key(
+        name="modes",
+        shape=Named(noun="modes by path", key=INSIDE, value=MODE),
+        doc="Permission bits of files.",
+        merges=True,
+    ),
+    Key(name="git", shape=Switch(), doc="Whether the workspace is a committed repository."),
+    Key(
+        name="hooks",
+        shape=Either(shapes=(INSIDE, JSON_MAPPING)),
+        doc="The host's own hook configuration: a path in the workspace, or its content.",
+    ),
+    Key(
+        name="commands",
+        shape=Named(
+            noun="doubles by name",
+            key=Text(noun="a command's name", pattern=patterns.COMMAND, example="npm"),
+            value=DOUBLE,
+        ),
+        doc="Stand-in commands, first on the PATH.",
+        merges=True,
+    ),
+    Key(
+        name="env",
+        shape=Named(
+            noun="texts by variable",
+            key=Text(noun="a variable's name", pattern=patterns.VARIABLE, example="CHECK_RERUN"),
+            value=Text(noun="a text without NUL", pattern=patterns.NO_NUL),
+        ),
+        doc="Variables of the host's environment.",
+        merges=True,
+    ),
+    Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
+    Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
+    Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),
+    Key(name="answers", shape=Many(item=ANSWER), doc="Replies of handlers that are not commands."),
+    Key(
+        name="mask",
+        field="masks",
+        shape=Many(noun="a list of masks", item=MASK),
+        doc="Parts of the state that are declared irrelevant.",
+    ),
+    Key(
+        name="cover",
+        shape=Many(
+            noun="a list of folders",
+            item=Text(noun="an absolute folder", pattern=patterns.ABSOLUTE, example="/opt/state"),
+        ),
+        doc="Further folders that belong to the state.",
+    ),
+    Key(
+        name="until",
+        shape=Choice(noun="an end", words=("lasso", "guard")),
+        doc="Whether the proof of a livelock ends the run, or the host's guard.",
+    ),
+    Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
+    Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
+    Key(name="expect", shape=EXPECT, doc="The promise."),
+)
+VARIANT = Record(noun="a variant", keys=COMMON)
+SCENARIO = Record(
+    noun="a scenario",
+    keys=(
+        Key(name="name", shape=NAME, doc="The scenario's name, as in node ids.", required=True),
+        *COMMON,
+        Key(
+            name="variants",
+            shape=Named(noun="variants by name", key=BARE_NAME, value=VARIANT),
+            doc="The same scenario with some keys changed; expect is replaced as a whole.",
+        ),
+    ),
+)
+MERGED = frozenset(key.name for key in COMMON if key.merges)
+SCRIPT = Record(
+    noun="a script",
+    keys=(
+        Key(name="agent", shape=AGENT, doc="The acts.", required=True),
+        Key(name="then", shape=THEN, doc="How the agent goes on at its end."),
+        Key(name="when", shape=REACTIONS, doc="The reactions."),
+    ),
+)

@@ -1,0 +1,178 @@
+"""
+This module is concerned with the tables of promises: what may stand under ``expect``.
+
+Middle floor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_hookharness.loading import patterns
+from pytest_hookharness.loading.shapes import Choice, Either, Key, Many, Named, Record, Text, Values, Whole
+from pytest_hookharness.loading.words import EVENT, INSIDE, REGEX, WORDS
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.scenario import (
+    VERDICTS,
+    Expectation,
+    FileExpectations,
+    GuardExpectation,
+    Range,
+)
+
+
+def check_range(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    The ends of a range stand in order.
+    """
+    if "min" in values and "max" in values and values["min"] > values["max"]:
+        yield "max", f"max {values['max']} is below min {values['min']}"
+
+
+BOUNDS = Record(
+    noun="a range",
+    keys=(
+        Key(name="min", shape=Whole(), doc="At least so often."),
+        Key(name="max", shape=Whole(), doc="At most so often."),
+    ),
+    build=Range,
+    check=check_range,
+    at_least=1,
+)
+EXACTLY = Whole(read=Range.exactly)
+RANGE = Either(shapes=(EXACTLY, BOUNDS))
+BOUNDS_IF_NAMED = Record(
+    noun=BOUNDS.noun,
+    keys=BOUNDS.keys,
+    build=Range,
+    check=check_range,
+    at_least=1,
+    known_by=frozenset(key.name for key in BOUNDS.keys),
+)
+BLOCKS = Either(
+    shapes=(EXACTLY, BOUNDS_IF_NAMED, Named(noun="counts by event name", key=EVENT, value=RANGE)),
+)
+TEXTS = Named(noun="texts by path", key=INSIDE, value=Text())
+PATHS = Many(noun="a list of paths", item=INSIDE)
+FILES = Record(
+    noun="the workspace at the end",
+    keys=(
+        Key(name="equal", shape=TEXTS, doc="The whole text of files."),
+        Key(name="contain", shape=TEXTS, doc="A passage of files."),
+        Key(name="absent", shape=PATHS, doc="Paths where nothing is."),
+        Key(name="unchanged", shape=PATHS, doc="Paths that are as they were at the beginning."),
+    ),
+    build=FileExpectations,
+)
+GUARD = Either(
+    shapes=(
+        Choice(
+            noun="a word about the guard",
+            words=("none", "present"),
+            read=lambda word: GuardExpectation(present=word == "present"),
+        ),
+        Record(
+            noun="what the guard does",
+            keys=(
+                Key(
+                    name="overrides",
+                    shape=Whole(minimum=1),
+                    doc="The refusal that it sets aside, counted from 1.",
+                    required=True,
+                ),
+            ),
+            build=GuardExpectation,
+        ),
+    )
+)
+OF_LIVELOCK = ("period", "evidence")
+
+
+def check_promises(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    A promise about a cycle is empty where no cycle is promised.
+    """
+    verdict = values.get("verdict", "terminated")
+    for name in OF_LIVELOCK:
+        if name in values and verdict != "livelock":
+            yield name, f"{name} is said of a livelock, but the verdict promised is {verdict}"
+
+
+def make_expectation(**values: object) -> Expectation:
+    """
+    The promise; without a verdict the agent must be able to stop.
+    """
+    return Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
+
+
+EXPECT = Record(
+    noun="a promise",
+    keys=(
+        Key(
+            name="verdict",
+            shape=Choice(noun="a verdict", words=VERDICTS),
+            doc="What the simulation must find.",
+        ),
+        Key(name="within", shape=Whole(minimum=1), doc="Turns since the first prompt, at most."),
+        Key(name="blocks", shape=BLOCKS, doc="Refusals that the host honoured: in all, or by event."),
+        Key(
+            name="fires",
+            shape=Named(noun="counts by hook", key=WORDS, value=RANGE),
+            doc="Fires, by a word of the hook's command or by event name.",
+        ),
+        Key(
+            name="decisions",
+            shape=Named(
+                noun="lists of rulings by event name",
+                key=EVENT,
+                value=Many(
+                    noun="a list of rulings",
+                    item=Choice(noun="a ruling", words=tuple(ruling.value for ruling in Ruling)),
+                ),
+            ),
+            doc="The rulings on an event, in order, from the first.",
+        ),
+        Key(name="period", shape=Whole(minimum=1), doc="Length of the cycle, in turns."),
+        Key(name="guard", shape=GUARD, doc="What is said about the host's guard."),
+        Key(
+            name="evidence",
+            shape=Choice(noun="a kind of evidence", words=("exact", "probed", "masked")),
+            doc="How well the livelock is proved.",
+        ),
+        Key(
+            name="reasons",
+            shape=Either(
+                shapes=(
+                    Text(
+                        noun=REGEX.noun,
+                        format=REGEX.format,
+                        example=REGEX.example,
+                        read=lambda text: (patterns.read_regex(text),),
+                    ),
+                    Many(noun="a list of regular expressions", item=REGEX),
+                )
+            ),
+            doc="Each is found in some reason that the agent was given.",
+        ),
+        Key(
+            name="findings",
+            shape=Many(
+                noun="a list of findings",
+                item=Text(noun="a finding", pattern=patterns.FINDING, example="HUNG-FIRE"),
+            ),
+            doc="Findings that must occur; no others may.",
+        ),
+        Key(name="files", shape=FILES, doc="The workspace at the end."),
+        Key(name="leftovers", shape=RANGE, doc="Processes that were left over."),
+        Key(
+            name="sometimes",
+            shape=Many(
+                noun="a list of events",
+                item=Text(noun="an event, or event:ruling", pattern=patterns.EVENT, example="Stop:deny"),
+            ),
+            doc="What must happen at least once, against empty passes.",
+        ),
+    ),
+    build=make_expectation,
+    check=check_promises,
+)

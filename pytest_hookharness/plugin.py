@@ -1,0 +1,285 @@
+"""
+This module is concerned with pytest: options, settings, fixtures and the summary.
+
+Top floor. Everything that costs time is imported inside the functions that need it: a run that does
+not use the harness pays for this file alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_hookharness.bench import Bench
+    from pytest_hookharness.fixtures import (
+        CommandMaker,
+        HookFire,
+        HookLoop,
+        HookPayload,
+        HookWorkspace,
+        ScriptMaker,
+    )
+    from pytest_hookharness.harness import Harness
+
+SUFFIX = ".scenario.yaml"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """
+    Declare the command line options and the ini keys.
+    """
+    group = parser.getgroup("hook harness", "simulate agent hosts and fire real hooks")
+    group.addoption(
+        "--hook-scenarios",
+        action="store_true",
+        help="run scenario files: alone those below hook_scenario_paths, with paths those below them",
+    )
+    group.addoption("--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead")
+    group.addoption("--hook-seed", type=int, metavar="N", help="seed of everything the harness makes up")
+    group.addoption("--hook-keep", action="store_true", help="keep the workspace of failures and say where")
+    group.addoption("--hook-turns", type=int, metavar="N", help="most turns that are played")
+    group.addoption("--hook-patience", metavar="TIME", help="cut a fire after this, such as 10s")
+    group.addoption("--hook-budget", metavar="TIME", help="wall time that one item may take, such as 60s")
+    group.addoption(
+        "--hook-tier",
+        choices=("namespaces", "subreaper", "group"),
+        help="how fires are kept apart from the machine; the best available is the default",
+    )
+    parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
+    parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
+    parser.addini("hook_seed", "as --hook-seed", default="0")
+    parser.addini("hook_turns", "as --hook-turns", default="")
+    parser.addini("hook_patience", "as --hook-patience", default="10s")
+    parser.addini("hook_budget", "as --hook-budget", default="60s")
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """
+    Declare the hooks by which others extend the harness.
+    """
+    from pytest_hookharness import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def _wanted(config: pytest.Config) -> bool:
+    return bool(config.getoption("--hook-scenarios") or config.getini("hook_scenarios"))
+
+
+def _alone(config: pytest.Config) -> bool:
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    return bool(config.getoption("--hook-scenarios")) and not named
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """
+    Turn to the scenario folders when the flag stands alone.
+
+    Raises:
+        pytest.UsageError: None of the folders exists.
+    """
+    if not _alone(config) or hasattr(config, "workerinput"):
+        return
+    named = config.getini("hook_scenario_paths")
+    folders = [config.rootpath / name for name in named]
+    found = [str(folder) for folder in folders if folder.exists()]
+    if not found:
+        raise pytest.UsageError(
+            f"--hook-scenarios: none of the scenario folders exists: {', '.join(map(str, folders))}; "
+            "name a folder or file on the command line, or set hook_scenario_paths"
+        )
+    config.args = found
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """
+    Leave alone what is not a scenario, and the projects that scenarios copy.
+    """
+    if not _wanted(config):
+        return None
+    from pytest_hookharness import collection
+
+    if collection_path.is_dir():
+        return True if collection.is_material(collection_path) else None
+    if _alone(config) and not collection_path.name.endswith(SUFFIX):
+        return True
+    return None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """
+    Collect a scenario file if it was asked for, by the flag or by its name.
+    """
+    if not file_path.name.endswith(SUFFIX):
+        return None
+    if not _wanted(parent.config) and not parent.session.isinitpath(file_path):
+        return None
+    from pytest_hookharness import collection
+
+    return collection.ScenarioFile.from_parent(parent, path=file_path)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """
+    Say how the fires will be kept apart from the machine.
+    """
+    if not _wanted(config):
+        return None
+    from pytest_hookharness import harness
+
+    return harness.header(harness.settings(config))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+    """
+    Add the story of every simulation to the report of a test that failed.
+    """
+    answer = yield
+    outcomes = item.stash.get(OUTCOMES, None)
+    report = answer.get_result()
+    if outcomes and report.when == "call":
+        from pytest_hookharness import summary
+
+        summary.enrich(item, report, outcomes)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """
+    Print the table of the scenarios that ran.
+    """
+    reports = [
+        report
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", "") == "call"
+        and any(name == "hook_row" for name, _ in getattr(report, "user_properties", ()))
+    ]
+    if reports:
+        from pytest_hookharness import summary
+
+        summary.write(terminalreporter, reports)
+
+
+OUTCOMES = pytest.StashKey[list[Any]]()
+
+
+@pytest.fixture(scope="session")
+def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
+    from pytest_hookharness.harness import Harness, settings
+
+    with Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook) as harness:
+        yield harness
+
+
+@pytest.fixture
+def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
+    from pytest_hookharness.bench import Bench
+
+    request.node.stash[OUTCOMES] = []
+    with Bench(_hook_harness, request.path.parent, request.node.stash[OUTCOMES]) as bench:
+        yield bench
+
+
+@pytest.fixture
+def hook_workspace(_hook_bench: Bench) -> HookWorkspace:
+    """
+    The files and settings that the other hook fixtures of this test start from.
+    """
+    from pytest_hookharness.fixtures import HookWorkspace
+
+    return HookWorkspace(_hook_bench)
+
+
+@pytest.fixture
+def hook_loop(_hook_bench: Bench) -> HookLoop:
+    """
+    Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.
+    """
+    from pytest_hookharness.fixtures import HookLoop
+
+    return HookLoop(_hook_bench)
+
+
+@pytest.fixture
+def hook_fire(_hook_bench: Bench) -> HookFire:
+    """
+    Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.
+    """
+    from pytest_hookharness.fixtures import HookFire
+
+    return HookFire(_hook_bench)
+
+
+@pytest.fixture
+def hook_payload(_hook_bench: Bench) -> HookPayload:
+    """
+    Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.
+    """
+    from pytest_hookharness.fixtures import HookPayload
+
+    return HookPayload(_hook_bench)
+
+
+@pytest.fixture
+def scripted_agent() -> ScriptMaker:
+    """
+    Write an agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``.
+    """
+    from pytest_hookharness.fixtures import ScriptMaker
+
+    return ScriptMaker()
+
+
+@pytest.fixture
+def failing_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"exit": 1})
+
+
+@pytest.fixture
+def flaky_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a command first on the PATH that fails a few times and then works.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"exit": 1, "heals_after": 1})
+
+
+@pytest.fixture
+def hanging_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a command first on the PATH that never returns.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"hangs": True})
+
+
+@pytest.fixture
+def flooding_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a command first on the PATH that prints very much.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"floods": 10_000_000})
+
+
+@pytest.fixture
+def prompting_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a command first on the PATH that asks a question on the terminal.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"prompts": "Password: "})

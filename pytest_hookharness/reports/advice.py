@@ -1,0 +1,102 @@
+"""
+This module is concerned with advice: what to do next about a verdict.
+
+Middle floor: reports. Pure. Advice on findings comes with the findings themselves.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+)
+from pytest_hookharness.reports.plain import plain
+
+# Fields by which hosts tell a hook that it refused before.
+_SIGNS = ("stop_hook_active", "loop_count")
+_STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
+
+
+def advice(outcome: Outcome) -> str:
+    """
+    What to do next, in two or three sentences; empty if all is as promised or nothing can be said.
+    """
+    verdict = outcome.verdict
+    match verdict:
+        case Livelock():
+            return _loop(outcome)
+        case Capped():
+            return (
+                f"Only the guard of {plain(outcome.host, 40)} ended this; other hosts, and other agents, "
+                f"have none. {_let_go(_last_refusal(outcome))}"
+            )
+        case Hung():
+            return (
+                "Give the hook a limit of its own, and let it read what it needs instead of waiting for the "
+                "end of its input, a terminal or the network."
+            )
+        case Recursing():
+            return "Let the hook see that it caused itself, for example by a variable that it sets and reads."
+        case Lockout():
+            return (
+                "Let at least one move through that mends what the hooks complain about, and name it in the "
+                "reason."
+            )
+        case Undecided():
+            return _unknown(verdict)
+        case Terminated():
+            return ""
+        case _:
+            assert_never(verdict)
+
+
+def _last_refusal(outcome: Outcome) -> Hooked | None:
+    refusals = [
+        hooked
+        for _, hooked in outcome.trace.hooked()
+        if hooked.decision.refused or hooked.decision.overridden
+    ]
+    return refusals[-1] if refusals else None
+
+
+def _loop(outcome: Outcome) -> str:
+    refusal = _last_refusal(outcome)
+    if refusal is None:
+        return "Nothing is refused, and yet it goes on: see in the story which hook keeps the turn alive."
+    if refusal.event.lower() in _STOPS:
+        return f"The same stop will be refused for ever. {_let_go(refusal)}"
+    return (
+        f"The same {plain(refusal.event, 40)} will be refused for ever. Let the reason name a move that is "
+        "allowed, and let the stop through when nothing else is left."
+    )
+
+
+def _let_go(refusal: Hooked | None) -> str:
+    sentence = "Let the hook allow when nothing changed since its last refusal"
+    keys = {key for fire in refusal.fires for key in fire.payload} if refusal is not None else set[str]()
+    sign = next((word for word in _SIGNS if word in keys), None)
+    return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
+
+
+def _unknown(verdict: Undecided) -> str:
+    if "two answers" in verdict.why:
+        return (
+            "Something outside of the state decides: a clock, a random number, the network, another folder. "
+            "Find what the hook reads, and name a folder with `cover`."
+        )
+    if verdict.changed:
+        path = plain(verdict.changed[0].path, 60)
+        return (
+            f"If what changes decides nothing, say so: `mask: [{path}]`. If it is a limit of the hook's own, "
+            "give the run more `turns` so that it can be reached."
+        )
+    return "Give the run more turns or time, or let the script go on until the agent tries to stop."

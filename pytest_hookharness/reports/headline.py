@@ -1,0 +1,107 @@
+"""
+This module is concerned with the first line of a report, which must say all that matters by itself.
+
+Middle floor: reports. Pure.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Guard,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+    Violation,
+)
+from pytest_hookharness.reports.plain import clip, plain, quoted
+from pytest_hookharness.reports.words import changed_words, counted, listed
+
+_LONGEST = 300
+
+
+def first_line(outcome: Outcome) -> str:
+    """
+    The verdict in one line, and the first promise that it does not show to be broken.
+    """
+    line = _verdict(outcome)
+    others = [item for item in outcome.violations if not item.path.endswith("expect.verdict")]
+    if others:
+        line += f"; {_broken(others[0])}"
+        line += f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+    return clip(line, _LONGEST)
+
+
+def _broken(violation: Violation) -> str:
+    return f"{plain(violation.path)}: expected {plain(violation.expected)}, seen {plain(violation.seen)}"
+
+
+def _verdict(outcome: Outcome) -> str:
+    verdict, host = outcome.verdict, plain(outcome.host, 40)
+    match verdict:
+        case Terminated():
+            return f"terminated: {_terminated(outcome, verdict)}"
+        case Capped():
+            changed = f"; changing: {changed_words(verdict.changed)}" if verdict.changed else ""
+            return f"capped: {_capped(verdict, host)}{changed}"
+        case Livelock():
+            return f"livelock: {_livelock(verdict)}"
+        case Hung(turn=turn, event=event, command=command):
+            who = f"the {plain(event, 40)} hook {plain(command, 60)}"
+            return f"hung: {who} did not come back in turn {turn}, and {host} waits for it"
+        case Recursing(turn=turn, limit=limit):
+            return f"recursing: fires caused fires in turn {turn}, beyond {plain(limit)}"
+        case Lockout(turn=turn, moves=moves):
+            tried = f" (tried: {listed([plain(move, 40) for move in moves])})" if moves else ""
+            return f"lockout: after turn {turn} no move of the agent leads to a stop{tried}"
+        case Undecided(why=why, changed=changed):
+            named = f"; changing: {changed_words(changed)}" if changed else ""
+            return f"undecided: {plain(why, 220)}{named}"
+        case _:
+            assert_never(verdict)
+
+
+def _terminated(outcome: Outcome, verdict: Terminated) -> str:
+    blocks = outcome.blocks()
+    after = f"after {counted(blocks, 'block')}" if blocks else "without a block"
+    halts = [hooked.decision.halt for _, hooked in outcome.trace.hooked() if hooked.decision.halt is not None]
+    if halts:
+        return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 60)}"
+    if verdict.turn == 0:
+        return "the hooks refused the prompt, so the agent never started"
+    return f"the hooks let the agent stop in turn {verdict.turn} {after}"
+
+
+def _capped(verdict: Capped, host: str) -> str:
+    if verdict.guard.overrides is None:
+        return f"the guard of {host} ended it in turn {verdict.turn}: {plain(verdict.guard.why)}"
+    return f"{host} overrode block {verdict.guard.overrides} in turn {verdict.turn}"
+
+
+def _livelock(verdict: Livelock) -> str:
+    stem, period = verdict.stem, verdict.period
+    before = f"after turn {stem}" if stem else "before the first turn"
+    last = stem + verdict.laps * period
+    again = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
+    evidence = "" if verdict.evidence == "exact" else f", {plain(verdict.evidence, 20)} evidence"
+    return (
+        f"after turn {stem + period} everything is as it was {before} "
+        f"(period {period}, and once more in {again}{evidence})"
+    )
+
+
+def guard_words(guard: Guard | None, host: str) -> str:
+    """
+    What the host's guard would do about a loop.
+    """
+    if guard is None:
+        return f"{host} has no guard against it"
+    if guard.overrides is None:
+        return f"the guard of {host} would never act on it"
+    return f"{host} would override it at block {guard.overrides}"

@@ -1,0 +1,308 @@
+"""
+This module is concerned with the loop: host, agent, real hooks and judge, round and round.
+
+Upper floor. The host says what it wants next; the loop has it done on the stage, writes down what
+took place, and ends when the judge has seen enough.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import assert_never
+
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.judging import opinion
+from pytest_hookharness.judging.ends import End
+from pytest_hookharness.judging.fingerprint import environment_digest, state
+from pytest_hookharness.judging.lasso import Lasso, follow
+from pytest_hookharness.judging.promises import violations
+from pytest_hookharness.model.moves import Act, Corrupt, Observation, Wait
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import (
+    Change,
+    Entry,
+    Exchange,
+    Happened,
+    Hooked,
+    Moved,
+    Performed,
+    State,
+    Step,
+    Trace,
+)
+from pytest_hookharness.stage import Settings, SimulationError, Stage, collect, finished
+
+OnTurn = Callable[[int, int], None]
+
+
+class Interrupted(KeyboardInterrupt):
+    """
+    The person stopped a simulation.
+
+    Attributes:
+        outcome: What was seen until then.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        super().__init__("the simulation was interrupted")
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    settings: Settings,
+    supervisor: Supervisor,
+    base: Path,
+    behaviours: Mapping[str, agents.BehaviourFunction] | None = None,
+    on_turn: OnTurn | None = None,
+) -> Outcome:
+    """
+    Play a scenario to its verdict.
+
+    Args:
+        scenario: What to play.
+        settings: The settings of the run.
+        supervisor: Who keeps the processes.
+        base: Folder below which everything is written.
+        behaviours: The agent behaviours that are known; those that ship with the harness by default.
+        on_turn: Called after each turn with its number and the number of fires so far.
+
+    Raises:
+        Interrupted: Ctrl-C; it carries what was seen.
+        SimulationError: The scenario asks for what the harness does not know how to do.
+        hosts.UnknownHost: The scenario names a host that nobody knows.
+        agents.UnknownBehaviour: Its behaviour is not known.
+        WorkspaceError: The workspace could not be made, read or removed.
+        ExecutionError: The supervisor was lost, or the tier is not to be had.
+    """
+    agent = agents.start(scenario.script, behaviours)
+    with Stage.open(scenario, settings, supervisor, base) as stage:
+        loop = _Loop(stage, agent, on_turn)
+        try:
+            end = loop.play()
+        except KeyboardInterrupt:
+            raise Interrupted(loop.conclude(End(how="interrupted", turn=loop.turn))) from None
+        outcome = loop.conclude(end)
+        if settings.keep and not outcome.passed:
+            outcome = replace(outcome, kept=str(stage.workspace.keep()))
+        return outcome
+
+
+class _Loop:
+    """
+    One session being played.
+    """
+
+    def __init__(self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None) -> None:
+        self.stage = stage
+        self.agent = agent
+        self.on_turn = on_turn
+        self.turn = 0
+        self.reported = 0
+        self.fired = 0
+        self.steps: list[Step] = []
+        self.states: dict[int, State] = {}
+        self.initial = stage.files
+        self.lasso: Lasso | None = None
+        self.files_in_full: Mapping[str, Entry] = {}
+        self.flaky = False
+        self.began = time.monotonic()
+        scenario, settings = stage.scenario, stage.settings
+        self.most_turns = settings.turns or scenario.turns
+        self.environment = environment_digest(stage.workspace.environment)
+        self.progress = hosts.begin(stage.profile, stage.configuration, stage.facts)
+
+    @property
+    def remaining(self) -> float:
+        """
+        Seconds of real time that are left.
+        """
+        return max(0.0, self.stage.settings.wall - (time.monotonic() - self.began))
+
+    def play(self) -> End:
+        """
+        Do what the host asks for until something ends it.
+        """
+        while True:
+            request = self.progress.request
+            self._write(request)
+            match request:
+                case hosts.RunHooks():
+                    self._fire(request)
+                case hosts.PerformCall():
+                    self._perform(request)
+                case hosts.NextAct():
+                    end = self._next(request)
+                    if end is not None:
+                        return end
+                case hosts.Ended():
+                    return self._ended(request)
+                case _:
+                    assert_never(request)
+            if self.remaining == 0.0:
+                return End(how="wall", turn=self.turn)
+
+    def _ended(self, request: hosts.Ended) -> End:
+        # A session that was ended in the middle of a turn is for the judge to understand.
+        how = "stopped" if request.how == "idle" else request.how
+        return End(how=how, turn=self.turn, why=request.why, rule=request.rule)
+
+    def _write(self, request: hosts.Request) -> None:
+        stage = self.stage
+        if request.records:
+            stage.write_transcript(request.transcript_path, request.records)
+        if isinstance(request, hosts.RunHooks):
+            for lines in request.side_records:
+                stage.write_transcript(lines.path, lines.records)
+
+    def _note(self, exchange: Exchange) -> None:
+        self.steps.append(Step(number=len(self.steps) + 1, turn=self.turn, exchange=exchange))
+
+    def _fire(self, request: hosts.RunHooks) -> None:
+        stage = self.stage
+        given, stdins = stage.fire(request.hooks, request.payload, self.remaining)
+        opened = stage.transcript_opened()
+        changed = stage.scan()
+        session = self.progress.session
+        self.progress = hosts.advance(session, hosts.Fired(runs=given, finished=finished(given)))
+        decision, replies = self.progress.decision, self.progress.replies
+        if decision is None:
+            raise SimulationError(f"the host {stage.profile.id} made nothing of its {request.event} hooks")
+        self.fired += len(given)
+        fires = collect(request.hooks, request.payload, stdins, given, replies, opened)
+        self._note(
+            Hooked(
+                event=request.event,
+                target=request.target,
+                fires=fires,
+                decision=decision,
+                changes=changed,
+            )
+        )
+        self._note_calls()
+
+    def _perform(self, request: hosts.PerformCall) -> None:
+        performance, run = self.stage.perform(request.call, request.operation, self.remaining)
+        changed = self.stage.scan()
+        self.progress = hosts.advance(self.progress.session, performance)
+        self._note_calls(run, changed)
+
+    def _note_calls(self, run: Run | None = None, changed: tuple[Change, ...] = ()) -> None:
+        for performed in self.progress.performed:
+            self._note(replace(performed, run=run, changes=changed))
+
+    def _next(self, request: hosts.NextAct) -> End | None:
+        if self.turn > self.reported:
+            self.reported = self.turn
+            if self.on_turn is not None:
+                self.on_turn(self.turn, self.fired)
+            # After a turn that is over the agent is asked nothing; such a state is of another kind.
+            if not request.turn_over:
+                self._remember(request.observation)
+                end = self._recurred()
+                if end is not None:
+                    return end
+        act = self._act(request)
+        if act is not None and not isinstance(act, hosts.EVENTS):
+            if self.turn >= self.most_turns:
+                return End(how="turns", turn=self.turn)
+            self.turn += 1
+            self._note(Moved(move=act, saw=request.observation))
+        self.progress = hosts.advance(self.progress.session, act)
+        self._note_calls()
+        return None
+
+    def _act(self, request: hosts.NextAct) -> Act | None:
+        while True:
+            act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
+            match act:
+                case Corrupt():
+                    self._note(Happened(event=act))
+                    self.stage.workspace.corrupt(act)
+                    self.stage.scan()
+                case Wait():
+                    raise SimulationError(
+                        f"wait: {act.seconds:g}s: the clock of the hooks cannot be moved yet; leave it out"
+                    )
+                case None:
+                    return None
+                case _:
+                    if isinstance(act, hosts.EVENTS):
+                        self._note(Happened(event=act))
+                    return act
+
+    def _remember(self, saw: Observation) -> None:
+        position = self.agent.position
+        self.states[self.turn] = state(
+            visible=self.progress.session.visible,
+            agent=json.dumps([position.text, [repr(message) for message in saw.messages]]),
+            environment=self.environment,
+            files=self.stage.files,
+            opaque=position.opaque or self.stage.scanner.opaque,
+        )
+
+    def _recurred(self) -> End | None:
+        if self.stage.scenario.until == "guard":
+            return None
+        before = self.lasso
+        self.lasso, sure = follow(before, self.states)
+        if self.lasso is not None and self.lasso != before:
+            # Read in full and without any cache, to be compared with the same at the end of the lap.
+            self.files_in_full = self.stage.read_in_full()
+        if sure is None:
+            return None
+        self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
+        return End(how="lasso", turn=self.turn)
+
+    def _trace(self) -> Trace:
+        return Trace(steps=tuple(self.steps), states=dict(self.states))
+
+    def conclude(self, end: End) -> Outcome:
+        """
+        Judge what was seen, and compare it with what the scenario promised.
+        """
+        stage, trace = self.stage, self._trace()
+        formed = opinion.form(
+            trace,
+            end,
+            guard=hosts.guard_for(self.progress.session, self._lap_used_tools()),
+            lasso=self.lasso,
+            flaky=self.flaky,
+            masked=stage.scanner.masked,
+            assumptions=self._assumptions(),
+            problems=stage.configuration.problems,
+        )
+        outcome = Outcome(
+            scenario=stage.scenario,
+            host=stage.profile.id,
+            trace=trace,
+            verdict=formed.verdict,
+            findings=formed.findings,
+            assumptions=formed.assumptions,
+            tier=stage.sandbox.tier,
+            seed=stage.settings.seed,
+            calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
+            wall=time.monotonic() - self.began,
+        )
+        broken = violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
+        return replace(outcome, violations=broken)
+
+    def _lap_used_tools(self) -> bool:
+        if self.lasso is None:
+            return False
+        calls = (step for step in self.steps if isinstance(step.exchange, Performed))
+        return any(step.turn > self.lasso.stem for step in calls)
+
+    def _assumptions(self) -> tuple[str, ...]:
+        notes = list(self.stage.sandbox.notes)
+        if not self.stage.transcript_counts:
+            notes.append("No hook opened the transcript; its size and time were not watched.")
+        return tuple(notes)

@@ -1,0 +1,372 @@
+"""
+This module is concerned with the stage: workspace, sandbox, host and watch over the state of one
+simulation.
+
+Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint, and is
+all that a single fire needs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.tools import perform
+from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.judging.fingerprint import changes
+from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
+from pytest_hookharness.model.moves import Run as RunCommand
+from pytest_hookharness.model.processes import Exited, HeldOpen, Launch, NotStarted, Run, Signaled, Stdio, Tier, TimedOut
+from pytest_hookharness.model.protocol import Hook, Payload, Reply
+from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Change, Entry, Fire, Hooked
+
+
+class SimulationError(Exception):
+    """
+    The harness cannot go on: the scenario asks for what it does not know how to do.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """
+    What is the same for every scenario of a run.
+
+    Attributes:
+        seed: Seed of everything that is made up.
+        patience: Seconds after which a fire is cut although its host would wait longer.
+        wall: Seconds of real time that one simulation may take.
+        turns: Most turns that are played; ``None`` for what the scenario says.
+        tier: How fires are kept apart from the machine; ``None`` for the best available.
+        base: Folder below which everything is written; ``None`` for one of our own.
+        keep: Keep the workspace of a simulation whose promises were not kept.
+    """
+
+    seed: int = 0
+    patience: float = 10.0
+    wall: float = 60.0
+    turns: int | None = None
+    tier: Tier | None = None
+    base: Path | None = None
+    keep: bool = False
+
+
+class Stage:
+    """
+    One throw-away workspace with its sandbox, played on by one host.
+
+    Attributes:
+        scenario: What is played.
+        settings: The settings of the run.
+        profile: The host.
+        workspace: The folders and the environment.
+        sandbox: Where processes run.
+        configuration: The hooks that the host read, and what was wrong with their files.
+        facts: What the session knows of its place.
+        files: The covered files as they were last seen.
+    """
+
+    def __init__(self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path) -> None:
+        self.scenario = scenario
+        self.settings = settings
+        self.profile = hosts.find(scenario.host)
+        self._answered: dict[int, int] = {}
+        self.transcript_counts = False
+        self._stack = ExitStack()
+        try:
+            self._build(supervisor, base)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    @classmethod
+    def open(cls, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path) -> Self:
+        """
+        Set the stage for a scenario.
+
+        Raises:
+            hosts.UnknownHost: The scenario names a host that nobody knows.
+            WorkspaceError: The workspace could not be made as the scenario asks.
+            ExecutionError: The tier that was asked for is not to be had here.
+        """
+        return cls(scenario, settings, supervisor, base)
+
+    def _build(self, supervisor: Supervisor, base: Path) -> None:
+        self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base))
+        self.sandbox: Sandbox = self._stack.enter_context(
+            supervisor.open(
+                Confinement(
+                    tier=self.settings.tier,
+                    network=self.scenario.network,
+                    private=self.workspace.private,
+                    visible=self.workspace.visible,
+                )
+            )
+        )
+        self.configuration = self._configure()
+        self.facts = hosts.facts(
+            self.profile,
+            workspace=str(self.workspace.root),
+            home=str(self.workspace.home),
+            tmp=str(self.workspace.tmp),
+            seed=self.settings.seed,
+            env=self.workspace.environment,
+        )
+        self.transcript = Path(self.facts.transcript_path)
+        self._transcript_name = f"home/{self.transcript.relative_to(self.workspace.home)}"
+        self.scanner = Scanner(
+            self.workspace.roots,
+            masks=self.scenario.masks,
+            skip=self.sandbox.stubs,
+            transcripts=(self.transcript,),
+        )
+        self._stack.callback(self.scanner.close)
+        self.files: Mapping[str, Entry] = self.scanner.scan(without=self._unread)
+
+    def _configure(self) -> hosts.Configuration:
+        named, inline = self.scenario.hooks, None
+        paths: tuple[str, ...] = self.profile.settings_paths
+        if isinstance(named, str):
+            paths = (f"workspace/{named}",)
+        elif named is not None:
+            inline, paths = named, ()
+        texts = {path: text for path in paths if (text := self.workspace.read(path)) is not None}
+        if isinstance(named, str) and not texts:
+            raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
+        plugin = self.workspace.plugin
+        path = f"plugin/{self.profile.config.plugin_path}"
+        text = self.workspace.read(path) if plugin is not None else None
+        return hosts.configure(
+            self.profile,
+            texts,
+            inline=inline,
+            plugin_files={self.profile.config.plugin_path: text} if text is not None else None,
+            plugin_root=str(plugin or ""),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """
+        End every process and remove every file, unless the workspace is kept.
+        """
+        self._stack.close()
+
+    def fire(
+        self, hooks: Sequence[Hook], payload: Payload, budget: float
+    ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
+        """
+        Fire hooks at the same moment, as the host does.
+
+        Returns:
+            For each hook its run, or the reply that the scenario gives in its stead; and the bytes
+            of its standard input.
+
+        Raises:
+            SimulationError: A hook is no command and the scenario has no answer for it.
+        """
+        launches = {
+            index: hosts.launch(
+                self.profile,
+                hook,
+                payload,
+                self.facts,
+                self.workspace.environment,
+                self.patience,
+                siblings=hooks,
+                index=index,
+            )
+            for index, hook in enumerate(hooks)
+            if hook.type == "command"
+        }
+        runs = dict(zip(launches, self.sandbox.run(tuple(launches.values()), budget=budget), strict=True))
+        given = tuple(
+            runs[index] if index in runs else self._answer(hook) for index, hook in enumerate(hooks)
+        )
+        stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
+        return given, stdins
+
+    @property
+    def patience(self) -> float:
+        """
+        Seconds after which a fire is cut although its host would wait longer.
+        """
+        own = self.scenario.patience
+        return own if own is not None else self.settings.patience
+
+    def _answer(self, hook: Hook) -> Payload:
+        said = " ".join(str(value) for value in hook.options.values())
+        for index, answer in enumerate(self.scenario.answers):
+            fits = (answer.event, answer.type) == (hook.event, hook.type) and answer.match in said
+            if fits and (answer.times is None or self._answered.get(index, 0) < answer.times):
+                self._answered[index] = self._answered.get(index, 0) + 1
+                return answer.reply
+        raise SimulationError(
+            f"{hook.source}: the {hook.event} hook is of type {hook.type!r}, which needs a model or a server; "
+            f"say what it answers: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
+        )
+
+    def perform(
+        self, call: ToolCall, operation: hosts.Operation | None, budget: float
+    ) -> tuple[Performance, Run | None]:
+        """
+        Carry out what a tool call asks for, in the workspace.
+
+        Raises:
+            SimulationError: It is a tool that the harness cannot perform.
+        """
+        if not isinstance(operation, RunCommand):
+            return self._edit(call, operation), None
+        run = self.sandbox.run([self._shell(operation.command)], budget=budget)[0]
+        return _performance(run), run
+
+    def _edit(self, call: ToolCall, operation: Edit | Read | None) -> Performance:
+        if operation is None:
+            raise SimulationError(
+                f"{call.label or 'agent'}: the harness cannot perform the tool {call.name!r}; "
+                "give the call a result: {tool: {...}, result: text}"
+            )
+        place = self.workspace
+        folders = (place.home, place.tmp)
+        return perform(place.root, operation, folders=folders, private=self._hidden())
+
+    def _hidden(self) -> Mapping[str, str]:
+        return self.workspace.private if self.sandbox.tier is Tier.NAMESPACES else {}
+
+    def _shell(self, command: str) -> Launch:
+        return Launch(
+            argv=("bash", "-c", command),
+            cwd=str(self.workspace.root),
+            env=self.workspace.environment,
+            stdio=Stdio.PIPE,
+            limit=self.patience,
+            patience=self.patience,
+        )
+
+    def scan(self) -> tuple[Change, ...]:
+        """
+        Look at the covered files again, but for the transcript, and say what differs.
+        """
+        before, self.files = self.files, self.scanner.scan(without=self._unread)
+        return changes(before, self.files)
+
+    def write_transcript(self, path: str, records: Sequence[Payload]) -> None:
+        """
+        Append to a transcript as the host does, without taking that for a reader.
+        """
+        self.workspace.write_transcript(path, records)
+        self.scanner.settle()
+
+    def transcript_opened(self) -> bool | None:
+        """
+        Whether somebody opened the transcript since the host last wrote to it; ``None`` if unknown.
+
+        From the first time on that this cannot be denied, the transcript is part of the state.
+        """
+        opened = self.scanner.opened(self.transcript)
+        if opened is not False:
+            self.transcript_counts = True
+        return opened
+
+    @property
+    def _unread(self) -> tuple[str, ...]:
+        return () if self.transcript_counts else (self._transcript_name,)
+
+    def read_in_full(self) -> Mapping[str, Entry]:
+        """
+        The entries of the state, read anew without any cache.
+        """
+        return self.scanner.verify(without=self._unread)
+
+    def text(self, path: str) -> str | None:
+        """
+        The text of a file of the workspace; ``None`` if there is none.
+        """
+        return self.workspace.read(f"workspace/{path}")
+
+    def ask(self, event: str, fields: Mapping[str, Any]) -> Response:
+        """
+        Ask the hooks of one event once, outside of any session.
+
+        Raises:
+            ValueError: The host has no such event, or the event no such field.
+        """
+        payload = hosts.payload_for(self.profile, event, self.facts, fields)
+        target = hosts.target_of(self.profile, event, payload)
+        hooks = hosts.select(self.profile, self.configuration.hooks, event, target)
+        given, stdins = self.fire(hooks, payload, self.settings.wall)
+        replies = tuple(
+            hosts.read_reply(self.profile, hook, event, run) for hook, run in zip(hooks, given, strict=True)
+        )
+        decision = hosts.aggregate(self.profile, event, replies, finished(given))
+        return Response(
+            Hooked(
+                event=event,
+                target=target,
+                fires=collect(hooks, payload, stdins, given, replies),
+                decision=decision,
+                changes=self.scan(),
+            )
+        )
+
+
+def finished(given: Sequence[Run | Payload]) -> tuple[int, ...]:
+    """
+    The order in which the fires of a batch ended.
+    """
+    ends = [run.started + run.wall if isinstance(run, Run) else 0.0 for run in given]
+    return tuple(sorted(range(len(ends)), key=ends.__getitem__))
+
+
+def collect(
+    hooks: Sequence[Hook],
+    payload: Payload,
+    stdins: Sequence[bytes],
+    given: Sequence[Run | Payload],
+    replies: Sequence[Reply],
+    opened: bool | None = None,
+) -> tuple[Fire, ...]:
+    """
+    The fires of a batch as the trace keeps them.
+    """
+    return tuple(
+        Fire(
+            hook=hook,
+            payload=payload,
+            stdin=stdin,
+            run=run if isinstance(run, Run) else None,
+            reply=reply,
+            transcript_opened=opened,
+        )
+        for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)
+    )
+
+
+def _performance(run: Run) -> Performance:
+    match run.ending:
+        case Exited(code) | HeldOpen(Exited(code)):
+            return Performance(exit=code, stdout=run.stdout.text, stderr=run.stderr.text)
+        case Signaled(signal) | HeldOpen(Signaled(signal)):
+            return Performance(error=f"Command was ended by signal {signal}", stdout=run.stdout.text)
+        case TimedOut(after):
+            return Performance(error=f"Command timed out after {after:g}s", stdout=run.stdout.text)
+        case NotStarted(reason):
+            return Performance(error=reason)
+        case _:
+            raise SimulationError(f"an ending that nobody knows: {run.ending!r}")

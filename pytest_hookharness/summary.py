@@ -1,0 +1,46 @@
+"""
+This module is concerned with what a pytest run prints about its simulations.
+
+Top floor. What crosses from an xdist worker to the controller is plain JSON in ``user_properties``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.reports import story, table
+
+# A test that plays the loop in a loop should still have a readable report.
+MOST_STORIES = 5
+
+
+def enrich(item: pytest.Item, report: pytest.TestReport, outcomes: Sequence[Outcome]) -> None:
+    """
+    Put a row for the table, and for a failed Python test the story, into its report.
+    """
+    is_scenario = hasattr(item, "scenario")
+    if is_scenario:
+        report.user_properties.append(("hook_row", table.row(outcomes[-1])))
+    for name, value in table.properties(outcomes[-1]).items():
+        report.user_properties.append((f"hook.{name}", value))
+    if report.failed and not is_scenario:
+        for outcome in outcomes[-MOST_STORIES:]:
+            report.sections.append(("hook story", story.story(outcome)))
+    if report.failed:
+        for outcome in outcomes:
+            if outcome.kept:
+                report.sections.append(("hook workspace", f"kept in {outcome.kept}"))
+
+
+def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
+    """
+    Write the table of all scenarios that ran.
+    """
+    rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
+    terminalreporter.section("hook scenarios")
+    for line in table.render(rows, width=terminalreporter._tw.fullwidth).splitlines():
+        terminalreporter.write_line(line)

@@ -1,0 +1,69 @@
+"""
+This module is concerned with what holds for every test: nothing survives it.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_GRACE = 5.0
+# The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
+_MARK = f"86399.{os.getpid()}"
+# One supervisor may live as long as the run; a keeper, which is its child, may not outlive its test.
+_SUPERVISOR = "/execution/supervisor.py"
+
+
+def _row(pid: int) -> tuple[int, str, str] | None:
+    """
+    Look up parent, state and command line of a process.
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        command = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        return None
+    rest = stat[stat.rfind(")") + 2 :].split()
+    return int(rest[1]), rest[0], command
+
+
+def survivors() -> dict[int, str]:
+    """
+    List the processes that descend from this one or are toys of its tests, with their command lines.
+    """
+    if not Path("/proc/self/stat").exists():
+        return {}
+    rows = {
+        int(name): found for name in os.listdir("/proc") if name.isdecimal() and (found := _row(int(name)))
+    }
+    below = {os.getpid()}
+    while more := {pid for pid, (parent, _, _) in rows.items() if parent in below} - below:
+        below |= more
+    return {
+        pid: command
+        for pid, (parent, state, command) in rows.items()
+        if (pid in below or _MARK in command) and pid != os.getpid() and state != "Z"
+        if not (parent == os.getpid() and _SUPERVISOR in command)
+    }
+
+
+@pytest.fixture(autouse=True)
+def nothing_survives() -> Iterator[None]:
+    """
+    Fail a test that leaves a process behind, and end that process.
+    """
+    before = survivors()
+    yield
+    end = time.monotonic() + _GRACE
+    while left := {pid: command for pid, command in survivors().items() if pid not in before}:
+        if time.monotonic() > end:
+            for pid in left:
+                os.kill(pid, signal.SIGKILL)
+            pytest.fail(f"left behind: {left}")
+        select.select((), (), (), 0.01)

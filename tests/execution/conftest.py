@@ -1,0 +1,55 @@
+"""
+This module is concerned with what the tests of execution share: a supervisor, and a sandbox of each tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.model.processes import Tier
+
+
+@pytest.fixture(scope="session")
+def supervisor() -> Iterator[Supervisor]:
+    """
+    One supervisor for the whole run, as in use.
+    """
+    with Supervisor() as running:
+        yield running
+
+
+def _skip_if_missing(supervisor: Supervisor, tier: Tier) -> None:
+    reason = supervisor.tiers()[tier]
+    if reason:
+        pytest.skip(f"no {tier.value} here: {reason}")
+
+
+@pytest.fixture(params=[Tier.NAMESPACES, Tier.SUBREAPER], ids=lambda tier: tier.name.lower())
+def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """
+    A sandbox of each tier that promises that nothing survives.
+    """
+    _skip_if_missing(supervisor, request.param)
+    with supervisor.open(Confinement(tier=request.param)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def own_supervisor() -> Iterator[Supervisor]:
+    """
+    A supervisor that a test may harm.
+    """
+    with Supervisor() as running:
+        yield running
+
+
+@pytest.fixture
+def isolating(supervisor: Supervisor) -> Supervisor:
+    """
+    A supervisor where namespaces are available.
+    """
+    _skip_if_missing(supervisor, Tier.NAMESPACES)
+    return supervisor

@@ -1,0 +1,245 @@
+"""
+What of a repository belongs to the state.
+"""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from collections.abc import Callable, Iterator
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.gitstate import counts, index_digest, is_index
+from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.model.scenario import Scenario
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    scenario = Scenario(name="repository", git=True, files={"a.txt": "a\n", "b/c.txt": "c\n"})
+    with Workspace.create(scenario, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def git(workspace: Workspace) -> Callable[..., str]:
+    def ask(*words: str) -> str:
+        done = subprocess.run(
+            ["git", *words], cwd=workspace.root, env=workspace.environment, check=True, capture_output=True
+        )
+        return done.stdout.decode()
+
+    return ask
+
+
+@pytest.fixture(params=[True, False], ids=["watched", "unwatched"])
+def scanner(workspace: Workspace, request: pytest.FixtureRequest) -> Iterator[Scanner]:
+    opened = Scanner({"workspace": workspace.root}, watch=request.param)
+    opened.scan()
+    yield opened
+    opened.close()
+
+
+def differing(scanner: Scanner) -> set[str]:
+    old = dict(scanner._published[1])
+    new = dict(scanner.scan())
+    assert new == dict(scanner.verify())
+    return {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
+
+
+def test_a_refreshed_index_is_the_same(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
+    """
+    Asking for the status makes git write its index anew, and that is no difference.
+    """
+    index = workspace.root / ".git" / "index"
+    before = index.read_bytes()
+    (workspace.root / "a.txt").write_text("a\n")
+    assert git("status", "--porcelain") == ""
+    assert index.read_bytes() != before
+    assert differing(scanner) == set()
+
+
+def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
+    """
+    A staged file differs in the index, and taking it back gives the first index again.
+    """
+    first = scanner.scan()["workspace/.git/index"]
+    (workspace.root / "a.txt").write_text("b\n")
+    git("add", "a.txt")
+    assert differing(scanner) == {"workspace/a.txt", "workspace/.git/index"}
+    git("reset", "--quiet")
+    scanner.scan()
+    assert scanner.scan()["workspace/.git/index"] == first
+
+
+def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) -> None:
+    """
+    A commit differs in the branch, and neither in objects nor in logs.
+    """
+    git("commit", "--quiet", "--allow-empty", "--message", "second")
+    assert differing(scanner) == {"workspace/.git/refs/heads/main", "workspace/.git/COMMIT_EDITMSG"}
+
+
+def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
+    """
+    Another branch differs in HEAD and in the refs.
+    """
+    git("checkout", "--quiet", "-b", "side")
+    assert differing(scanner) == {"workspace/.git/HEAD", "workspace/.git/refs/heads/side"}
+
+
+def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
+    """
+    Each stash differs, also the one below the newest.
+    """
+    for text in ("one\n", "two\n"):
+        (workspace.root / "a.txt").write_text(text)
+        git("stash")
+        assert {"workspace/.git/refs/stash", "workspace/.git/logs/refs/stash"} <= differing(scanner)
+    git("stash", "drop", "stash@{1}")
+    assert differing(scanner) == {"workspace/.git/logs/refs/stash"}
+
+
+def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Workspace) -> None:
+    """
+    A new hook, a setting, an exclusion and a lock that was left behind all differ.
+    """
+    folder = workspace.root / ".git"
+    for place in ("hooks/pre-commit", "info/exclude", "index.lock"):
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_text("x\n")
+    with (folder / "config").open("a") as stream:
+        stream.write("[core]\n\tpager = cat\n")
+    assert {
+        f"workspace/.git/{place}" for place in ("hooks/pre-commit", "info/exclude", "index.lock", "config")
+    } <= differing(scanner)
+
+
+def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) -> None:
+    """
+    A file that git is told to take as unchanged, or to skip, differs in the index.
+    """
+    git("update-index", "--assume-unchanged", "a.txt")
+    assert differing(scanner) == {"workspace/.git/index"}
+    git("update-index", "--skip-worktree", "a.txt")
+    assert differing(scanner) == {"workspace/.git/index"}
+
+
+@pytest.mark.parametrize("version", ["2", "3", "4"])
+def test_every_format_of_the_index_has_the_same_entries(
+    workspace: Workspace, git: Callable[..., str], version: str
+) -> None:
+    """
+    The digest of an index is that of its entries, in whatever format git wrote them.
+    """
+    index = workspace.root / ".git" / "index"
+    for number in range(20):
+        (workspace.root / "b" / f"{'x' * number}{number}.txt").write_text(f"{number}\n")
+    git("add", "--all")
+    first = index_digest(index.read_bytes())
+    git("update-index", "--force-write-index", "--index-version", version)
+    assert index_digest(index.read_bytes()) == first
+    assert first.startswith("entries:")
+
+
+def test_an_index_without_checksum_is_understood(workspace: Workspace) -> None:
+    """
+    An index for which git left the checksum out has the same entries.
+    """
+    data = (workspace.root / ".git" / "index").read_bytes()
+    assert index_digest(data[:-20] + bytes(20)) == index_digest(data)
+
+
+def test_entries_are_read_as_git_reads_them(workspace: Workspace, git: Callable[..., str]) -> None:
+    """
+    Two indexes have the same digest exactly if git lists the same entries for them.
+    """
+    seen: dict[str, str] = {}
+    for text in ("1\n", "2\n", "1\n"):
+        (workspace.root / "a.txt").write_text(text)
+        git("add", "--all")
+        listed = git("ls-files", "--stage", "-z")
+        digest = index_digest((workspace.root / ".git" / "index").read_bytes())
+        assert seen.setdefault(listed, digest) == digest
+    assert len(set(seen.values())) == len(seen) == 2
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"DIRC",
+        b"DIRC" + struct.pack(">II", 2, 5) + bytes(20),
+        b"DIRC" + struct.pack(">II", 9, 0) + bytes(20),
+        b"DIRC" + struct.pack(">II", 2, 0) + b"link" + struct.pack(">I", 0) + bytes(20),
+        b"DIRC" + struct.pack(">II", 2, 0) + b"x" * 20,
+    ],
+    ids=["empty", "short", "cut", "version", "split", "checksum"],
+)
+def test_an_unknown_index_counts_by_its_bytes(data: bytes) -> None:
+    """
+    What is not understood counts byte for byte, which can only tell too many states apart.
+    """
+    assert index_digest(data).startswith("raw:")
+    assert index_digest(data) != index_digest(data + b"\0")
+
+
+def test_extensions_that_may_be_ignored_are() -> None:
+    """
+    Caches that git keeps in the index do not change its digest.
+    """
+    body = b"DIRC" + struct.pack(">II", 2, 0)
+    cache = body + b"TREE" + struct.pack(">I", 3) + b"abc"
+    digests = {index_digest(data + sha1(data).digest()) for data in (body, cache)}
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("workspace/.git", True),
+        ("workspace/.git/HEAD", True),
+        ("workspace/.git/objects", False),
+        ("workspace/.git/objects/ab/cd", False),
+        ("workspace/.git/logs", True),
+        ("workspace/.git/logs/HEAD", False),
+        ("workspace/.git/logs/refs/heads", False),
+        ("workspace/.git/logs/refs/stash", True),
+        ("workspace/.git/refs/heads/objects", True),
+        ("workspace/.git/modules/lib/objects/ab", False),
+        ("workspace/.git/modules/a/b/objects/ab", False),
+        ("workspace/.git/modules/a/refs/heads/objects", True),
+        ("workspace/.git/worktrees/one/logs/HEAD", False),
+        ("workspace/objects/x", True),
+        ("workspace/inner/.git/objects/x", False),
+    ],
+)
+def test_objects_and_logs_do_not_count(path: str, expected: bool) -> None:
+    """
+    Of a repository, wherever it stands, objects and logs are left out, but the stash is not.
+    """
+    assert counts(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("workspace/.git/index", True),
+        ("workspace/.git/modules/lib/index", True),
+        ("workspace/.git/worktrees/one/index", True),
+        ("workspace/.git/refs/heads/index", False),
+        ("workspace/index", False),
+    ],
+)
+def test_an_index_is_known_by_its_place(path: str, expected: bool) -> None:
+    """
+    Only the index of a repository, a submodule or a worktree is one.
+    """
+    assert is_index(path) is expected

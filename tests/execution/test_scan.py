@@ -1,0 +1,612 @@
+"""
+What the scan of the covered files sees, with and without word from the system about what was touched.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.masking import Masking
+from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.survey import Survey
+from pytest_hookharness.execution.watch import Watch
+from pytest_hookharness.model.scenario import Mask
+from pytest_hookharness.model.trace import Entry
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "app.py").write_text("x = 1\n")
+    (folder / "notes").write_text("one")
+    return folder
+
+
+@pytest.fixture(params=[True, False], ids=["watched", "unwatched"])
+def scanner(root: Path, request: pytest.FixtureRequest) -> Iterator[Scanner]:
+    opened = Scanner({"workspace": root}, watch=request.param)
+    assert opened.watching is request.param
+    opened.scan()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def plain_user() -> Iterator[Path]:
+    """
+    A folder of an ordinary user, as whom the test runs: the superuser may read everything.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        if os.geteuid() != 0:
+            yield Path(folder)
+            return
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(0)
+
+
+def differing(scanner: Scanner, before: dict[str, Entry] | None = None) -> set[str]:
+    """
+    The paths that differ since the last scan, which must be what a full reading finds as well.
+    """
+    old = dict(scanner._published[1]) if before is None else before
+    new = dict(scanner.scan())
+    assert new == dict(scanner.verify())
+    return {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
+
+
+def test_entries_say_kind_mode_and_content(root: Path) -> None:
+    """
+    A scan lists the root itself, folders, files, links and other things by kind.
+    """
+    (root / "link").symlink_to("nowhere")
+    os.mkfifo(root / "pipe", 0o600)
+    root.chmod(0o755)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(root / "socket"))
+        entries = Scanner({"workspace": root}).scan()
+    assert {path: entry.kind for path, entry in entries.items()} == {
+        "workspace": "folder",
+        "workspace/src": "folder",
+        "workspace/src/app.py": "file",
+        "workspace/notes": "file",
+        "workspace/link": "link",
+        "workspace/pipe": "other",
+        "workspace/socket": "other",
+    }
+    assert entries["workspace"] == Entry("folder", 0o755, "")
+    assert entries["workspace/link"].content == "nowhere"
+    assert entries["workspace/pipe"] == Entry("other", 0o600, "pipe")
+
+
+def test_nothing_touched_gives_the_same_mapping(scanner: Scanner) -> None:
+    """
+    As long as nothing differs, every scan returns the very same mapping.
+    """
+    assert scanner.scan() is scanner.scan()
+
+
+def test_the_mapping_cannot_be_changed(scanner: Scanner) -> None:
+    """
+    Entries that were handed out stay as they are.
+    """
+    entries = scanner.scan()
+    with pytest.raises(TypeError):
+        entries["workspace"] = Entry("file", 0, "")  # type: ignore[index]
+
+
+def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root: Path) -> None:
+    """
+    A file that is written with the content it had gives the very same mapping.
+    """
+    before = scanner.scan()
+    (root / "notes").write_text("two")
+    (root / "notes").write_text("one")
+    os.utime(root / "notes", (1, 1))
+    assert differing(scanner) == set()
+    assert dict(before) == dict(scanner.scan())
+
+
+def test_every_rewrite_of_the_same_size_is_seen(scanner: Scanner, root: Path) -> None:
+    """
+    Two hundred rewrites of equal size, one right after the other, are all seen.
+    """
+    seen = set()
+    for number in range(200):
+        (root / "notes").write_text(f"{number:03}")
+        seen.add(scanner.scan()["workspace/notes"].content)
+    assert len(seen) == 200
+
+
+def test_a_young_file_is_read_again_although_its_stamps_stand_still(root: Path) -> None:
+    """
+    Where the clock of the file system is coarse, a file written twice within one tick is still seen.
+    """
+    survey = Survey(Masking(()))
+    place = root / "notes"
+    place.write_text("aaa")
+    stamps = os.lstat(place)
+    survey.note(str(place), "workspace/notes", stamps)
+    before = survey.entries["workspace/notes"]
+    place.write_text("bbb")
+    survey.note(str(place), "workspace/notes", stamps)
+    assert survey.entries["workspace/notes"] != before
+
+
+def test_an_old_file_is_not_read_again(root: Path) -> None:
+    """
+    A file whose stamps are the same, and older than the last reading, is not read a second time.
+    """
+    survey = Survey(Masking(()))
+    place = root / "notes"
+    real = os.lstat(place)
+    old = os.stat_result(tuple(real)[:10], {"st_ctime_ns": 1, "st_mtime_ns": 1})
+    survey.note(str(place), "workspace/notes", old)
+    before = survey.entries["workspace/notes"]
+    place.write_text("two")
+    survey.note(str(place), "workspace/notes", old)
+    assert survey.entries["workspace/notes"] is before
+
+
+def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> None:
+    """
+    A rewrite whose time of modification is set back to what it was is seen.
+    """
+    before = os.stat(root / "notes")
+    (root / "notes").write_text("two")
+    os.utime(root / "notes", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert differing(scanner) == {"workspace/notes"}
+
+
+def test_new_nested_folders_are_seen(scanner: Scanner, root: Path) -> None:
+    """
+    A file in a folder in a folder, all of them new, is seen, and so is its next change.
+    """
+    (root / "a" / "b").mkdir(parents=True)
+    (root / "a" / "b" / "deep").write_text("1")
+    assert differing(scanner) == {"workspace/a", "workspace/a/b", "workspace/a/b/deep"}
+    (root / "a" / "b" / "deep").write_text("2")
+    assert differing(scanner) == {"workspace/a/b/deep"}
+
+
+def test_a_renamed_folder_is_seen(scanner: Scanner, root: Path) -> None:
+    """
+    A renamed folder is gone under its old name and there under its new one, and watched there.
+    """
+    (root / "src").rename(root / "lib")
+    assert differing(scanner) == {
+        "workspace/src", "workspace/src/app.py", "workspace/lib", "workspace/lib/app.py"
+    }  # fmt: skip
+    (root / "lib" / "app.py").write_text("x = 2\n")
+    assert differing(scanner) == {"workspace/lib/app.py"}
+
+
+def test_folders_that_change_places_are_seen(scanner: Scanner, root: Path) -> None:
+    """
+    Two folders that swap their names are both looked at anew.
+    """
+    (root / "other").mkdir()
+    (root / "other" / "new.py").write_text("y = 1\n")
+    scanner.scan()
+    for old, new in (("src", "aside"), ("other", "src"), ("aside", "other")):
+        (root / old).rename(root / new)
+    assert differing(scanner) == {
+        f"workspace/{path}" for path in ("src/app.py", "src/new.py", "other/app.py", "other/new.py")
+    }
+    (root / "src" / "new.py").write_text("y = 2\n")
+    assert differing(scanner) == {"workspace/src/new.py"}
+
+
+def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp_path: Path) -> None:
+    """
+    What happens in a folder after it left the root is no difference.
+    """
+    (root / "src").rename(tmp_path / "away")
+    assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
+    (tmp_path / "away" / "app.py").write_text("x = 3\n")
+    assert differing(scanner) == set()
+
+
+def test_a_folder_made_anew_is_seen(scanner: Scanner, root: Path) -> None:
+    """
+    A folder that is removed and made again under the same name is looked at anew.
+    """
+    (root / "src" / "app.py").unlink()
+    (root / "src").rmdir()
+    (root / "src").mkdir()
+    (root / "src" / "main.py").write_text("")
+    assert differing(scanner) == {"workspace/src/app.py", "workspace/src/main.py"}
+
+
+def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
+    """
+    A root that is removed has no entries, and is covered again when it comes back.
+    """
+    root.rename(tmp_path / "away")
+    assert scanner.scan() == {}
+    root.mkdir()
+    (root / "fresh").write_text("1")
+    assert set(scanner.scan()) == {"workspace", "workspace/fresh"}
+    (root / "fresh").write_text("2")
+    assert differing(scanner) == {"workspace/fresh"}
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda root: (root / "notes").chmod(0o640),
+        lambda root: (root / "notes").unlink(),
+        lambda root: os.truncate(root / "notes", 1),
+        lambda root: os.replace(root / "src" / "app.py", root / "notes"),
+        lambda root: (root / "src").chmod(0o700),
+        lambda root: root.chmod(0o700),
+        lambda root: (root / "new").touch(),
+    ],
+    ids=["mode", "removal", "truncation", "replacement", "mode-of-folder", "mode-of-root", "empty-file"],
+)
+def test_every_kind_of_change_is_seen(scanner: Scanner, root: Path, harm: object) -> None:
+    """
+    Modes, removals, truncations, replacements and empty files are seen.
+    """
+    harm(root)
+    assert differing(scanner)
+
+
+def test_a_retargeted_link_is_seen(scanner: Scanner, root: Path) -> None:
+    """
+    A link that points elsewhere differs, and what it points to is not followed.
+    """
+    (root / "link").symlink_to("src")
+    assert differing(scanner) == {"workspace/link"}
+    (root / "link").unlink()
+    (root / "link").symlink_to("notes")
+    assert differing(scanner) == {"workspace/link"}
+
+
+def test_a_folder_that_becomes_a_file_loses_its_content(scanner: Scanner, root: Path) -> None:
+    """
+    When a file takes the place of a folder, nothing below it stays known.
+    """
+    (root / "src" / "app.py").unlink()
+    (root / "src").rmdir()
+    (root / "src").write_text("now a file")
+    assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
+    assert scanner.scan()["workspace/src"].kind == "file"
+
+
+def test_a_write_through_another_name_in_a_root_is_seen(scanner: Scanner, root: Path) -> None:
+    """
+    A file with two names differs under both when it is written by one, whichever was there first.
+    """
+    os.link(root / "notes", root / "src" / "alias")
+    assert differing(scanner) == {"workspace/src/alias"}
+    (root / "src" / "alias").write_text("two")
+    assert differing(scanner) == {"workspace/src/alias", "workspace/notes"}
+    (root / "notes").write_text("three")
+    assert differing(scanner) == {"workspace/src/alias", "workspace/notes"}
+
+
+def test_a_write_through_a_name_outside_is_seen_where_the_other_name_was_known(
+    root: Path, tmp_path: Path
+) -> None:
+    """
+    A file that had a second name outside of the root when it was read is looked at in every scan.
+    """
+    os.link(root / "notes", tmp_path / "alias")
+    scanner = Scanner({"workspace": root})
+    scanner.scan()
+    (tmp_path / "alias").write_text("two")
+    assert differing(scanner) == {"workspace/notes"}
+    scanner.close()
+
+
+def test_a_write_through_an_unknown_name_outside_is_seen_by_the_full_reading(
+    root: Path, tmp_path: Path
+) -> None:
+    """
+    What the system does not tell, a second name that was made outside of the root, the full reading finds.
+    """
+    scanner = Scanner({"workspace": root})
+    before = scanner.scan()
+    os.link(root / "notes", tmp_path / "alias")
+    (tmp_path / "alias").write_text("two")
+    assert scanner.verify() != before
+    scanner.close()
+
+
+def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(scanner: Scanner, root: Path) -> None:
+    """
+    What a process wrote through a mapping after the file was last read is seen when it has ended.
+    """
+    program = (
+        "import mmap,sys\nf=open(sys.argv[1],'r+b')\nm=mmap.mmap(f.fileno(),3)\nf.close()\n"
+        "m[0:3]=b'abc'\nprint(flush=True)\nsys.stdin.readline()\nm[0:3]=b'xyz'\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(root / "notes")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        process.stdout.readline()
+        scanner.scan()
+        process.communicate(b"\n")
+    assert (root / "notes").read_text() == "xyz"
+    assert differing(scanner) == {"workspace/notes"}
+
+
+def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
+    """
+    Names with line ends, and with bytes that are no text, are entries like others.
+    """
+    (root / "a\nb").write_text("1")
+    with open(os.fsencode(root) + b"/\xff", "wb"):
+        pass
+    assert differing(scanner) == {"workspace/a\nb", "workspace/\udcff"}
+
+
+def test_a_named_pipe_is_never_opened(scanner: Scanner, root: Path) -> None:
+    """
+    A named pipe that nobody writes to does not hold the scan.
+    """
+    os.mkfifo(root / "pipe")
+    assert differing(scanner) == {"workspace/pipe"}
+
+
+def test_large_files_are_told_apart_at_their_ends(scanner: Scanner, root: Path) -> None:
+    """
+    In a file of several megabytes the last byte counts.
+    """
+    content = bytearray(3 << 20)
+    (root / "large").write_bytes(content)
+    scanner.scan()
+    content[-1] = 1
+    (root / "large").write_bytes(content)
+    assert differing(scanner) == {"workspace/large"}
+
+
+def test_more_than_the_system_can_tell_is_found_nevertheless(root: Path) -> None:
+    """
+    When there were more changes than the system keeps, everything is looked at anew.
+    """
+    limit = Path("/proc/sys/fs/inotify/max_queued_events")
+    if not limit.exists() or int(limit.read_text()) > 50_000:
+        pytest.skip("the system keeps too many events for this")
+    scanner = Scanner({"workspace": root})
+    scanner.scan()
+    (root / "many").mkdir()
+    scanner.scan()
+    for number in range(int(limit.read_text()) + 10):
+        # Alternating, for the system joins events that are alike.
+        os.chmod(root / "src" if number % 2 else root / "many", 0o755)
+    (root / "notes").write_text("two")
+    scanner._take_in()
+    assert scanner._since.lost
+    assert differing(scanner) == {"workspace/notes"}
+    scanner.close()
+
+
+def test_without_watches_to_be_had_all_is_looked_at(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """
+    When the system has no more watches, the scan goes on without and misses nothing.
+    """
+
+    def refuse(self: Watch, path: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Watch, "add_folder", refuse)
+    scanner = Scanner({"workspace": root})
+    scanner.scan()
+    assert not scanner.watching
+    (root / "notes").write_text("two")
+    assert differing(scanner) == {"workspace/notes"}
+
+
+def test_roots_inside_others_are_listed_once(root: Path) -> None:
+    """
+    A root below another one, or the same again, is covered under the outer name alone.
+    """
+    scanner = Scanner({"workspace": root, "inner": root / "src", "again": root})
+    assert {path.partition("/")[0] for path in scanner.scan()} == {"workspace"}
+    (root / "src" / "app.py").write_text("x = 2\n")
+    assert differing(scanner) == {"workspace/src/app.py"}
+    scanner.close()
+
+
+def test_stubs_do_not_count_but_what_is_below_them_does(root: Path) -> None:
+    """
+    A path that is skipped is no entry itself, whatever becomes of it; its content is.
+    """
+    stub = root / "stub"
+    scanner = Scanner({"workspace": root}, skip=[str(stub)])
+    scanner.scan()
+    stub.mkdir()
+    assert differing(scanner) == set()
+    (stub / "file").write_text("1")
+    assert differing(scanner) == {"workspace/stub/file"}
+    (stub / "file").unlink()
+    stub.rmdir()
+    assert differing(scanner) == {"workspace/stub/file"}
+    scanner.close()
+
+
+def test_what_cannot_be_read_makes_the_state_opaque(plain_user: Path) -> None:
+    """
+    An unreadable file or folder is an entry that says so, and the scan says why until it can be read.
+    """
+    (plain_user / "folder").mkdir()
+    (plain_user / "secret").write_text("1")
+    (plain_user / "secret").chmod(0)
+    (plain_user / "folder").chmod(0)
+    scanner = Scanner({"workspace": plain_user})
+    entries = scanner.scan()
+    assert entries["workspace/secret"].content == "unreadable:EACCES"
+    assert entries["workspace/folder"].content == "unreadable:EACCES"
+    assert scanner.opaque == (
+        "workspace/folder cannot be read: Permission denied; workspace/secret cannot be read: Permission denied"
+    )
+    (plain_user / "secret").chmod(0o600)
+    (plain_user / "folder").chmod(0o700)
+    (plain_user / "folder" / "inside").write_text("1")
+    assert "workspace/folder/inside" in scanner.scan()
+    assert not scanner.opaque
+    (plain_user / "folder" / "inside").write_text("2")
+    assert differing(scanner) == {"workspace/folder/inside"}
+    scanner.close()
+
+
+def test_modes_of_links_and_set_bits_count(scanner: Scanner, root: Path) -> None:
+    """
+    All permission bits count, those beyond read, write and execute as well.
+    """
+    (root / "notes").chmod(0o1644)
+    assert stat.S_IMODE(os.stat(root / "notes").st_mode) == 0o1644
+    assert differing(scanner) == {"workspace/notes"}
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> Path:
+    place = tmp_path / "root" / "transcript.jsonl"
+    place.parent.mkdir()
+    place.write_text("{}\n")
+    return place
+
+
+@pytest.fixture
+def reader(transcript: Path) -> Iterator[Scanner]:
+    opened = Scanner({"home": transcript.parent}, transcripts=[transcript])
+    if not opened.watching:
+        pytest.skip("this system cannot tell who opens a file")
+    opened.scan()
+    yield opened
+    opened.close()
+
+
+def test_a_reader_of_the_transcript_is_seen(reader: Scanner, transcript: Path) -> None:
+    """
+    A process that opens the transcript is seen once, by whatever name it does so.
+    """
+    assert reader.opened(transcript) is False
+    subprocess.run(["cat", transcript], check=True, stdout=subprocess.DEVNULL)
+    assert reader.opened(transcript) is True
+    assert reader.opened(transcript) is False
+    (transcript.parent / "link").symlink_to(transcript)
+    subprocess.run(["cat", transcript.parent / "link"], check=True, stdout=subprocess.DEVNULL)
+    assert reader.opened(transcript) is True
+
+
+def test_our_own_write_and_scan_do_not_count_as_reading(reader: Scanner, transcript: Path) -> None:
+    """
+    Neither an append that was declared as our own nor any scan makes the transcript opened.
+    """
+    with transcript.open("a") as stream:
+        stream.write("{}\n")
+    reader.settle()
+    reader.scan()
+    reader.verify()
+    assert reader.opened(transcript) is False
+
+
+def test_a_reader_before_a_scan_is_not_forgotten(reader: Scanner, transcript: Path) -> None:
+    """
+    That the transcript was opened is still known after the next scan.
+    """
+    transcript.read_text()
+    reader.scan()
+    reader.verify()
+    assert reader.opened(transcript) is True
+
+
+def test_looking_at_the_name_alone_is_not_opening(reader: Scanner, transcript: Path) -> None:
+    """
+    Asking for the size of the transcript is not seen, and so is no opening.
+    """
+    subprocess.run(["test", "-s", transcript], check=True)
+    assert reader.opened(transcript) is False
+
+
+def test_a_replaced_transcript_counts_as_opened(reader: Scanner, transcript: Path) -> None:
+    """
+    A transcript that is replaced was touched, and its successor is watched.
+    """
+    (transcript.parent / "new").write_text("")
+    os.replace(transcript.parent / "new", transcript)
+    assert reader.opened(transcript) is True
+    assert reader.opened(transcript) is False
+    transcript.read_text()
+    assert reader.opened(transcript) is True
+
+
+def test_a_transcript_that_comes_later_is_watched_from_then_on(tmp_path: Path) -> None:
+    """
+    Before there is a transcript nobody opened it; one that we write is watched after that.
+    """
+    scanner = Scanner({"home": tmp_path}, transcripts=[tmp_path / "later"])
+    assert scanner.opened(tmp_path / "later") is False
+    (tmp_path / "later").write_text("{}")
+    scanner.settle()
+    assert scanner.opened(tmp_path / "later") is False
+    (tmp_path / "later").read_text()
+    assert scanner.opened(tmp_path / "later") is True
+    scanner.close()
+
+
+def test_what_cannot_be_seen_is_unknown(root: Path) -> None:
+    """
+    Without word from the system, and for a file that was not watched, the answer is unknown.
+    """
+    unwatched = Scanner({"workspace": root}, watch=False, transcripts=[root / "notes"])
+    assert unwatched.opened(root / "notes") is None
+    scanner = Scanner({"workspace": root})
+    assert scanner.opened(root / "notes") is None
+    scanner.close()
+
+
+def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
+    """
+    A path that is left out is no entry, and its changes show as soon as it is not left out any more.
+    """
+    for watch in (True, False):
+        scanner = Scanner({"workspace": root}, watch=watch)
+        before = dict(scanner.scan())
+        (root / "notes").write_text(f"two {watch}")
+        assert "workspace/notes" not in scanner.scan(without={"workspace/notes"})
+        assert "workspace/notes" not in scanner.verify(without={"workspace/notes"})
+        assert differing(scanner, before) == {"workspace/notes"}
+        scanner.close()
+
+
+def test_masks_reach_the_scan(root: Path) -> None:
+    """
+    A masked difference is none, and the scan says where a mask left something out.
+    """
+    masks = [Mask(file="workspace/*.json", keys=("time",)), Mask(file="transcript"), Mask(file="absent")]
+    scanner = Scanner({"workspace": root}, masks=masks, transcripts=[root / "src" / "app.py"])
+    (root / "state.json").write_text('{"time": 1, "n": 1}')
+    scanner.scan()
+    assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}
+    (root / "state.json").write_text('{"time": 2, "n": 1}')
+    (root / "src" / "app.py").write_text("anything")
+    assert differing(scanner) == set()
+    (root / "state.json").write_text('{"time": 2, "n": 2}')
+    assert differing(scanner) == {"workspace/state.json"}
+    (root / "state.json").write_text("{no json")
+    scanner.scan()
+    assert "workspace/state.json is no JSON" in scanner.unapplied[0]
+    (root / "state.json").unlink()
+    scanner.scan()
+    assert scanner.masked == {"workspace/src/app.py"}
+    assert scanner.unapplied == ()
+    scanner.close()

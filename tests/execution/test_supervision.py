@@ -1,0 +1,248 @@
+"""
+That nothing survives the end of a sandbox, in whatever way it comes, and that nothing is lost on the way.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.model.processes import Exited, Tier
+
+from .toys import HOOKS, STAY, eventually, launch, staying
+
+TIERS = pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER], ids=lambda tier: tier.name.lower())
+
+DOOMED = """
+import sys
+from pytest_hookharness.execution.sandbox import Confinement, Supervisor
+from pytest_hookharness.model.processes import Launch, Tier
+
+box = Supervisor().open(Confinement(tier=Tier[sys.argv[1]]))
+env = {"PATH": "/usr/bin:/bin", "TOY_SECONDS": sys.argv[2]}
+fires = [Launch(argv=(word,), cwd="/", env=env, linger=3600.0, patience=3600.0) for word in sys.argv[3:]]
+print("open", flush=True)
+box.run(fires)
+"""
+ESCAPING = (
+    "setsid_child.sh",
+    "double_fork_daemon.sh",
+    "cleared_env_daemon.sh",
+    "ignores_term.sh",
+    "holds_stdout.sh",
+)
+
+
+def doomed(tier: Tier) -> subprocess.Popen[str]:
+    """
+    Start another process that fires everything that wants to survive, and wait until all of it runs.
+    """
+    words = [str(HOOKS / name) for name in ESCAPING]
+    program = subprocess.Popen(
+        [sys.executable, "-c", DOOMED, tier.name, STAY, *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    eventually(lambda: len(staying()) >= len(ESCAPING) + 1, "all toys run")
+    return program
+
+
+@TIERS
+def test_nothing_survives_a_pytest_that_was_killed(isolating: Supervisor, tier: Tier) -> None:
+    """
+    After the process that opened the sandbox got SIGKILL, every process inside is dead.
+    """
+    with doomed(tier) as program:
+        program.kill()
+    eventually(lambda: not staying(), "nobody survives")
+
+
+@TIERS
+def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervisor, tier: Tier) -> None:
+    """
+    A process that was forked from the killed one and keeps its sockets open keeps nobody alive.
+    """
+    forking = DOOMED.replace(
+        "box.run(", "import os, time\nif os.fork() == 0:\n    time.sleep(float(sys.argv[2]))\nbox.run("
+    )
+    words = [str(HOOKS / name) for name in ESCAPING]
+    program = subprocess.Popen(
+        [sys.executable, "-c", forking, tier.name, STAY, *words],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+
+    def toys() -> list[int]:
+        return [pid for pid in staying() if b"Confinement" not in _command(pid)]
+
+    eventually(lambda: len(toys()) >= len(ESCAPING), "all toys run")
+    with program:
+        program.kill()
+        eventually(lambda: not toys(), "nobody survives")
+        for pid in staying():
+            os.kill(pid, signal.SIGKILL)
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+@TIERS
+def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier) -> None:
+    """
+    After Ctrl-C in the middle of a batch the sandbox refuses further fires, and its close ends everybody.
+    """
+    sandbox = supervisor.open(Confinement(tier=tier))
+    launches = [launch(name, linger=60.0, patience=60.0) for name in ESCAPING]
+
+    def interrupt() -> None:
+        eventually(lambda: len(staying()) >= len(ESCAPING), "all toys run")
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        sandbox.run(launches)
+    thread.join()
+    assert staying()
+    with pytest.raises(ExecutionError, match="interrupted"):
+        sandbox.run([launch("true")])
+    sandbox.close()
+    assert staying() == []
+
+
+def test_a_killed_keeper_is_an_error_and_leaves_nobody(own_supervisor: Supervisor) -> None:
+    """
+    A hook that kills the process which started it is a harness error, never an ending, and nobody survives.
+    """
+    sandbox = own_supervisor.open(Confinement(tier=Tier.SUBREAPER))
+    with pytest.raises(ExecutionError, match="lost"):
+        sandbox.run([launch("kills_its_parent.sh"), launch("double_fork_daemon.sh")])
+    sandbox.close()
+    assert staying() == []
+
+
+def test_in_namespaces_a_hook_cannot_kill_its_keeper(isolating: Supervisor) -> None:
+    """
+    The first process of a namespace does not die by a signal from inside it.
+    """
+    with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
+        sandbox.run([launch("kills_its_parent.sh", patience=0.2)])
+        assert sandbox.run([launch("true")])[0].ending == Exited(0)
+
+
+@pytest.mark.parametrize("own_session", [True, False])
+def test_a_hook_that_signals_its_group_signals_only_itself(sandbox: Sandbox, own_session: bool) -> None:
+    """
+    A careless signal to the whole process group does not reach the harness, whatever session the host gives.
+    """
+    assert sandbox.run([launch("kills_its_group.sh", own_session=own_session)])[0].ending.signal == 9  # type: ignore[union-attr]
+    assert sandbox.run([launch("true", own_session=own_session)])[0].ending == Exited(0)
+
+
+@pytest.mark.parametrize("own_session,expected", [(True, "own"), (False, "shared")])
+def test_a_session_is_given_only_where_the_host_gives_one(
+    sandbox: Sandbox, own_session: bool, expected: str
+) -> None:
+    """
+    A hook leads a session exactly where its host starts it in one.
+    """
+    script = 'set -- $(cat /proc/$$/stat); test "$6" = $$ && echo own || echo shared'
+    (run,) = sandbox.run([launch("sh", "-c", script, own_session=own_session)])
+    assert run.stdout.text.strip() == expected
+
+
+def test_a_lost_supervisor_is_an_error(own_supervisor: Supervisor) -> None:
+    """
+    When the supervisor is gone, a sandbox cannot be opened, and that is said.
+    """
+    own_supervisor.open(Confinement()).close()
+    os.kill(own_supervisor.pid or 0, signal.SIGKILL)
+    with pytest.raises(ExecutionError, match="lost"):
+        for _ in range(3):
+            own_supervisor.open(Confinement())
+
+
+def test_a_closed_sandbox_fires_nothing(supervisor: Supervisor) -> None:
+    """
+    A sandbox can be closed twice, and does not fire once it is closed.
+    """
+    sandbox = supervisor.open(Confinement())
+    sandbox.close()
+    sandbox.close()
+    with pytest.raises(ExecutionError, match="closed"):
+        sandbox.run([launch("true")])
+
+
+def test_closing_the_supervisor_ends_open_sandboxes(own_supervisor: Supervisor) -> None:
+    """
+    A supervisor that is closed takes every open sandbox with it.
+    """
+    sandbox = own_supervisor.open(Confinement())
+    own_supervisor.close()
+    with pytest.raises(ExecutionError, match="lost"):
+        sandbox.run([launch("true")])
+    sandbox.close()
+
+
+def _descriptors(pid: int) -> int:
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
+    """
+    After many fires of all kinds the keeper and this process have as many descriptors open as before.
+    """
+    kinds = [
+        launch("true"),
+        launch("no-such-command"),
+        launch("sh", "-c", "cat >/dev/null; echo x; exit 2"),
+        launch("holds_stdout.sh", pipe_wait=0.0, linger=0.0),
+    ]
+    (first,) = sandbox.run([launch("sh", "-c", "ls -l /proc/$PPID/fd | wc -l")])
+    ours = _descriptors(os.getpid())
+    for _ in range(13):
+        sandbox.run(kinds)
+    (last,) = sandbox.run([launch("sh", "-c", "ls -l /proc/$PPID/fd | wc -l")])
+    assert last.stdout.data == first.stdout.data
+    assert _descriptors(os.getpid()) == ours
+
+
+def test_the_pytest_process_is_not_changed(supervisor: Supervisor) -> None:
+    """
+    Opening and using a sandbox changes no signal handler and makes nobody our child but the supervisor.
+    """
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    before = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    with supervisor.open(Confinement()) as sandbox:
+        sandbox.run([launch("plain_children.sh")])
+        after = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        assert set(after) - set(before) <= {str(supervisor.pid)}
+    assert [signal.getsignal(number) for number in signal.valid_signals()] == handlers
+
+
+@pytest.mark.slow
+def test_nothing_survives_under_four_workers() -> None:
+    """
+    The tests of endings pass under four workers, each of which asserts that nothing survives.
+    """
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "4", str(here / "test_endings.py")],
+        capture_output=True,
+        text=True,
+        cwd=here.parents[1],
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,65 @@
+"""
+This module is concerned with toy hooks: where they are, how one is launched, and what is awaited without a guess.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness.model.processes import Launch
+
+HOOKS = Path(__file__).parents[1] / "hooks"
+DEADLINE = 20.0
+
+# All toys that stay, stay by a sleep of this length, which no other test process uses: so a survivor is found
+# by its command line even if its environment was cleared and its parent is gone.
+STAY = f"86399.{os.getpid()}"
+
+
+def launch(*words: str, **changes: Any) -> Launch:
+    """
+    Launch a toy, or another command, with limits that keep a test quick.
+    """
+    argv = (str(HOOKS / words[0]), *words[1:]) if words[0].endswith((".sh", ".py")) else words
+    base = Launch(
+        argv=argv,
+        cwd=str(HOOKS),
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOY_SECONDS": STAY},
+        limit=60.0,
+        patience=15.0,
+        pipe_wait=0.2,
+        linger=0.05,
+    )
+    return replace(base, **changes)
+
+
+def staying(mark: str = STAY) -> list[int]:
+    """
+    List the living processes of toys that stay.
+    """
+    return [pid for pid, words in _commands() if mark in words]
+
+
+def _commands() -> Iterator[tuple[int, str]]:
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                yield int(name), Path(f"/proc/{name}/cmdline").read_text(errors="replace")
+            except OSError:
+                continue
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """
+    Wait until something is so, looking again at short intervals; fail after a far-away deadline.
+    """
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, f"never came true: {what}"
+        select.select((), (), (), 0.01)

@@ -1,0 +1,4 @@
+#!/bin/bash
+# Kills the process that started it.
+kill -KILL "$PPID"
+sleep "$TOY_SECONDS"

@@ -1,0 +1,3 @@
+#!/bin/bash
+# Counts its input up to end of file.
+exec wc -c

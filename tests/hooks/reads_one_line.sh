@@ -1,0 +1,4 @@
+#!/bin/bash
+# Reads one line, then repeats it.
+read -r line
+echo "$line"

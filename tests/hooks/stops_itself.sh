@@ -1,0 +1,3 @@
+#!/bin/bash
+# Stops itself for ever.
+kill -STOP $$

@@ -1,0 +1,211 @@
+"""
+Which defects are found in a trace, and how they are told.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from pytest_hookharness.judging.codes import catalogue, look_up
+from pytest_hookharness.judging.findings import find
+from pytest_hookharness.model.processes import (
+    Activity,
+    Ending,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Output,
+    Process,
+    Run,
+    Signaled,
+    TimedOut,
+)
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import Fire, Hooked, State, Step, Trace
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+SLEEP = Process(7, "sleep 100", 0.1)
+WAITS = Activity(Process(12, "cat", 0.0), "S", "read", "end of file on stdin")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """
+    A problem of a configuration, as a host would report it.
+    """
+
+    kind: str
+    source: str = ".claude/settings.json"
+    path: str = "hooks.Stop[0]"
+    text: str = "there is no command"
+    rule: Rule | None = RULE
+
+
+def fire(ending: Ending | None = None, *, fault: str | None = None, run: Run | None = None) -> Fire:
+    return Fire(
+        hook=Hook(event="Stop", command="./hook.sh"),
+        payload={},
+        run=run or Run(ending=ending or Exited(0)),
+        reply=Reply(fault=fault, rule=RULE),
+    )
+
+
+def hooked(*fires: Fire, refused: bool = False, reasons: tuple[str, ...] = ()) -> Hooked:
+    ruling = Ruling.DENY if refused else Ruling.NONE
+    decision = Decision(event="Stop", ruling=ruling, refused=refused, reasons=reasons, rule=RULE)
+    return Hooked(event="Stop", fires=fires, decision=decision)
+
+
+def trace(*asked: Hooked, states: dict[int, State] | None = None) -> Trace:
+    steps = tuple(Step(number=turn, turn=turn, exchange=item) for turn, item in enumerate(asked, 1))
+    return Trace(steps=steps, states=states or {})
+
+
+def names(seen: Trace) -> list[str]:
+    return [finding.name for finding in find(seen)]
+
+
+def test_a_clean_trace_has_no_findings() -> None:
+    """
+    Hooks that end, answer and refuse with a reason give no finding.
+    """
+    assert find(trace(hooked(fire()), hooked(fire(Exited(2)), refused=True, reasons=("lint failed",)))) == ()
+
+
+@pytest.mark.parametrize(
+    "ending,fault,expected",
+    [
+        (TimedOut(5, at_host_limit=True), None, ["HUNG-FIRE"]),
+        (TimedOut(5, at_host_limit=True), "timed-out: after 5 s", ["HUNG-FIRE"]),
+        (TimedOut(5, at_host_limit=True), "crashed: killed", ["HUNG-FIRE"]),
+        (HeldOpen(Exited(0), 0.5, (SLEEP,)), None, ["HELD-OPEN"]),
+        (HeldOpen(Exited(0), 0.5, (SLEEP,)), "timed-out: output open", ["HELD-OPEN"]),
+        (HeldOpen(Exited(127), 0.5), None, ["HELD-OPEN", "NOT-RUN"]),
+        (NotStarted("no such file"), None, ["NOT-RUN"]),
+        (NotStarted("no such file"), "not-run: no such file", ["NOT-RUN"]),
+        (Exited(126), None, ["NOT-RUN"]),
+        (Exited(127), "crashed: exit code 127", ["NOT-RUN"]),
+        (Exited(0), "not-run: the command is empty", ["NOT-RUN"]),
+        (Exited(1), "crashed: exit code 1", ["CRASHED"]),
+        (Exited(1), None, []),
+        (Signaled(9), None, ["CRASHED"]),
+        (Signaled(11), "crashed: signal 11", ["CRASHED"]),
+        (Exited(0), "mangled: text before the JSON", ["MANGLED"]),
+        (Exited(0), "ignored: no such field for this event", ["MANGLED"]),
+        (Exited(0), "something nobody foresaw", ["MANGLED"]),
+        (Exited(0), "too-long: 10000 characters", ["OUTPUT-CUT"]),
+    ],
+)
+def test_every_ending_and_fault_is_told_once(ending: Ending, fault: str | None, expected: list[str]) -> None:
+    """
+    What a process did and what its host made of it give one finding of the right kind.
+    """
+    assert names(trace(hooked(fire(ending, fault=fault)))) == expected
+
+
+def test_a_cut_at_our_patience_is_marked_as_assumed() -> None:
+    """
+    Only a fire that was cut below its host's limit is marked as assumed never to end.
+    """
+    texts = [
+        find(trace(hooked(fire(TimedOut(5, at_host_limit=host, doing=(WAITS,))))))[0].text
+        for host in (True, False)
+    ]
+    assert ["assumed: never ends" in text for text in texts] == [False, True]
+    assert all("cat waits for end of file on stdin" in text for text in texts)
+
+
+def test_processes_that_are_left_over_are_found() -> None:
+    """
+    A process that outlived its hook is a finding of its own, unless it held the output open.
+    """
+    other = Process(8, "server", 0.1)
+    left = Run(ending=Exited(0), leftovers=(SLEEP,))
+    assert names(trace(hooked(fire(run=left)))) == ["LEFTOVER"]
+    held = Run(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP,))
+    assert names(trace(hooked(fire(run=held)))) == ["HELD-OPEN"]
+    both = Run(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP, other))
+    assert names(trace(hooked(fire(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
+
+
+def test_output_that_the_harness_cut_is_found() -> None:
+    """
+    Output beyond what the harness keeps is a finding.
+    """
+    assert names(trace(hooked(fire(run=Run(ending=Exited(0), stdout=Output(b"ab", 3)))))) == ["OUTPUT-CUT"]
+    assert names(trace(hooked(fire(run=Run(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
+
+
+@pytest.mark.parametrize("reasons,expected", [((), 1), (("  \n",), 1), (("lint failed",), 0)])
+def test_a_refusal_without_a_word_is_found(reasons: tuple[str, ...], expected: int) -> None:
+    """
+    A refusal is silent exactly if nothing but space reaches the agent.
+    """
+    assert names(trace(hooked(fire(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
+
+
+@pytest.mark.parametrize(
+    "kind,expected", [("unknown-event", "EVENT-UNKNOWN"), ("malformed", "CONFIG-OFF"), ("off", "CONFIG-OFF")]
+)
+def test_problems_of_the_configuration_are_findings(kind: str, expected: str) -> None:
+    """
+    An unknown event has a code of its own; every other problem leaves hooks out.
+    """
+    finding = find(Trace(), problems=[Problem(kind)])[0]
+    assert (finding.name, finding.turn, finding.rule) == (expected, 0, RULE)
+    assert finding.text == ".claude/settings.json, hooks.Stop[0]: there is no command"
+
+
+def test_one_state_with_two_answers_is_a_finding() -> None:
+    """
+    A contradiction among the states is found in the trace, or taken from the loop that saw it.
+    """
+    states = {turn: State(digest=digest) for turn, digest in enumerate("aab", 1)}
+    flaky = find(trace(hooked(fire()), hooked(fire()), hooked(fire()), states=states))
+    assert [(finding.name, finding.turn) for finding in flaky] == [("FLAKY", 3)]
+    assert [finding.name for finding in find(Trace(), flaky=True)] == ["FLAKY"]
+
+
+def test_writes_outside_are_one_finding_that_names_them() -> None:
+    """
+    Files written outside the covered roots are named, the first three and the number of the rest.
+    """
+    finding = find(Trace(), outside=["/a", "/b", "/c", "/d", "/e"])[0]
+    assert finding.name == "OUTSIDE-WRITE"
+    assert "/a, /b, /c and 2 more" in finding.text
+
+
+def test_equal_findings_are_one_with_a_count() -> None:
+    """
+    A defect that is seen in every turn is told once, with the first turn and how often.
+    """
+    crash = fire(Exited(1), fault="crashed: exit code 1")
+    findings = find(trace(hooked(fire()), hooked(crash), hooked(crash), hooked(crash, crash)))
+    assert [(item.name, item.turn, item.times) for item in findings] == [("CRASHED", 2, 4)]
+
+
+def test_defects_that_differ_are_not_mixed() -> None:
+    """
+    Two different exit codes of one hook are two findings.
+    """
+    one, three = (fire(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
+    assert [item.times for item in find(trace(hooked(one, three), hooked(one)))] == [2, 1]
+
+
+def test_process_numbers_do_not_keep_findings_apart() -> None:
+    """
+    The same left over command of two fires is one finding although its number differs.
+    """
+    runs = [Run(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
+    assert [item.times for item in find(trace(*(hooked(fire(run=run)) for run in runs)))] == [2]
+
+
+def test_every_finding_says_what_to_do() -> None:
+    """
+    Every code says what, why and what to do, and is found by its number and by its name.
+    """
+    for code in catalogue():
+        assert all((code.what, code.why, code.mend))
+        assert look_up(code.code) is look_up(code.name.lower()) is code
+    assert len({code.code for code in catalogue()}) == len(catalogue())
+    assert look_up("HH999") is None

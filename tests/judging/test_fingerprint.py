@@ -1,0 +1,160 @@
+"""
+When two states have the same digest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from pytest_hookharness.judging.fingerprint import changes, environment_digest, same, state
+from pytest_hookharness.model.trace import Change, Entry, State
+
+entries = st.builds(
+    Entry,
+    kind=st.sampled_from(["file", "folder", "link", "other"]),
+    mode=st.sampled_from([0o644, 0o755, 0]),
+    content=st.text(max_size=3),
+)
+files = st.dictionaries(st.text(max_size=3), entries, max_size=6)
+scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
+visibles = st.dictionaries(st.text(max_size=2), scalars | st.lists(scalars, max_size=2), max_size=3)
+states = st.builds(state, visibles, st.text(max_size=2), st.text(max_size=2), files)
+
+
+def content(of: State) -> tuple[object, ...]:
+    """
+    All that the digest must depend on, told apart as JSON does.
+    """
+    return json.dumps(of.visible, sort_keys=True), of.agent, of.environment, dict(of.files), of.opaque
+
+
+def shuffled(mapping: Mapping[str, object]) -> dict[str, object]:
+    return dict(reversed(list(mapping.items())))
+
+
+@given(states, states)
+def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State) -> None:
+    """
+    Two states have one digest if and only if all their content is equal.
+    """
+    assert (one.digest == other.digest) is (content(one) == content(other))
+
+
+@given(states)
+def test_order_does_not_count(one: State) -> None:
+    """
+    The order of files and counters changes nothing.
+    """
+    other = state(shuffled(one.visible), one.agent, one.environment, shuffled(one.files))
+    assert one.digest == other.digest
+
+
+@given(states, st.data())
+def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
+    """
+    A file more, a file less, another kind, mode, content or path each give another digest.
+    """
+    new = dict(one.files)
+    path = data.draw(st.sampled_from(sorted(new)) | st.text(max_size=4) if new else st.text(max_size=4))
+    entry = data.draw(st.none() | entries)
+    if entry is None:
+        new.pop(path, None)
+    else:
+        new[path] = entry
+    other = state(one.visible, one.agent, one.environment, new)
+    assert (one.digest == other.digest) is (new == dict(one.files))
+
+
+@given(st.lists(files, min_size=2, max_size=5), visibles)
+def test_bringing_up_to_date_gives_what_starting_anew_gives(steps: list[dict[str, Entry]], visible: dict) -> None:
+    """
+    A digest that was updated from any earlier state is the one that is computed from nothing.
+    """
+    last = None
+    for step in steps:
+        last = state(visible, "a", "e", step, previous=last)
+        assert last == state(visible, "a", "e", step)
+
+
+@given(files, files)
+def test_going_there_and_back_gives_the_first_digest(one: dict[str, Entry], other: dict[str, Entry]) -> None:
+    """
+    A state that comes back has the digest that it had.
+    """
+    first = state({}, "", "", one)
+    there = state({}, "", "", other, previous=first)
+    assert state({}, "", "", dict(one), previous=there).digest == first.digest
+
+
+@given(files, files)
+def test_changes_name_exactly_what_differs(one: dict[str, Entry], other: dict[str, Entry]) -> None:
+    """
+    Each file that differs is named once, in order, and reversed what was added was removed.
+    """
+    there = changes(one, other)
+    assert [change.path for change in there] == sorted(
+        path for path in one.keys() | other.keys() if one.get(path) != other.get(path)
+    )
+    swap = {"added": "removed", "removed": "added"}
+    assert changes(other, one) == tuple(
+        replace(change, how=swap.get(change.how, change.how)) for change in there
+    )
+
+
+@pytest.mark.parametrize(
+    ("after", "how"),
+    [
+        (Entry("link", 0o755, "y"), "kind"),
+        (Entry("file", 0o755, "y"), "content"),
+        (Entry("file", 0o755, "x"), "mode"),
+    ],
+)
+def test_the_weightiest_difference_is_named(after: Entry, how: str) -> None:
+    """
+    A new kind outweighs new content, and that a new mode.
+    """
+    before = state({}, "", "", {"p": Entry("file", 0o644, "x")})
+    assert changes(before, state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
+
+
+def test_an_opaque_state_is_the_same_as_none() -> None:
+    """
+    A state that is not known completely is not known to be the same as any, not even as itself.
+    """
+    known = state({}, "", "", {})
+    opaque = state({}, "", "", {}, "secret cannot be read")
+    assert same(known, state({}, "", "", {}))
+    assert not same(opaque, opaque)
+    assert not same(known, opaque)
+    assert known.digest != opaque.digest
+
+
+def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
+    """
+    What stands in one part cannot look like something in another.
+    """
+    assert len({state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
+
+
+@given(st.dictionaries(st.text("AB", min_size=1, max_size=2), st.text("ab\n=", max_size=3), max_size=3))
+@settings(max_examples=50)
+def test_the_environment_counts_without_its_order(environment: dict[str, str]) -> None:
+    """
+    The digest of an environment depends on names and values, and not on their order.
+    """
+    assert environment_digest(environment) == environment_digest(shuffled(environment))
+    assert environment_digest(environment) != environment_digest({**environment, "C": "1"})
+
+
+def test_names_that_are_no_text_have_a_digest() -> None:
+    """
+    Files and variables whose bytes are no UTF-8 are part of a digest like others.
+    """
+    odd = [state({}, "", "", {path: Entry("file", 0, "")}).digest for path in ("\udcff", "\udcfe", "?")]
+    assert len(set(odd)) == 3
+    assert environment_digest({"A": "\udcff"}) != environment_digest({"A": "\udcfe"})

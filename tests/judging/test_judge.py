@@ -1,0 +1,398 @@
+"""
+Which verdict a trace and its end are given, and on what grounds.
+"""
+
+from collections.abc import Mapping
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_hookharness.judging.assumptions import STANDING, gather
+from pytest_hookharness.judging.ends import End, How
+from pytest_hookharness.judging.judge import judge
+from pytest_hookharness.judging.lasso import Lasso
+from pytest_hookharness.judging.opinion import form
+from pytest_hookharness.model import moves
+from pytest_hookharness.model.moves import Edit, Prompt, Stop
+from pytest_hookharness.model.processes import Exited, HeldOpen, Run, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import (
+    Change,
+    Entry,
+    Exchange,
+    Fire,
+    Happened,
+    Hooked,
+    Moved,
+    State,
+    Step,
+    Trace,
+)
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Guard,
+    Hung,
+    Livelock,
+    Recursing,
+    Terminated,
+    Undecided,
+    verdict_name,
+)
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+ASSUMED = Rule("A cut hook is let through.", Basis.ASSUMED, "a host")
+GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)
+PROMPT = Happened(event=Prompt(text="Go."))
+STOP = Moved(move=Stop())
+EDIT = Moved(move=Edit(file="x", text=""))
+
+
+def asked(
+    event: str = "Stop",
+    *,
+    refused: bool = False,
+    overridden: bool = False,
+    halt: str | None = None,
+    run: Run | None = None,
+    rule: Rule = RULE,
+) -> Hooked:
+    ruling = Ruling.DENY if refused or overridden else Ruling.NONE
+    fire = Fire(
+        hook=Hook(event=event, command="./hook.sh"),
+        payload={},
+        run=run or Run(ending=Exited(0)),
+        reply=Reply(ruling=ruling, rule=rule),
+    )
+    decision = Decision(
+        event=event, ruling=ruling, refused=refused, overridden=overridden, halt=halt, rule=RULE
+    )
+    return Hooked(event=event, fires=(fire,), decision=decision)
+
+
+def trace(*exchanges: Exchange, states: Mapping[int, State] | None = None) -> Trace:
+    steps: list[Step] = []
+    turn = 0
+    for number, exchange in enumerate(exchanges, 1):
+        turn += isinstance(exchange, Moved)
+        steps.append(Step(number=number, turn=turn, exchange=exchange))
+    return Trace(steps=tuple(steps), states=states or {})
+
+
+def state(digest: str, *, agent: str = "", visible: int = 0, opaque: str = "", **contents: str) -> State:
+    files = {f"workspace/{name}": Entry("file", 0o644, content) for name, content in contents.items()}
+    return State(digest=digest, files=files, agent=agent, visible={"loop_count": visible}, opaque=opaque)
+
+
+def refusals(digests: str) -> Trace:
+    """
+    A trace of refused stops, and the state after each.
+    """
+    known = {turn: state(digest, log=digest) for turn, digest in enumerate(digests, 1)}
+    return trace(PROMPT, *(item for _ in digests for item in (STOP, asked(refused=True))), states=known)
+
+
+def stopped(turn: int) -> End:
+    return End(how="stopped", turn=turn)
+
+
+def test_a_stop_that_is_let_through_is_terminated() -> None:
+    """
+    A run is terminated where the last stop was let through by the hooks.
+    """
+    seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
+    assert judge(seen, stopped(2)) == Terminated(turn=2)
+
+
+def test_a_stop_without_hooks_is_terminated() -> None:
+    """
+    Where no hook is configured for the stop, nobody refuses it.
+    """
+    assert judge(trace(PROMPT, EDIT, STOP), stopped(2)) == Terminated(turn=2)
+
+
+def test_a_hook_that_halts_everything_terminates() -> None:
+    """
+    A hook that says that nothing may go on has ended the run by its own decision.
+    """
+    seen = trace(PROMPT, EDIT, asked("PostToolUse", halt="enough"))
+    assert judge(seen, End(how="halted", turn=1)) == Terminated(turn=1)
+    assert judge(seen, stopped(1)) == Terminated(turn=1)
+
+
+@pytest.mark.parametrize("how", ["stopped", "idle"])
+def test_a_refused_prompt_terminates(how: How) -> None:
+    """
+    An agent whose prompt was refused never started, so the run is terminated in turn 0.
+    """
+    seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
+    assert judge(seen, End(how=how, turn=0)) == Terminated(turn=0)
+
+
+@pytest.mark.parametrize(
+    "seen,words",
+    [
+        (trace(PROMPT, EDIT, Happened(event=moves.End())), "before the agent tried to stop"),
+        (trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End())), "still stood"),
+        (trace(PROMPT, STOP, asked(), PROMPT, EDIT), "before the agent tried to stop"),
+        (trace(PROMPT), "before the agent made a move"),
+    ],
+)
+def test_a_session_that_the_script_ended_is_undecided(seen: Trace, words: str) -> None:
+    """
+    A session that ends without a stop that was let through is no proof of termination.
+    """
+    verdict = judge(seen, stopped(seen.turns))
+    assert isinstance(verdict, Undecided)
+    assert words in verdict.why
+
+
+def test_the_guard_makes_it_capped_and_names_what_changed() -> None:
+    """
+    A run that the guard ended is capped, with the files that differ between its last like turns.
+    """
+    known = {1: state("a", log="1"), 2: state("b", log="2"), 3: state("c", log="3")}
+    refused = asked(refused=True)
+    seen = trace(PROMPT, STOP, refused, STOP, refused, STOP, asked(overridden=True), states=known)
+    expected = Capped(turn=3, guard=GUARD, changed=(Change(path="workspace/log", how="content"),))
+    assert judge(seen, End(how="capped", turn=3), guard=GUARD) == expected
+
+
+def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
+    """
+    A run in which the guard set a refusal aside once is never terminated, whatever came after it.
+    """
+    seen = trace(PROMPT, STOP, asked(overridden=True), PROMPT, STOP, asked())
+    verdict = judge(seen, stopped(2), guard=GUARD)
+    assert verdict == Capped(turn=1, guard=GUARD)
+
+
+def test_a_cap_without_a_described_guard_says_what_the_host_said() -> None:
+    """
+    A run that the host capped carries the host's own sentence where no guard was described.
+    """
+    verdict = judge(refusals("ab"), End(how="capped", turn=2, why="500 steps.", rule=RULE))
+    assert isinstance(verdict, Capped)
+    assert verdict.guard == Guard(overrides=None, why="500 steps.", rule=RULE)
+
+
+def test_like_turns_are_those_of_one_place_in_the_script() -> None:
+    """
+    What changes is looked for between turns at the same place, not between a call and a stop.
+    """
+    known = {
+        1: state("a", agent="stop", log="1", call="none"),
+        2: state("b", agent="call", log="2", call="there"),
+        3: state("c", agent="stop", log="3", call="none"),
+    }
+    verdict = judge(trace(PROMPT, STOP, EDIT, STOP, states=known), End(how="turns", turn=3))
+    assert isinstance(verdict, Undecided)
+    assert verdict.changed == (Change(path="workspace/log", how="content"),)
+
+
+def test_a_confirmed_lasso_is_a_livelock() -> None:
+    """
+    A lasso that was gone round twice is a livelock with exact evidence, its assumptions and the guard.
+    """
+    end = End(how="lasso", turn=4)
+    verdict = judge(refusals("xaaa"), end, guard=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
+    expected = Livelock(stem=2, period=1, laps=2, assumptions=(*STANDING, "The tier."), guard=GUARD)
+    assert verdict == expected
+
+
+def test_a_mask_that_hid_a_difference_is_said() -> None:
+    """
+    Where a masked path really differed the evidence is masked and the path is named.
+    """
+    masked = frozenset({"workspace/.log"})
+    verdict = judge(refusals("aaa"), End(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
+    assert isinstance(verdict, Livelock)
+    assert verdict.evidence == "masked"
+    assert "workspace/.log" in verdict.assumptions[-1]
+
+
+@pytest.mark.parametrize("digests", ["aa", "aab", "abab"])
+def test_a_lasso_without_its_second_lap_is_undecided(digests: str) -> None:
+    """
+    The judge checks a lasso again and claims nothing that the states do not show.
+    """
+    period = 2 if digests == "abab" else 1
+    verdict = judge(refusals(digests), End(how="lasso", turn=3), lasso=Lasso(1, period))
+    assert isinstance(verdict, Undecided)
+
+
+def test_a_proof_is_found_although_nobody_looked_for_it() -> None:
+    """
+    A run that goes to its last turn in a circle is a livelock even if the loop did not pursue it.
+    """
+    verdict = judge(refusals("xababab"), End(how="turns", turn=7))
+    assert isinstance(verdict, Livelock)
+    assert (verdict.stem, verdict.period) == (3, 2)
+
+
+def test_one_state_with_two_answers_is_undecided_and_named() -> None:
+    """
+    A flaky hook gives an undecided verdict that names the turn and what differs between the answers.
+    """
+    verdict = judge(refusals("aab"), End(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    assert isinstance(verdict, Undecided)
+    assert "the same state gave two answers in turn 3" in verdict.why
+    assert verdict.changed == (Change(path="workspace/log", how="content"),)
+
+
+def test_a_flaky_run_is_no_livelock_although_it_circles() -> None:
+    """
+    Once one state gave two answers a later circle proves nothing.
+    """
+    verdict = judge(refusals("aabbb"), End(how="lasso", turn=5), lasso=Lasso(3, 1))
+    assert isinstance(verdict, Undecided)
+
+
+def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
+    """
+    Where the loop saw the full contents differ behind equal digests, nothing is proved.
+    """
+    verdict = judge(refusals("aaa"), End(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    assert isinstance(verdict, Undecided)
+    assert "two answers in turn 3" in verdict.why
+
+
+def test_a_write_outside_makes_a_repeat_worthless() -> None:
+    """
+    An equal state proves nothing where something outside of it was written.
+    """
+    end = End(how="lasso", turn=3)
+    verdict = judge(refusals("aaa"), end, lasso=Lasso(1, 1), outside=["/srv/count"])
+    assert isinstance(verdict, Undecided)
+    assert "/srv/count" in verdict.why
+
+
+def test_an_unknown_state_is_said() -> None:
+    """
+    A state that is not known completely is named as the reason why nothing was proved.
+    """
+    seen = trace(PROMPT, STOP, states={1: state("a", opaque="the behaviour remembers a lock")})
+    verdict = judge(seen, End(how="turns", turn=1))
+    assert isinstance(verdict, Undecided)
+    assert "the behaviour remembers a lock" in verdict.why
+
+
+def test_says_what_else_differs_if_no_file_does() -> None:
+    """
+    Where only a counter of the host moves, it is named in place of files.
+    """
+    known = {1: state("a", visible=1), 2: state("b", visible=2)}
+    verdict = judge(trace(PROMPT, STOP, STOP, states=known), End(how="turns", turn=2))
+    assert isinstance(verdict, Undecided)
+    assert "the host's loop_count" in verdict.why
+
+
+@pytest.mark.parametrize(
+    "how,words",
+    [
+        ("turns", "no end and no repeat in 3 turns"),
+        ("wall", "no end and no repeat in the time given, which was 3 turns"),
+        ("interrupted", "interrupted after 3 turns"),
+    ],
+)
+def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
+    """
+    A budget or the person ends a run without a claim about termination.
+    """
+    verdict = judge(refusals("abc"), End(how=how, turn=3))
+    assert isinstance(verdict, Undecided)
+    assert verdict.why == words
+
+
+@pytest.mark.parametrize("ending", [TimedOut(5, at_host_limit=True), HeldOpen(Exited(0), 5)])
+def test_a_host_that_waits_for_a_cut_fire_is_hung(ending: TimedOut | HeldOpen) -> None:
+    """
+    A run is hung where the host waits for a fire that was cut or held open.
+    """
+    seen = trace(PROMPT, STOP, asked(run=Run(ending=ending)), STOP)
+    verdict = judge(seen, End(how="waiting", turn=2))
+    assert verdict == Hung(turn=1, event="Stop", command="./hook.sh", rule=RULE)
+
+
+def test_a_host_that_waits_for_a_person_is_undecided() -> None:
+    """
+    A host that waits although no fire was cut is not hung.
+    """
+    verdict = judge(trace(PROMPT, EDIT, asked()), End(how="waiting", turn=1, why="a question is open"))
+    assert isinstance(verdict, Undecided)
+    assert "a question is open" in verdict.why
+
+
+def test_fires_that_cause_fires_are_recursing() -> None:
+    """
+    A run that went beyond a limit of depth or number is recursing.
+    """
+    verdict = judge(trace(PROMPT), End(how="recursed", turn=1, why="a depth of 3"))
+    assert verdict == Recursing(turn=1, limit="a depth of 3")
+
+
+def test_hung_goes_before_everything_else() -> None:
+    """
+    A run that waits for ever is hung although the guard acted before and a lasso was closed.
+    """
+    cut = asked(run=Run(ending=TimedOut(5, at_host_limit=True)))
+    known = {turn: state("a") for turn in (1, 2, 3)}
+    seen = trace(PROMPT, STOP, asked(overridden=True), STOP, STOP, cut, states=known)
+    assert isinstance(judge(seen, End(how="waiting", turn=3), lasso=Lasso(1, 1)), Hung)
+
+
+@given(
+    st.frozensets(st.sampled_from(["workspace/a", "home/b"])),
+    st.lists(st.sampled_from("abc"), max_size=8),
+    st.booleans(),
+)
+def test_a_mask_never_turns_terminated_into_something_else(
+    masked: frozenset[str], digests: list[str], flaky: bool
+) -> None:
+    """
+    A run that the hooks ended stays terminated under every mask, however many states it makes equal.
+    """
+    known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
+    exchanges = [item for _ in digests for item in (STOP, asked(refused=True))]
+    seen = trace(PROMPT, *exchanges, STOP, asked(), states=known)
+    turn = len(digests) + 1
+    assert judge(seen, stopped(turn), masked=masked, flaky=flaky) == Terminated(turn=turn)
+
+
+@given(st.sampled_from(get_args(How)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
+def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, digests: str) -> None:
+    """
+    No overridden or cut run is terminated, and no flaky run is a livelock, whatever the end says.
+    """
+    known = {turn: state(digest) for turn, digest in enumerate(digests, 1)}
+    refused = asked(refused=not overridden, overridden=overridden)
+    seen = trace(PROMPT, *(item for _ in digests for item in (STOP, refused)), states=known)
+    lasso = Lasso(1, 1) if len(digests) > 2 else None
+    word = verdict_name(judge(seen, End(how=how, turn=len(digests)), lasso=lasso, flaky=flaky))
+    assert word != "terminated" or (how == "halted" and not (overridden and digests))
+    assert word != "livelock" or not flaky
+
+
+def test_says_which_rules_and_limits_it_assumes() -> None:
+    """
+    Rules that nobody observed and cuts at our own patience are among the assumptions, once each.
+    """
+    run = Run(ending=TimedOut(10, at_host_limit=False))
+    seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
+    sentences = gather(seen, ["The tier."])
+    assert sentences[: len(STANDING) + 1] == (*STANDING, "The tier.")
+    assert len(sentences) == len(STANDING) + 3
+    assert "10 s" in sentences[-2]
+    assert ASSUMED.text in sentences[-1]
+
+
+def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
+    """
+    The whole opinion holds the verdict, the findings and what both rest on.
+    """
+    seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
+    opinion = form(seen, stopped(2))
+    assert opinion.verdict == Terminated(turn=2)
+    assert [finding.name for finding in opinion.findings] == ["SILENT-REFUSAL"]
+    assert opinion.assumptions == STANDING

@@ -1,0 +1,297 @@
+"""
+When a lasso is proposed, confirmed and refuted, on machines whose right answer is known.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_hookharness.judging.lasso import (
+    Contradiction,
+    Lasso,
+    completed,
+    confirmed,
+    contradiction,
+    follow,
+    propose,
+)
+from pytest_hookharness.model.trace import State
+
+
+@dataclass(frozen=True)
+class Machine:
+    """
+    A deterministic machine: the next node of each node, ``None`` for a stop, and what can be seen of it.
+    """
+
+    following: Sequence[int | None]
+    seen: Sequence[str]
+    opaque: frozenset[int] = frozenset()
+
+    def path(self, turns: int) -> list[int]:
+        """
+        The nodes after turn 1, 2 and so on, until it stops or the turns are used up.
+        """
+        nodes: list[int] = []
+        node: int | None = 0
+        while node is not None and len(nodes) < turns:
+            nodes.append(node)
+            node = self.following[node]
+        return nodes
+
+    def state(self, node: int) -> State:
+        return State(digest=self.seen[node], opaque="something unknown" if node in self.opaque else "")
+
+
+@dataclass(frozen=True)
+class Result:
+    """
+    What a drive came to: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
+    """
+
+    word: str
+    lasso: Lasso | None = None
+    states: int = 0
+
+
+def drive(machine: Machine, budget: int) -> Result:
+    """
+    Play the machine as the loop does: one state after each turn, and the judge asked each time.
+    """
+    states: dict[int, State] = {}
+    lasso: Lasso | None = None
+    node: int | None = 0
+    for turn in range(1, budget + 1):
+        assert node is not None
+        states[turn] = machine.state(node)
+        node = machine.following[node]
+        if node is None:
+            return Result("stopped", states=turn)
+        lasso, sure = follow(lasso, states)
+        if sure is not None:
+            return Result("livelock" if sure else "flaky", lasso, turn)
+    return Result("budget", lasso, budget)
+
+
+def oracle(machine: Machine, budget: int) -> Result:
+    """
+    The right answer for a machine that shows everything, by walking it and looking back.
+    """
+    path = machine.path(10 * budget)
+    first = next(((path.index(n), i) for i, n in enumerate(path) if path.index(n) < i), None)
+    if first is None:
+        ends = len(path) <= budget and machine.following[path[-1]] is None
+        return Result("stopped" if ends else "budget")
+    lasso = Lasso(first[0] + 1, first[1] - first[0])
+    return Result("livelock" if lasso.last <= budget else "budget", lasso)
+
+
+@st.composite
+def machines(draw: st.DrawFn, *, hidden: bool = False) -> Machine:
+    size = draw(st.integers(1, 50))
+    nodes = st.one_of(st.none(), *[st.integers(0, size - 1)] * 9)
+    following = draw(st.lists(nodes, min_size=size, max_size=size))
+    if not hidden:
+        return Machine(following, [str(node) for node in range(size)])
+    seen = draw(st.lists(st.sampled_from("abcde"), min_size=size, max_size=size))
+    return Machine(following, seen)
+
+
+def states(digests: Iterable[str]) -> dict[int, State]:
+    return {turn: State(digest=digest) for turn, digest in enumerate(digests, 1)}
+
+
+BUDGETS = st.integers(1, 160)
+
+
+@given(machines(), BUDGETS)
+def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) -> None:
+    """
+    A lasso is proved exactly if the machine has one whose confirming lap fits into the budget.
+    """
+    expected, seen = oracle(machine, budget), drive(machine, budget)
+    assert seen.word == expected.word
+    if seen.word == "livelock":
+        assert seen.lasso == expected.lasso
+
+
+@given(machines(), BUDGETS)
+def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int) -> None:
+    """
+    The run ends with the very turn that completes the confirming lap.
+    """
+    result = drive(machine, budget)
+    if result.word == "livelock":
+        assert result.lasso is not None
+        assert result.states == result.lasso.last
+
+
+@given(machines(), st.integers(0, 3))
+def test_unrolling_a_lasso_changes_nothing(machine: Machine, laps: int) -> None:
+    """
+    Going round a proved cycle once more proves the same cycle, only later.
+    """
+    result = drive(machine, 160)
+    if result.lasso is None:
+        return
+    more = laps * result.lasso.period
+    path = machine.path(result.lasso.last + more)
+    unrolled = {turn: machine.state(node) for turn, node in enumerate(path, 1)}
+    later = completed(unrolled)
+    assert later is not None
+    assert later == Lasso(result.lasso.stem + more, result.lasso.period)
+    assert confirmed(result.lasso, unrolled)
+    assert unrolled[later.stem].digest == unrolled[result.lasso.stem].digest
+
+
+@given(machines(hidden=True), BUDGETS)
+def test_hidden_state_that_shows_in_the_lap_is_never_a_livelock(machine: Machine, budget: int) -> None:
+    """
+    Where a hidden part of the state changes the confirming lap, the answer is flaky and not livelock.
+    """
+    result = drive(machine, budget)
+    seen = [machine.seen[node] for node in machine.path(result.states)]
+    repeat = next((i for i, word in enumerate(seen) if word in seen[:i]), None)
+    if repeat is None or result.lasso is None:
+        assert result.word in ("stopped", "budget")
+        return
+    begin = repeat - 1 - seen[:repeat][::-1].index(seen[repeat])
+    period = repeat - begin
+    lap = seen[repeat : repeat + period + 1]
+    whole = seen[begin : begin + len(lap)] == lap
+    assert (result.word == "flaky") == (not whole)
+    assert (result.word == "livelock") == (whole and len(lap) == period + 1)
+
+
+@given(machines(hidden=True), BUDGETS)
+def test_a_contradiction_is_a_state_with_two_answers(machine: Machine, budget: int) -> None:
+    """
+    Two different answers of one seen state are found exactly if there are any.
+    """
+    seen = [machine.seen[node] for node in machine.path(budget)]
+    pairs = set(pairwise(seen))
+    twice = contradiction(states(seen))
+    assert (twice is not None) == (len({first for first, _ in pairs}) < len(pairs))
+    if twice is not None:
+        assert seen[twice.first - 1] == seen[twice.again - 1]
+        assert seen[twice.first] != seen[twice.again]
+
+
+@given(machines(), BUDGETS, st.data())
+def test_what_is_not_known_completely_proves_nothing(
+    machine: Machine, budget: int, data: st.DataObject
+) -> None:
+    """
+    A cycle that leads through a state which is not known completely is never proved.
+    """
+    expected = oracle(machine, budget)
+    if expected.word != "livelock" or expected.lasso is None:
+        return
+    path = machine.path(expected.lasso.last)
+    place = data.draw(st.integers(expected.lasso.stem, expected.lasso.stem + expected.lasso.period - 1))
+    veiled = Machine(machine.following, machine.seen, frozenset({path[place - 1]}))
+    assert drive(veiled, budget).word == "budget"
+
+
+def counting(limit: int, seen: str = "same") -> Machine:
+    """
+    A hook that lets go after some refusals and counts them where nobody looks.
+    """
+    return Machine([*range(1, limit), None], [seen] * limit)
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_hidden_counter_that_ends_it_within_the_lap_is_no_livelock(limit: int) -> None:
+    """
+    A hidden counter that lets go before the lap is over ends as a stop.
+    """
+    assert drive(counting(limit), 50).word == "stopped"
+
+
+def test_a_hidden_counter_beyond_the_lap_is_what_a_lasso_cannot_see() -> None:
+    """
+    A counter outside the state that acts after the confirming lap is taken for a livelock.
+    """
+    assert drive(counting(9), 50).word == "livelock"
+
+
+def test_a_counter_that_is_known_to_be_hidden_is_never_a_livelock() -> None:
+    """
+    The same counter ends as a stop once the state says that it is not known completely.
+    """
+    machine = counting(9)
+    assert drive(Machine(machine.following, machine.seen, frozenset(range(9))), 50).word == "stopped"
+
+
+@pytest.mark.parametrize(
+    "digests,expected",
+    [
+        ("", None),
+        ("a", None),
+        ("ab", None),
+        ("aa", Lasso(1, 1)),
+        ("abab", Lasso(2, 2)),
+        ("xaba", Lasso(2, 2)),
+        ("aab", None),
+        ("abcab", Lasso(2, 3)),
+        ("aaba", Lasso(2, 2)),
+    ],
+)
+def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> None:
+    """
+    The newest turn closes the shortest cycle that it can close.
+    """
+    assert propose(states(digests)) == expected
+
+
+@pytest.mark.parametrize(
+    "digests,expected",
+    [
+        ("ab", None),
+        ("aba", None),
+        ("abab", None),
+        ("ababa", True),
+        ("abac", False),
+        ("ababc", False),
+        ("abb", False),
+    ],
+)
+def test_one_more_lap_confirms_or_refutes(digests: str, expected: bool | None) -> None:
+    """
+    A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open.
+    """
+    assert confirmed(Lasso(1, 2), states(digests)) is expected
+
+
+def test_a_gap_in_the_states_confirms_nothing() -> None:
+    """
+    A turn whose state was not taken leaves the question open, even if a later one differs.
+    """
+    known: Mapping[int, State] = {1: State(digest="a"), 3: State(digest="a"), 5: State(digest="b")}
+    assert confirmed(Lasso(1, 2), known) is None
+
+
+def test_states_without_a_digest_are_never_the_same() -> None:
+    """
+    A state whose fingerprint was never taken equals nothing, not even its like.
+    """
+    assert propose({1: State(), 2: State()}) is None
+
+
+def test_a_lap_that_says_nothing_begins_the_search_anew() -> None:
+    """
+    A lasso that could not be confirmed in its lap is given up for the one that the newest turn closes.
+    """
+    known = states("aaa") | {2: State(digest="a", opaque="?")}
+    assert follow(Lasso(1, 1), known) == (Lasso(1, 2), None)
+
+
+def test_names_where_one_state_went_two_ways() -> None:
+    """
+    A contradiction names the turn of the state and the later turn at which it went another way.
+    """
+    assert contradiction(states("abcabd")) == Contradiction(2, 5)

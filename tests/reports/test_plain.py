@@ -1,0 +1,75 @@
+"""
+What becomes of text that a hook, an agent or a file name brings along.
+"""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_hookharness.reports.plain import columns, fit, plain, quoted
+
+HOSTILE = {
+    "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
+    "safe\rgone": "safe gone",
+    "one\ntwo\n\n  three\t4": "one two three 4",
+    "bell\x07 back\x08 del\x7f": "bell\\x07 back\\x08 del\\x7f",
+    "\x9b31m": "\\x9b31m",
+    "right\u202eleft\u2066x": "right\\u202eleft\\u2066x",
+    "zero\u200bwidth\ufeff": "zero\\u200bwidth\\ufeff",
+    "line\u2028para\u2029": "line\\u2028para\\u2029",
+    "half\udc80": "half\\udc80",
+    "tag\U000e0041": "tag\\U000e0041",
+    "space\u00a0\u3000wide": "space wide",
+    "naïve 漢字 🙂": "naïve 漢字 🙂",
+}
+
+
+@pytest.mark.parametrize("text,expected", HOSTILE.items())
+def test_hostile_text_stays_text(text: str, expected: str) -> None:
+    """
+    Controls, direction marks and invisible characters are shown instead of acted upon.
+    """
+    assert " ".join(plain(text).split()) == expected
+
+
+@given(st.text(st.characters(), max_size=300), st.integers(10, 120))
+def test_what_comes_out_is_one_bounded_harmless_line(text: str, most: int) -> None:
+    """
+    No text comes out longer than asked, on two lines, or with a character that acts on a terminal.
+    """
+    line = plain(text, most)
+    assert len(line) <= most
+    assert not {unicodedata.category(character) for character in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    line.encode("utf-8")
+
+
+def test_a_flood_is_cut_without_being_read() -> None:
+    """
+    Of a text of megabytes only the beginning is looked at, and the cut is shown.
+    """
+    assert plain("x" * 10_000_000, 10) == "xxxxxxx..."
+    assert plain(" " * 10_000_000 + "x", 10) == "..."
+
+
+def test_marks_piled_on_one_letter_are_taken_down() -> None:
+    """
+    A letter keeps at most three of the marks that are piled on it.
+    """
+    assert plain("a" + "\u0301" * 50 + "b") == "a" + "\u0301" * 3 + "b"
+
+
+def test_quotation_marks_inside_are_escaped() -> None:
+    """
+    A quoted text cannot end its own quotation.
+    """
+    assert quoted('say "no"') == '"say \\"no\\""'
+
+
+@given(st.text(st.characters(), max_size=60).map(plain), st.integers(0, 40))
+def test_a_cell_is_exactly_as_wide_as_asked(text: str, width: int) -> None:
+    """
+    A cell fills its columns exactly, also with letters that are two columns wide.
+    """
+    assert columns(fit(text, width)) == width

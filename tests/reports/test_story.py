@@ -1,0 +1,540 @@
+"""
+How an outcome is told.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.model import moves
+from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import (
+    Activity,
+    Ending,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Process,
+    Run,
+    Signaled,
+    Tier,
+    TimedOut,
+)
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Expectation, Origin, Scenario
+from pytest_hookharness.model.trace import (
+    Change,
+    Exchange,
+    Fire,
+    Happened,
+    Hooked,
+    Moved,
+    Performed,
+    Step,
+    Trace,
+)
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Finding,
+    Guard,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+    Verdict,
+    Violation,
+)
+from pytest_hookharness.reports.plain import columns
+from pytest_hookharness.reports.story import first_line, story
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)
+PROMPT = Happened(event=Prompt(text="Fix it."))
+STOP = Moved(move=Stop(text="I am done."))
+ORIGIN = Origin(file=Path("/work place/scenarios/lint.scenario.yaml"), marks={"expect.verdict": (14, 12)})
+CHANGED = tuple(Change(path=f"workspace/{name}", how="content") for name in ("log", "b", "c", "d"))
+VERDICTS: list[tuple[Verdict, str]] = [
+    (Terminated(turn=2), "terminated: the hooks let the agent stop in turn 2 after 1 block"),
+    (
+        Capped(turn=9, guard=GUARD, changed=CHANGED),
+        (
+            "capped: claude-code overrode block 9 in turn 9; "
+            "changing: workspace/log, workspace/b, workspace/c and 1 more"
+        ),
+    ),
+    (
+        Capped(turn=9, guard=replace(GUARD, overrides=None)),
+        "capped: the guard of claude-code ended it in turn 9: It overrides the ninth.",
+    ),
+    (
+        Livelock(stem=2, period=1),
+        "livelock: after turn 3 everything is as it was after turn 2 (period 1, and once more in turn 4)",
+    ),
+    (
+        Livelock(stem=1, period=2, evidence="masked"),
+        (
+            "livelock: after turn 3 everything is as it was after turn 1 "
+            "(period 2, and once more in turns 4 to 5, masked evidence)"
+        ),
+    ),
+    (
+        Hung(turn=1, event="Stop", command="./lint.sh", rule=RULE),
+        "hung: the Stop hook ./lint.sh did not come back in turn 1, and claude-code waits for it",
+    ),
+    (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
+    (
+        Lockout(turn=2, moves=("run", "edit")),
+        "lockout: after turn 2 no move of the agent leads to a stop (tried: run, edit)",
+    ),
+    (
+        Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1]),
+        "undecided: no end and no repeat in 200 turns; changing: workspace/log",
+    ),
+]
+ENDINGS: list[tuple[Ending, str]] = [
+    (Exited(2), "exited 2 in 0.1 s"),
+    (Signaled(11), "was killed by signal 11 in 0.1 s"),
+    (TimedOut(0.5, at_host_limit=False), "was cut after 0.5 s (our patience)"),
+    (
+        TimedOut(60, at_host_limit=True, ignored_term=True),
+        "was cut after 60 s (the host's limit) and ignored the signal",
+    ),
+    (HeldOpen(Exited(0), 0.5, (Process(7, "sleep", 0),)), "exited 0 but sleep (pid 7) holds its output open"),
+    (HeldOpen(Signaled(9), 0.5), "was killed by signal 9 but another process holds its output open"),
+    (NotStarted("no such file"), "was not started: no such file"),
+]
+
+
+def asked(
+    ruling: Ruling = Ruling.DENY,
+    *,
+    event: str = "Stop",
+    reason: str = "ruff: not found",
+    ending: Ending | None = None,
+    overridden: bool = False,
+    wall: float = 0.1,
+    command: str = "./lint_or_die.sh",
+    context: str = "",
+    halt: str | None = None,
+    fault: str | None = None,
+    sign: str = "stop_hook_active",
+) -> Hooked:
+    refused = ruling is Ruling.DENY
+    fire = Fire(
+        hook=Hook(event=event, command=command),
+        payload={sign: True},
+        run=Run(ending=ending or Exited(2 if refused else 0), wall=wall),
+        reply=Reply(
+            ruling=ruling,
+            reason=reason if refused else "",
+            context=context,
+            halt=halt,
+            fault=fault,
+            rule=RULE,
+        ),
+    )
+    decision = Decision(
+        event=event,
+        ruling=ruling,
+        refused=refused and not overridden,
+        overridden=overridden,
+        reasons=(reason,) if refused else (),
+        halt=halt,
+        rule=RULE,
+    )
+    return Hooked(event=event, fires=(fire,), decision=decision)
+
+
+def trace(*exchanges: Exchange) -> Trace:
+    steps: list[Step] = []
+    turn = 0
+    for number, exchange in enumerate(exchanges, 1):
+        turn += isinstance(exchange, Moved)
+        steps.append(Step(number=number, turn=turn, exchange=exchange))
+    return Trace(steps=tuple(steps))
+
+
+BLOCKED_ONCE = trace(PROMPT, STOP, asked(), STOP, asked(Ruling.NONE))
+
+
+def outcome(verdict: Verdict, seen: Trace = BLOCKED_ONCE, **others: object) -> Outcome:
+    scenario = Scenario(name="lint", expect=Expectation(verdict="terminated", within=3), origin=ORIGIN)
+    made = Outcome(scenario=scenario, host="claude-code", trace=seen, verdict=verdict, seed=7)
+    return replace(made, **others)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("verdict,expected", VERDICTS)
+def test_the_first_line_stands_alone(verdict: Verdict, expected: str) -> None:
+    """
+    The first line says the verdict with its turn, its cause and what changed.
+    """
+    assert first_line(outcome(verdict)) == expected
+
+
+@pytest.mark.parametrize("ending", [ending for ending, _ in ENDINGS])
+@pytest.mark.parametrize("verdict", [verdict for verdict, _ in VERDICTS])
+def test_every_verdict_is_told_with_every_ending(verdict: Verdict, ending: Ending) -> None:
+    """
+    Every verdict with every ending gives a story from its first line to the way to repeat it.
+    """
+    lines = story(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending)))).splitlines()
+    assert lines[0] == first_line(outcome(verdict, trace(PROMPT, STOP, asked(ending=ending))))
+    assert lines[-1].startswith("  again:")
+
+
+@pytest.mark.parametrize("ending,expected", ENDINGS)
+def test_every_ending_is_said_in_words(ending: Ending, expected: str) -> None:
+    """
+    How a process ended is said in words, with who cut it or who holds its output.
+    """
+    told = story(outcome(Terminated(turn=1), trace(STOP, asked(Ruling.NONE, ending=ending))), width=200)
+    assert f"Stop   ./lint_or_die.sh  {expected}" in told
+
+
+def test_tells_a_livelock_to_the_end() -> None:
+    """
+    A livelock is told in full, from its turns to its assumptions and to how it can be repeated.
+    """
+    seen = trace(PROMPT, STOP, asked(wall=0.3), *(STOP, asked()) * 3)
+    made = outcome(
+        Livelock(stem=2, period=1, guard=GUARD, assumptions=("Ids are derived.",)),
+        seen,
+        violations=(Violation(path="expect.verdict", expected="terminated within 3", seen="livelock"),),
+        assumptions=("Ids are derived.", "The network is not watched."),
+    )
+    assert story(made, root=Path("/work place")).splitlines() == [
+        "livelock: after turn 3 everything is as it was after turn 2 (period 1, and once more in turn 4)",
+        '  before  script  writes: "Fix it."',
+        '  turn 1  agent   stops: "I am done."',
+        '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
+        "  turns 2 to 4  the same, and so for ever      (claude-code would override it at block 9)",
+        "  expected: terminated within 3                   scenarios/lint.scenario.yaml:14  expect.verdict",
+        "  seen:     livelock",
+        "  The same stop will be refused for ever. Let the hook allow when nothing changed since its last",
+        "  refusal, or read `stop_hook_active` from its input.",
+        "  assumed: Ids are derived.",
+        "  assumed: The network is not watched.",
+        "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
+        "           machine",
+        "  again:  hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
+    ]
+
+
+def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
+    """
+    Turns that repeat in pairs are told once and then named together.
+    """
+    call = Moved(move=moves.Run(command="true"))
+    told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
+    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so for ever" in told
+    assert "claude-code has no guard against it" in told
+
+
+def test_turns_that_differ_are_never_folded() -> None:
+    """
+    A turn whose reason differs by one letter is told for itself.
+    """
+    told = story(outcome(Terminated(turn=2), trace(STOP, asked(reason="a"), STOP, asked(reason="b"))))
+    assert '-> block "a"' in told
+    assert '-> block "b"' in told
+    assert "the same" not in told
+
+
+def test_a_long_trace_is_told_by_its_ends() -> None:
+    """
+    Of many turns that all differ the first and the last are told and the rest are counted.
+    """
+    seen = trace(*(item for turn in range(1, 201) for item in (STOP, asked(reason=f"number {turn}"))))
+    lines = story(outcome(Undecided(turn=200, why="no end"), seen)).splitlines()
+    assert "  ... 190 turns ..." in lines
+    assert "number 6" in "".join(lines)
+    assert "number 7" not in "".join(lines)
+    assert "number 197" in "".join(lines)
+    assert len(lines) < 50
+
+
+def test_a_long_turn_is_told_by_its_ends() -> None:
+    """
+    Of a turn with very many fires the first and the last are told and the rest are counted.
+    """
+    hooked = replace(asked(), fires=asked().fires * 500)
+    told = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
+    assert "... 487 lines ..." in told
+
+
+def test_says_what_a_cut_tree_was_doing() -> None:
+    """
+    Under a fire that was cut stands what each process was waiting for.
+    """
+    doing = (
+        Activity(Process(12, "cat", 0), "S", "read", "end of file on stdin"),
+        Activity(Process(13, "git", 0), "S", "wait4"),
+        Activity(Process(14, "yes", 0), "R"),
+    )
+    told = story(outcome(Terminated(turn=1), trace(STOP, asked(ending=TimedOut(5, True, doing=doing)))))
+    assert "cat (pid 12) waits for end of file on stdin" in told
+    assert "git (pid 13) is blocked in wait4" in told
+    assert "yes (pid 14) is running" in told
+
+
+MOVES: list[tuple[Move, str]] = [
+    (
+        Tools(calls=(ToolCall(name="Bash", input={"command": "ls"}),), say="Now."),
+        'says "Now.", calls Bash {"command": "ls"}',
+    ),
+    (moves.Run(command="npm test"), 'runs "npm test"'),
+    (moves.Edit(file="src/a.py", text="x"), "edits src/a.py"),
+    (moves.Read(file="src/a.py"), "reads src/a.py"),
+    (Stop(text="Done."), 'stops: "Done."'),
+    (moves.Subagent(prompt="Look."), 'starts the subagent general-purpose: "Look."'),
+]
+
+
+@pytest.mark.parametrize("move,expected", MOVES)
+def test_every_move_is_said_in_words(move: Move, expected: str) -> None:
+    """
+    What the agent does is said in words.
+    """
+    assert f"agent  {expected}" in story(outcome(Terminated(turn=1), trace(Moved(move=move))))
+
+
+EVENTS: list[tuple[Event, str]] = [
+    (Prompt(text="Go."), 'writes: "Go."'),
+    (moves.Wait(seconds=301), "waits 301 s"),
+    (moves.Compact(), "compacts the conversation (auto)"),
+    (moves.Resume(), "resumes the session"),
+    (moves.End(), "ends the session (other)"),
+    (moves.Corrupt(file=".state"), "harms .state (delete)"),
+]
+
+
+@pytest.mark.parametrize("event,expected", EVENTS)
+def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
+    """
+    What happens to the agent is said in words.
+    """
+    assert f"script  {expected}" in story(outcome(Terminated(turn=1), trace(Happened(event=event))))
+
+
+@pytest.mark.parametrize(
+    "hooked,expected",
+    [
+        (asked(), '-> block "ruff: not found"'),
+        (asked(overridden=True), '-> block, which the host overrides "ruff: not found"'),
+        (asked(Ruling.ALLOW), "-> allow"),
+        (asked(Ruling.ASK), "-> ask"),
+        (asked(Ruling.DEFER), "-> defer"),
+        (asked(Ruling.NONE, context="mind the gap"), '-> tells the agent "mind the gap"'),
+        (asked(Ruling.NONE, halt="enough"), '-> halt "enough"'),
+        (asked(Ruling.NONE, fault="mangled: no JSON"), "(mangled: no JSON)"),
+    ],
+)
+def test_every_reply_is_said_with_what_the_host_made_of_it(hooked: Hooked, expected: str) -> None:
+    """
+    What a hook said is told together with whether the host honoured it.
+    """
+    assert expected in story(outcome(Terminated(turn=1), trace(STOP, hooked)), width=200)
+
+
+def test_a_block_that_no_fire_spoke_is_told() -> None:
+    """
+    Where the host continues the turn by its own rule, the block stands on a line of its own.
+    """
+    hooked = asked(Ruling.NONE)
+    decision = replace(hooked.decision, ruling=Ruling.DENY, refused=True, reasons=("go on",))
+    told = story(outcome(Terminated(turn=1), trace(STOP, replace(hooked, decision=decision))))
+    assert 'Stop   -> block: "go on"' in told
+
+
+def test_tells_tools_that_were_refused_or_failed() -> None:
+    """
+    A call that was not carried out or that failed is told, one that went well is not.
+    """
+    call = ToolCall(name="Bash", input={})
+    performed = [
+        Performed(call=call, result=ToolResult(), refused=True),
+        Performed(call=call, result=ToolResult(text="boom", failed=True)),
+        Performed(call=call, result=ToolResult(text="all well")),
+    ]
+    told = story(outcome(Terminated(turn=1), trace(STOP, *performed)))
+    assert "Bash was not carried out" in told
+    assert 'Bash failed: "boom"' in told
+    assert "all well" not in told
+
+
+@pytest.mark.parametrize(
+    "seen,verdict,expected",
+    [
+        (trace(PROMPT, asked(event="UserPromptSubmit")), Terminated(turn=0), "the agent never started"),
+        (
+            trace(STOP, asked(Ruling.NONE, halt="enough")),
+            Terminated(turn=1),
+            'ended the turn, turn 1, without a block: "enough"',
+        ),
+        (trace(STOP, asked(Ruling.NONE)), Terminated(turn=1), "let the agent stop in turn 1 without a block"),
+    ],
+)
+def test_the_ways_to_terminate_are_told_apart(seen: Trace, verdict: Verdict, expected: str) -> None:
+    """
+    A refused prompt, a hook that halted everything and a stop that was let through read differently.
+    """
+    assert expected in first_line(outcome(verdict, seen))
+
+
+def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() -> None:
+    """
+    Where the verdict is as promised, the first line still says what was not.
+    """
+    broken = (
+        Violation(path="expect.blocks", expected="2 blocks", seen="1"),
+        Violation(path="expect.leftovers", expected="0 processes left over", seen="1"),
+    )
+    line = first_line(outcome(Terminated(turn=2), violations=broken))
+    assert line.endswith("after 1 block; expect.blocks: expected 2 blocks, seen 1 (and 1 more)")
+
+
+@pytest.mark.parametrize(
+    "verdict,seen,expected",
+    [
+        (Livelock(stem=1, period=1), trace(STOP, asked()), "read `stop_hook_active` from its input"),
+        (
+            Livelock(stem=1, period=1),
+            trace(STOP, asked(sign="loop_count")),
+            "read `loop_count` from its input",
+        ),
+        (Livelock(stem=1, period=1), trace(STOP, asked(sign="x")), "since its last refusal."),
+        (
+            Livelock(stem=1, period=1),
+            trace(STOP, asked(event="PreToolUse")),
+            "The same PreToolUse will be refused",
+        ),
+        (Livelock(stem=1, period=1), trace(STOP), "which hook keeps the turn alive"),
+        (Capped(turn=1, guard=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
+        (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
+        (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
+        (Undecided(turn=1, why="interrupted"), trace(STOP), "more turns or time"),
+    ],
+)
+def test_advice_fits_what_was_seen(verdict: Verdict, seen: Trace, expected: str) -> None:
+    """
+    The advice names what this very hook could read, or what this very run could be given.
+    """
+    assert expected in story(outcome(verdict, seen), width=300)
+
+
+def test_findings_are_told_with_what_to_do() -> None:
+    """
+    A finding is told with its code, its turn, how often it was seen and what to do, and many are counted.
+    """
+    finding = Finding(
+        code="HH005", name="CRASHED", text="exit code 1", advice="Mend it.", turn=2, times=3, hook="./x.sh"
+    )
+    told = story(outcome(Terminated(turn=2), findings=(finding,) * 12))
+    assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Mend it." in told
+    assert "  and 2 more findings" in told
+
+
+@pytest.mark.parametrize("tier", Tier)
+def test_every_tier_is_said_where_it_matters(tier: Tier) -> None:
+    """
+    How fires were kept apart stands under a livelock, and not under what needs no assumption.
+    """
+    assert "tier:" in story(outcome(Livelock(stem=1, period=1), tier=tier))
+    assert "tier:" not in story(outcome(Terminated(turn=2), tier=tier))
+
+
+def test_says_where_the_workspace_was_kept() -> None:
+    """
+    A workspace that was kept is named.
+    """
+    assert "  kept:   /tmp/kept" in story(outcome(Terminated(turn=2), kept="/tmp/kept"))
+
+
+def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
+    """
+    Where there is no file to name, the scenario and its seed are named.
+    """
+    made = outcome(Terminated(turn=2))
+    made = replace(made, scenario=replace(made.scenario, origin=None))
+    assert story(made).endswith("again:  the same scenario (lint[claude-code]) with seed 7")
+
+
+def test_a_hostile_name_stays_one_word_of_the_shell() -> None:
+    """
+    The command that repeats a run is quoted for a shell.
+    """
+    origin = replace(ORIGIN, file=Path("it's; rm -rf $HOME.scenario.yaml"))
+    made = outcome(Terminated(turn=2))
+    last = story(replace(made, scenario=replace(made.scenario, origin=origin))).splitlines()[-1]
+    assert "run 'it'\"'\"'s; rm -rf $HOME.scenario.yaml::lint[claude-code]' --seed 7" in last
+
+
+BOMB = "\x1b]0;owned\x07\x1b[2J\r\n\u202e\u2028" + "A" * 5000
+
+
+def test_hostile_text_stays_text_everywhere() -> None:
+    """
+    Whatever a hook, an agent, a file or a promise says, the story has no control character and no long line.
+    """
+    cut = TimedOut(5, True, doing=(Activity(Process(1, BOMB, 0), BOMB, BOMB, BOMB),))
+    held = HeldOpen(Exited(0), 1, (Process(1, BOMB, 0),))
+    call = ToolCall(name=BOMB, input={BOMB: BOMB})
+    seen = trace(
+        Happened(event=Prompt(text=BOMB)),
+        Moved(move=Tools(calls=(call,), say=BOMB)),
+        Performed(call=call, result=ToolResult(text=BOMB, failed=True)),
+        Moved(move=moves.Edit(file=BOMB, text="")),
+        asked(event=BOMB, reason=BOMB, command=BOMB, context=BOMB, halt=BOMB, fault=BOMB, ending=cut),
+        Moved(move=moves.Subagent(kind=BOMB, prompt=BOMB)),
+        asked(ending=held),
+        Happened(event=moves.Corrupt(file=BOMB, how=BOMB)),
+        asked(ending=NotStarted(BOMB)),
+    )
+    finding = Finding(code=BOMB, name=BOMB, text=BOMB, advice=BOMB, hook=BOMB)
+    scenario = Scenario(name=BOMB, variant=BOMB, host=BOMB, origin=Origin(file=Path(BOMB)))
+    guard = Guard(overrides=None, why=BOMB, rule=RULE)
+    change = (Change(path=BOMB, how="content"),)
+    for verdict in (
+        Terminated(turn=1),
+        Capped(turn=1, guard=guard, changed=change),
+        Livelock(stem=1, period=1, evidence=BOMB, assumptions=(BOMB,), guard=guard),
+        Hung(turn=1, event=BOMB, command=BOMB, rule=RULE),
+        Recursing(turn=1, limit=BOMB),
+        Lockout(turn=1, moves=(BOMB,)),
+        Undecided(turn=1, why=BOMB, changed=change),
+    ):
+        told = story(
+            Outcome(
+                scenario=scenario,
+                host=BOMB,
+                trace=seen,
+                verdict=verdict,
+                findings=(finding,),
+                violations=(Violation(path=BOMB, expected=BOMB, seen=BOMB),),
+                assumptions=(BOMB,),
+                kept=BOMB,
+            )
+        )
+        assert not [character for character in told if not character.isprintable() and character != "\n"]
+        assert max(map(columns, told.split("\n"))) < 1000
+
+
+def test_the_turns_keep_to_the_terminal() -> None:
+    """
+    No line of a turn is wider than the terminal.
+    """
+    lines = story(outcome(Terminated(turn=1), trace(STOP, asked(reason="漢" * 200))), width=60).splitlines()
+    assert max(columns(line) for line in lines[1:-1]) <= 60
+
+
+def test_only_the_first_line_is_coloured() -> None:
+    """
+    Colour begins and ends on the first line, and is left out unless asked for.
+    """
+    coloured = story(outcome(Terminated(turn=2)), colour=True)
+    assert coloured.count("\x1b") == coloured.splitlines()[0].count("\x1b") == 2
+    assert "\x1b" not in story(outcome(Terminated(turn=2)))

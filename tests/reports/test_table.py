@@ -1,0 +1,79 @@
+"""
+What the table of a run says.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
+from pytest_hookharness.reports.plain import columns
+from pytest_hookharness.reports.table import properties, render, row, rows
+
+
+def outcome(
+    name: str = "lint", *, variant: str = "", host: str = "claude-code@2", broken: bool = False
+) -> Outcome:
+    verdict: Verdict = Undecided(turn=1, why="no end") if broken else Terminated(turn=1)
+    violations = (Violation(path="expect.verdict", expected="terminated", seen="undecided"),)
+    return Outcome(
+        scenario=Scenario(name=name, variant=variant),
+        host=host,
+        trace=Trace(),
+        verdict=verdict,
+        findings=(Finding(code="HH005", name="CRASHED", text="exit code 1"),),
+        violations=violations if broken else (),
+        wall=1.25,
+        seed=7,
+    )
+
+
+def test_a_row_says_what_became_of_a_scenario() -> None:
+    """
+    The table has a row for each simulation with aligned columns, and a line that counts them.
+    """
+    assert render(rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100).splitlines() == [
+        "scenario   host           iterations  blocks  verdict      time  as promised",
+        "lint       claude-code@2           0       0  terminated  1.2 s  yes",
+        "loop[old]  claude-code@2           0       0  undecided   1.2 s  NO",
+        "2 simulations, 1 not as promised",
+    ]
+
+
+def test_an_empty_table_says_so() -> None:
+    """
+    Without simulations there is no table but a sentence.
+    """
+    assert render([]) == "no simulations"
+
+
+@pytest.mark.parametrize("width", [40, 75, 80, 100, 200])
+def test_the_table_keeps_to_the_terminal(width: int) -> None:
+    """
+    Long names give way so that no line is wider than the terminal.
+    """
+    table = render([row(outcome("n" * 300, host="漢" * 60)), row(outcome())], width=width)
+    assert max(map(columns, table.splitlines())) <= width
+    assert width < 75 or table.splitlines()[2].endswith("yes")
+
+
+def test_names_in_the_table_are_hostile_text() -> None:
+    """
+    A name cannot colour the table or break it into another line.
+    """
+    table = render([row(outcome("a\x1b[31m\nb", variant="\u202e"))])
+    assert len(table.splitlines()) == 3
+    assert "\x1b" not in table
+    assert "\u202e" not in table
+
+
+def test_rows_and_properties_survive_json() -> None:
+    """
+    What crosses from a worker to its controller comes back as it was.
+    """
+    for value in (row(outcome()), properties(outcome())):
+        assert json.loads(json.dumps(value)) == value
+    assert properties(outcome())["findings"] == "HH005"

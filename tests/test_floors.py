@@ -1,0 +1,258 @@
+"""
+The house rules that can be read off the source: who may import whom, and how long things may be.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+import pytest_hookharness
+
+PACKAGE = "pytest_hookharness"
+LINES_OF_FILE = 350
+LINES_OF_FUNCTION = 60
+
+ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
+LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
+UPPER = frozenset({"stage", "verdict", "simulation", "probing", "exploration"})
+INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
+
+# What each part may import, besides itself. A part that is not here has no floor yet.
+MAY_IMPORT: Mapping[str, frozenset[str]] = {
+    "model": frozenset(),
+    "imports": frozenset(),
+    **dict.fromkeys(ROOMS, frozenset({"model"})),
+    "stage": LOOP,
+    "verdict": LOOP,
+    "simulation": LOOP | {"stage", "verdict"},
+    "probing": LOOP | {"stage", "verdict", "simulation"},
+    "exploration": LOOP | {"stage", "verdict", "simulation"},
+    "harness": INSIDE,
+    "fixtures": INSIDE | {"harness"},
+    "summary": frozenset({"model", "reports"}),
+    "collection": INSIDE | {"harness"},
+    "hookspecs": frozenset({"model", "agents"}),
+    "plugin": INSIDE | {"harness", "fixtures", "summary", "collection", "hookspecs"},
+    "cli": INSIDE | {"harness", "fixtures", "__init__"},
+    "__main__": frozenset({"cli"}),
+    "__init__": frozenset(),
+}
+
+
+def floor_of(part: str) -> str:
+    """
+    What the docstring of a part's modules must say.
+    """
+    if part in ("model", "imports"):
+        return "Ground floor"
+    if part in ROOMS:
+        return "Middle floor"
+    return "Upper floor" if part in UPPER else "Top floor"
+
+
+@dataclass(frozen=True)
+class Module:
+    """
+    One file of the package.
+
+    Attributes:
+        path: Its path below the package.
+        source: Its text.
+        siblings: The names of all modules of the package, dotted, without the package's own.
+    """
+
+    path: PurePath
+    source: str
+    siblings: frozenset[str]
+
+    @property
+    def part(self) -> str:
+        return self.path.parts[0] if len(self.path.parts) > 1 else self.path.stem
+
+    @property
+    def name(self) -> str:
+        return dotted(self.path)
+
+    @property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.source)
+
+    def imports(self) -> Iterator[tuple[int, str]]:
+        """
+        Line and name of every module of ours that is imported, in functions and behind conditions too.
+        """
+        folder = [PACKAGE, *self.path.parent.parts]
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                base = folder[: len(folder) + 1 - node.level] if node.level else []
+                origin = ".".join([*base, *filter(None, [node.module])])
+                names = [f"{origin}.{alias.name}" for alias in node.names]
+            else:
+                continue
+            for name in names:
+                first, _, rest = name.partition(".")
+                if first == PACKAGE:
+                    yield (
+                        node.lineno,
+                        rest if rest in self.siblings else rest.rpartition(".")[0] or "__init__",
+                    )
+
+
+def dotted(path: PurePath) -> str:
+    """
+    The name of a module from its path below the package.
+    """
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
+
+
+def upward(module: Module) -> Iterator[str]:
+    """
+    Imports that the floors do not allow.
+    """
+    for line, other in module.imports():
+        part = other.partition(".")[0]
+        if part != module.part and part not in MAY_IMPORT[module.part]:
+            allowed = ", ".join(sorted(MAY_IMPORT[module.part])) or "nothing of ours"
+            yield f"{module.path}:{line}: imports {other}; {module.part} may import {allowed}"
+
+
+def hidden(module: Module) -> Iterator[str]:
+    """
+    Imports that cannot be read off an import statement. The face may: it fetches names when asked.
+    """
+    for node in ast.walk(module.tree):
+        name = getattr(node, "attr", getattr(node, "id", ""))
+        if name in ("import_module", "__import__") and module.part != "__init__":
+            yield f"{module.path}: uses {name}; write an import statement"
+
+
+def overlong(module: Module) -> Iterator[str]:
+    """
+    A file or a function that does not fit on its screen.
+    """
+    lines = len(module.source.splitlines())
+    if lines > LINES_OF_FILE:
+        yield f"{module.path}:1: has {lines} lines, at most {LINES_OF_FILE} for one concept"
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > LINES_OF_FUNCTION:
+                where = f"{module.path}:{node.lineno}"
+                yield f"{where}: {node.name} has {lines} lines, at most {LINES_OF_FUNCTION}"
+
+
+def homeless(module: Module) -> Iterator[str]:
+    """
+    A docstring that does not say on which floor the module stands.
+    """
+    floor = floor_of(module.part)
+    if floor not in (ast.get_docstring(module.tree) or ""):
+        yield f"{module.path}:1: its docstring does not say {floor!r}"
+
+
+def circles(modules: list[Module]) -> Iterator[str]:
+    """
+    Modules that import each other, once around; imports for type checkers and late ones count as well.
+    """
+    arrows = {module.name: {name for _, name in module.imports()} - {module.name} for module in modules}
+    # What imports nothing that is left cannot be on a circle, nor can what nothing left imports.
+    while True:
+        aims = set().union(*arrows.values()) if arrows else set()
+        loose = {name for name, targets in arrows.items() if not targets & arrows.keys() or name not in aims}
+        if not loose:
+            break
+        arrows = {name: targets for name, targets in arrows.items() if name not in loose}
+    if arrows:
+        around = ", ".join(f"{name} -> {'/'.join(sorted(arrows[name] & arrows.keys()))}" for name in arrows)
+        yield f"circle: {around}; a name that two modules need belongs on a floor below both"
+
+
+def offences(root: Path) -> list[str]:
+    """
+    All that a package does against the rules.
+    """
+    files = sorted(path.relative_to(root) for path in root.rglob("*.py"))
+    names = frozenset(dotted(path) for path in files)
+    modules = [Module(path, (root / path).read_text(encoding="utf-8"), names) for path in files]
+    known = [module for module in modules if module.part in MAY_IMPORT]
+    strange = [
+        f"{module.path}: has no floor; give {module.part!r} one here and in ARCHITECTURE.md"
+        for module in modules
+        if module.part not in MAY_IMPORT
+    ]
+    rules = (upward, hidden, overlong, homeless)
+    found = [offence for module in known for rule in rules for offence in rule(module)]
+    return list(dict.fromkeys([*strange, *found, *circles(modules)]))
+
+
+def plant(root: Path, tree: Mapping[str, str]) -> Path:
+    """
+    Write a toy package.
+    """
+    for name, text in tree.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_the_package_keeps_the_floors():
+    """Arrows only point down, rooms do not know each other, and every module says where it stands."""
+    found = offences(Path(pytest_hookharness.__path__[0]))
+
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_every_breach_is_reported(tmp_path):
+    """A tree that breaks each rule once has every breach reported with its file, and nothing else."""
+    room, upper, top = ('"""Middle floor."""\n', '"""Upper floor."""\n', '"""Top floor."""\n')
+    tree = {
+        "model/up.py": '"""Ground floor."""\nfrom pytest_hookharness.hosts import profile\n',
+        "hosts/sideways.py": room + "import pytest_hookharness.judging.judge\n",
+        "judging/late.py": room + "def f():\n    from ..execution import runner\n",
+        "agents/face.py": room + "import pytest_hookharness\n",
+        "agents/face_again.py": room + "from pytest_hookharness import simulate\n",
+        "reports/typing_only.py": room + "if TYPE_CHECKING:\n    from pytest_hookharness import hosts\n",
+        "loading/by_name.py": room + 'importlib.import_module("pytest_hookharness.hosts")\n',
+        "simulation.py": upper + "from pytest_hookharness import reports\n",
+        "cli.py": top + "from pytest_hookharness.plugin import options\n",
+        "utils.py": room,
+        "hosts/silent.py": "",
+        "hosts/wrong_floor.py": '"""Ground floor."""\n',
+        "hosts/long_file.py": room + "x = 1\n" * LINES_OF_FILE,
+        "hosts/long_function.py": room + "def long():\n" + "    pass\n" * LINES_OF_FUNCTION,
+    }
+    found = offences(plant(tmp_path, tree))
+
+    assert sorted(offence.partition(":")[0] for offence in found) == sorted(tree)
+
+
+def test_a_circle_is_reported(tmp_path):
+    """Two modules that import each other are a circle, though one of them does it for type checkers only."""
+    room = '"""Middle floor."""\n'
+    tree = {
+        "hosts/one.py": room + "from pytest_hookharness.hosts.two import b\n",
+        "hosts/two.py": room + "if TYPE_CHECKING:\n    from pytest_hookharness.hosts.one import a\n",
+        "hosts/beside.py": room + "from pytest_hookharness.hosts import one\n",
+    }
+    (found,) = offences(plant(tmp_path, tree))
+
+    assert found.startswith("circle: hosts.one -> hosts.two, hosts.two -> hosts.one;")
+
+
+def test_what_is_allowed_is_not_reported(tmp_path):
+    """A tree that keeps the rules has nothing reported."""
+    tree = {
+        "model/moves.py": '"""Ground floor."""\n',
+        "model/scenario.py": '"""Ground floor."""\nfrom pytest_hookharness.model.moves import Move\n',
+        "hosts/profile.py": '"""Middle floor."""\nimport json\n',
+        "hosts/session.py": '"""Middle floor."""\nfrom ..model import scenario\nfrom . import profile\n',
+        "simulation.py": '"""Upper floor."""\nfrom pytest_hookharness.hosts.session import advance\n',
+        "plugin.py": '"""Top floor."""\ndef f():\n    from pytest_hookharness import collection\n',
+        "collection.py": '"""Top floor."""\nfrom pytest_hookharness import simulation\n',
+    }
+
+    assert offences(plant(tmp_path, tree)) == []
