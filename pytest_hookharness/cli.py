@@ -23,8 +23,8 @@ from pytest_hookharness.harness import TIERS, Harness, header, seconds
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.simulation import Interrupted
-from pytest_hookharness.stage import Settings, SimulationError
 
 KEPT, BROKEN, UNUSABLE = 0, 1, 2
 

@@ -21,8 +21,9 @@ from pytest_hookharness.execution.sandbox import Supervisor, available_tiers
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import simulate
-from pytest_hookharness.stage import Settings, Stage
+from pytest_hookharness.stage import Stage
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")

@@ -1,19 +1,22 @@
 """
 This module is concerned with pytest: options, settings, fixtures and the summary.
 
-Top floor. Everything that costs time is imported inside the functions that need it: a run that does
+Top floor. PYTEST_DONT_REWRITE: there is nothing to assert here. Everything that costs time is imported inside the functions that need it: a run that does
 not use the harness pays for this file alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_hookharness.imports import import_plainly
+
 if TYPE_CHECKING:
+    from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.bench import Bench
     from pytest_hookharness.fixtures import (
         CommandMaker,
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
         ScriptMaker,
     )
     from pytest_hookharness.harness import Harness
+
+import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 
@@ -61,9 +66,19 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """
     Declare the hooks by which others extend the harness.
     """
-    from pytest_hookharness import hookspecs
+    pluginmanager.add_hookspecs(Specifications)
 
-    pluginmanager.add_hookspecs(hookspecs)
+
+class Specifications:
+    """
+    The pytest hooks by which others extend the harness.
+    """
+
+    @pytest.hookspec
+    def pytest_hook_behaviours(self) -> Mapping[str, BehaviourFunction]:  # type: ignore[empty-body]
+        """
+        Register behaviours for ``then:``, as generator functions by name.
+        """
 
 
 def _wanted(config: pytest.Config) -> bool:

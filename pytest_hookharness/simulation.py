@@ -37,7 +37,8 @@ from pytest_hookharness.model.trace import (
     Step,
     Trace,
 )
-from pytest_hookharness.stage import Settings, SimulationError, Stage, collect, finished
+from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.stage import Stage, collect, finished
 
 OnTurn = Callable[[int, int], None]
 

@@ -8,10 +8,8 @@ all that a single fire needs.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,46 +17,17 @@ from typing import Any, Self
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.tools import perform
+from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
-from pytest_hookharness.model.processes import Exited, HeldOpen, Launch, NotStarted, Run, Signaled, Stdio, Tier, TimedOut
+from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, Entry, Fire, Hooked
-
-
-class SimulationError(Exception):
-    """
-    The harness cannot go on: the scenario asks for what it does not know how to do.
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """
-    What is the same for every scenario of a run.
-
-    Attributes:
-        seed: Seed of everything that is made up.
-        patience: Seconds after which a fire is cut although its host would wait longer.
-        wall: Seconds of real time that one simulation may take.
-        turns: Most turns that are played; ``None`` for what the scenario says.
-        tier: How fires are kept apart from the machine; ``None`` for the best available.
-        base: Folder below which everything is written; ``None`` for one of our own.
-        keep: Keep the workspace of a simulation whose promises were not kept.
-    """
-
-    seed: int = 0
-    patience: float = 10.0
-    wall: float = 60.0
-    turns: int | None = None
-    tier: Tier | None = None
-    base: Path | None = None
-    keep: bool = False
+from pytest_hookharness.settings import Settings, SimulationError
 
 
 class Stage:
@@ -234,7 +203,7 @@ class Stage:
         if not isinstance(operation, RunCommand):
             return self._edit(call, operation), None
         run = self.sandbox.run([self._shell(operation.command)], budget=budget)[0]
-        return _performance(run), run
+        return performance_of(run), run
 
     def _edit(self, call: ToolCall, operation: Edit | Read | None) -> Performance:
         if operation is None:
@@ -356,17 +325,3 @@ def collect(
         )
         for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)
     )
-
-
-def _performance(run: Run) -> Performance:
-    match run.ending:
-        case Exited(code) | HeldOpen(Exited(code)):
-            return Performance(exit=code, stdout=run.stdout.text, stderr=run.stderr.text)
-        case Signaled(signal) | HeldOpen(Signaled(signal)):
-            return Performance(error=f"Command was ended by signal {signal}", stdout=run.stdout.text)
-        case TimedOut(after):
-            return Performance(error=f"Command timed out after {after:g}s", stdout=run.stdout.text)
-        case NotStarted(reason):
-            return Performance(error=reason)
-        case _:
-            raise SimulationError(f"an ending that nobody knows: {run.ending!r}")

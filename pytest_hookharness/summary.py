@@ -25,8 +25,10 @@ def enrich(item: pytest.Item, report: pytest.TestReport, outcomes: Sequence[Outc
     is_scenario = hasattr(item, "scenario")
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
-    for name, value in table.properties(outcomes[-1]).items():
-        report.user_properties.append((f"hook.{name}", value))
+    properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
+    report.user_properties.extend(properties)
+    # The JUnit report takes what the item has when it is torn down.
+    item.user_properties.extend(properties)
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(("hook story", story.story(outcome)))

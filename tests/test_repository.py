@@ -18,9 +18,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 # What is only true on the machine where it was written.
-MACHINE = re.compile(
-    r"/root/(?!\.)|/home/(?!user\b|dev\b|agent\b)\w+|/Users/(?!user\b)\w+|/tmp/venv|\bfile:///"
-)
+MACHINE = re.compile(r"(?<![\w.])(/root/\w|/home/(?!(user|dev|agent|\w)\b)\w|/Users/(?!user\b)\w)|\bfile:///")
 
 
 def tracked(pattern: str = "*") -> list[Path]:

@@ -59,7 +59,9 @@ def agent(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ready")
     code, said = converse(folder, "Answer with the word ready.", 60)
     if code != 0:
-        pytest.skip(f"`{AGENT}` does not answer; is it logged in? It said: {said[-200:] or 'nothing in 60 s'}")
+        pytest.skip(
+            f"`{AGENT}` does not answer; is it logged in? It said: {said[-200:] or 'nothing in 60 s'}"
+        )
 
 
 @pytest.fixture
@@ -72,7 +74,16 @@ def project(agent, tmp_path):
     counter = {"type": "command", "command": f"echo fired >>'{tmp_path / 'fires'}'"}
     content["hooks"]["Stop"].append({"hooks": [counter]})
     settings.write_text(json.dumps(content))
-    start = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "commit", "--quiet", "-m", "start"]
+    start = [
+        "-c",
+        "user.name=Test",
+        "-c",
+        "user.email=test@example.invalid",
+        "commit",
+        "--quiet",
+        "-m",
+        "start",
+    ]
     for words in (["init", "--quiet"], ["add", "--all"], start):
         subprocess.run(["git", *words], cwd=folder, check=True)
     return folder

@@ -33,8 +33,8 @@ class Batch:
     """
     Fires that are started at once.
 
-    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: it costs the
-    same, tells of orphans as well, and exists on every system.
+    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: it costs
+    the same, tells of orphans as well, and exists on every system.
     """
 
     def __init__(
@@ -127,7 +127,8 @@ class Batch:
         """
         # A fresh object each time, for a closed descriptor's number soon means something else.
         self._poll = poll = select.poll()
-        self._watched = watched = {self._wake: None, self._control.fileno(): None}
+        watched: dict[int, Sink | Source | None] = {self._wake: None, self._control.fileno(): None}
+        self._watched = watched
         for descriptor in watched:
             poll.register(descriptor, _IN)
         for fire in self._pending:

@@ -67,13 +67,17 @@ def read_bytes(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
-    with os.fdopen(descriptor, "rb") as stream:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise WorkspaceError(path, "is not a regular file")
-        try:
-            return stream.read()
-        except OSError as error:
-            raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+        parts: list[bytes] = []
+        while data := os.read(descriptor, 1 << 20):
+            parts.append(data)
+        return b"".join(parts)
+    except OSError as error:
+        raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+    finally:
+        os.close(descriptor)
 
 
 def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:

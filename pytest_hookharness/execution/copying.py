@@ -57,7 +57,7 @@ def _copy_below(top: Path, source: Path, target: Path) -> None:
 
 
 def _harmless(top: Path, link: Path) -> str:
-    target = os.readlink(link)  # noqa: PTH115 - a Path would tidy it up
+    target = os.readlink(link)
     folder = link.parent.relative_to(top).parts
     if not stays_below(top, folder, target):
         raise WorkspaceError(
@@ -93,7 +93,7 @@ def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
         if not place.is_symlink():
             done.append(part)
             continue
-        onward = os.readlink(place)  # noqa: PTH115 - the same
+        onward = os.readlink(place)
         links += 1
         if onward.startswith("/") or links > _MOST_LINKS:
             return False

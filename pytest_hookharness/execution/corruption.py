@@ -31,9 +31,11 @@ def corrupt(root: Path, event: Corrupt) -> None:
     """
     # Only the folder is resolved: a link is harmed itself where it is deleted.
     named = root / event.file
+    if named == root:
+        raise WorkspaceError(root, "is the workspace itself; name a file in it")
     place = confine(named.parent, [root]) / named.name
     if event.how == "delete":
-        _delete(place, root)
+        _delete(place)
         return
     place = confine(named, [root])
     if event.how == "replace":
@@ -66,9 +68,7 @@ def harmed(data: bytes, how: str) -> bytes:
             return b""
 
 
-def _delete(place: Path, root: Path) -> None:
-    if place == root:
-        raise WorkspaceError(place, "is the workspace itself; name a file in it")
+def _delete(place: Path) -> None:
     if place.is_dir() and not place.is_symlink():
         left = remove_tree(place)
         if left:

@@ -148,7 +148,8 @@ def _bounded_reader() -> str:
         return ""
     # It must stay in the group of its hook, or a signal to the group would miss it.
     foreground = "" if Path(found).resolve().name == "busybox" else "--foreground "
-    return f"{shlex.quote(found)} {foreground}{_STDIN_WAIT} {_tool('head')} -c {STDIN_LIMIT}"
+    # The first passes on what it reads at once, the second stops it when that is enough.
+    return f"{shlex.quote(found)} {foreground}{_STDIN_WAIT} {_tool('cat')} | {_tool('head')} -c {STDIN_LIMIT}"
 
 
 _HEAD = """\
@@ -190,7 +191,7 @@ leads() {{
 case $kind in pipe | socket | file)
   if {{ read -r status <"/proc/$$/stat"; }} 2>/dev/null && ! leads "$status" &&
     [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]; then
-    {reader} >"$calls/$n.stdin" 2>/dev/null
+    {{ {reader} >"$calls/$n.stdin"; }} 2>/dev/null
   fi ;;
 esac
 """

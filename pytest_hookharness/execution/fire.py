@@ -37,8 +37,8 @@ class Fire:
     """
 
     __slots__ = (
-        "_batch", "_boot", "_channels", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent", "_usage",
-        "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
+        "_batch", "_boot", "_channels", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent",
+        "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
     )  # fmt: skip
 
     def __init__(self, order: Order, batch: Batch) -> None:

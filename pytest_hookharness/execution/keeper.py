@@ -1,10 +1,8 @@
 """
-This module is concerned with the keeper: the small process that fires one item's hooks and ends all they start.
+This module is concerned with the keeper: the small process that fires the hooks of one item.
 
 Middle floor: execution. Runs inside the supervisor's children, never in the pytest process.
 """
-
-# ruff: noqa: PTH  # pathlib costs the small processes more than all else that they import
 
 from __future__ import annotations
 
@@ -92,7 +90,7 @@ def _keep_in_namespaces(
     if pid:
         # A plain end by this signal: with this process the kernel ends the first one inside.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then: its end of file tells pytest that all are dead.
+        # This process keeps its copy of the socket until then: its end tells pytest that all are dead.
         os.waitpid(pid, 0)
         return
     try:

@@ -50,7 +50,7 @@ class Descendants:
     """
     Kin as a reaper sees it: all orphans become its children, so nobody escapes.
 
-    ``ECHILD`` from a wait is then the proof that nobody lives, which costs one system call and no look at /proc.
+    ``ECHILD`` from a wait is then the proof that nobody lives: one system call and no look at /proc.
     """
 
     proves_end = True
@@ -85,7 +85,7 @@ class Descendants:
         below = proctable.descendants(os.getpid())
         return [proctable.describe(pid, began) for pid in below if proctable.holds(pid, names)]
 
-    def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs to be told
+    def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
         """
         End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
         """

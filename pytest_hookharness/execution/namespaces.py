@@ -1,10 +1,8 @@
 """
 This module is concerned with namespaces: a process table, a file view and a network of an item's own.
 
-Middle floor: execution. Linux only; loaded by the supervisor too. Every refusal of the kernel is an ``OSError``.
+Middle floor: execution. Linux only; loaded by the supervisor too. What the kernel refuses is an ``OSError``.
 """
-
-# ruff: noqa: PTH  # pathlib costs the small processes more than all else that they import
 
 from __future__ import annotations
 
@@ -62,8 +60,8 @@ def enter(network: bool) -> None:
     flags = _NEWNS | _NEWPID | _NEWIPC | (0 if network else _NEWNET)
     if os.geteuid() == 0 and _libc.unshare(flags) == 0:
         return
-    # Without the right to do so directly (any other user, or root inside a container), a user namespace grants
-    # it. Numbers are mapped onto themselves, so the hook sees the user it would see otherwise.
+    # Without the right to do so directly (any other user, or root inside a container) a user namespace
+    # grants it. Numbers are mapped onto themselves, so the hook sees the user it would see otherwise.
     uid, gid = os.geteuid(), os.getegid()
     _check(_libc.unshare(flags | _NEWUSER), "unshare")
     _write("/proc/self/setgroups", "deny")

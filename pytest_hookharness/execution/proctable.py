@@ -5,8 +5,6 @@ Middle floor: execution. Reads /proc; loaded by the supervisor too. A process ma
 every look answers "gone" instead of failing.
 """
 
-# ruff: noqa: PTH  # pathlib costs the small processes more than all else that they import
-
 from __future__ import annotations
 
 import os

@@ -4,8 +4,6 @@ This module is concerned with the start of a process: from words and streams to 
 Middle floor: execution. Loaded by the supervisor too.
 """
 
-# ruff: noqa: PTH, PLC0415  # pathlib costs the small processes more than all else that they import; what is rare is imported late
-
 from __future__ import annotations
 
 import errno
@@ -19,6 +17,7 @@ from pytest_hookharness.execution.order import TTY, Order
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     Streams = tuple[int, int, int]
     Starter = Callable[[Order, Streams, int], int]
@@ -34,20 +33,22 @@ class Spawner:
         # be read at once, and a pipe per fire would cost four system calls.
         self._refusals, self._refuse = os.pipe()
         os.set_blocking(self._refusals, False)
-        self._start: Starter = self._by_fork_exec if self._has_fork_exec() else _by_popen
+        # The last argument says that vfork may be used; not every version takes it.
+        self._start: Starter = _by_popen
+        for self._last in ((True,), ()):
+            if self._has_fork_exec():
+                self._start = self._by_fork_exec
+                return
+        __import__("subprocess")  # now, for an item's namespaces may hide the library later
 
     def _has_fork_exec(self) -> bool:
         """
         Try the interpreter's private way, which is free to change, on no program at all.
         """
-        nothing = Order(
-            ((b"?",) * 1, [], b"/", [], b"", True, None, 0.0, "", True, *(0.0,) * 4, (), "", 0.0, 0)
-        )
+        nothing = Order(([b"?"], [], b"/", [], b"", True, None, 0.0, "", True, *(0.0,) * 4, (), "", 0.0, 0))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (ImportError, TypeError, ValueError):
-            import subprocess  # noqa: F401  # now, for an item's namespaces may hide the library later
-
             return False
         # Nothing yet to be read means that this interpreter does not use vfork: then its way is of no use.
         known = self._refusal(self._refusals) is not None
@@ -90,11 +91,13 @@ class Spawner:
         import _posixsubprocess
 
         stdin, stdout, stderr = streams
-        return _posixsubprocess.fork_exec(  # type: ignore[no-any-return, call-arg, attr-defined, unused-ignore]
+        # Kept untyped: every version declares it differently.
+        fork_exec: Any = _posixsubprocess.fork_exec
+        return int(fork_exec(
             order.argv, order.executables, True, (self._refuse,), order.cwd, order.env,
             stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
-            True, order.own_session, group, None, None, None, -1, None, True,
-        )  # fmt: skip
+            True, order.own_session, group, None, None, None, -1, None, *self._last,
+        ))  # fmt: skip
 
     def _on_terminal(self, order: Order, terminal: int) -> tuple[int, OSError | None]:
         """
@@ -132,7 +135,7 @@ def _become(order: Order, refuse: int) -> None:
         said = b""
         for path in order.executables:
             try:
-                os.execve(path, order.argv, env)  # noqa: S606
+                os.execve(path, order.argv, env)  # noqa: S606  # a hook is what it is for
             except OSError as problem:
                 if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
                     number = problem.errno or 0

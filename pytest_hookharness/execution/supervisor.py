@@ -1,20 +1,23 @@
 """
-This module is concerned with the supervisor: one small process beside pytest that forks a keeper for every item.
+This module is concerned with the supervisor: one small process that forks a keeper for every item.
 
 Middle floor: execution. Run as a program by path; the pytest process only needs its place. It is a process of
-its own so that the pytest process never has to be changed: no reaper flag, no signal handlers, no forks of it.
+its own so that the pytest process never has to be changed: no reaper flag, no signal handlers.
 """
-
-# ruff: noqa: PTH, PLC0415  # pathlib costs the small processes more than all else that they import; siblings are found only once the program has led to them
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
 import socket
 import sys
 import types
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MOMENT = 2000
 PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
@@ -27,6 +30,9 @@ def main(arguments: list[str]) -> None:
     from pytest_hookharness.execution.spawn import Spawner
 
     _be_neutral()
+    # Nothing here makes circles worth a search, and what was loaded so far stays shared with the keepers.
+    gc.disable()
+    gc.freeze()
     channel = socket.socket(fileno=int(arguments[0]))
     Supervision(channel, int(arguments[1]), Spawner()).run()
 
@@ -132,7 +138,7 @@ class Supervision:
             keeper.keep(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
         except (EOFError, ConnectionError):
             pass
-        except BaseException as problem:  # noqa: BLE001  # whatever it is, pytest is told
+        except BaseException as problem:  # noqa: BLE001  # whatever it is, pytest is told  # whatever it is, pytest is told
             wire.send(peer, ("failed", keeper.trace(problem)))
         finally:
             os._exit(0)
@@ -206,7 +212,7 @@ def _probe() -> dict[str, str]:
     }
 
 
-def _try(attempt: types.FunctionType) -> str:
+def _try(attempt: Callable[[], None]) -> str:
     """
     Do something irrevocable in a child, and tell why it failed.
     """

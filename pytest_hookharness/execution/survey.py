@@ -184,7 +184,7 @@ class Survey:
     def _read(self, real: str, name: str, status: os.stat_result) -> Entry:
         kind, mode = stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode)
         if kind == stat.S_IFLNK:
-            return Entry("link", mode, os.readlink(real))  # noqa: PTH115 - a Path would tidy it up
+            return Entry("link", mode, os.readlink(real))
         if kind != stat.S_IFREG:
             return Entry("other", mode, _OTHERS.get(kind, "unknown"))
         self.masked.discard(name)

@@ -19,6 +19,7 @@ from pytest_hookharness.execution.confinement import (
     write_bytes,
 )
 from pytest_hookharness.model.moves import Edit, Performance, Read
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
 
 
 def perform(
@@ -100,3 +101,23 @@ def _replace(path: Path, old: str, new: str) -> Performance:
     content = original.replace(old, new)
     write_bytes(path, content.encode("utf-8"))
     return Performance(original=original, content=content)
+
+
+def performance_of(run: Run) -> Performance:
+    """
+    What a shell command did, as its tool sees it.
+    """
+    ending, stdout, stderr = run.ending, run.stdout.text, run.stderr.text
+    match ending:
+        case Exited(code) | HeldOpen(Exited(code)):
+            return Performance(exit=code, stdout=stdout, stderr=stderr)
+        case Signaled(signal) | HeldOpen(Signaled(signal)):
+            return Performance(error=f"the command was ended by signal {signal}", stdout=stdout, stderr=stderr)
+        case TimedOut(after):
+            return Performance(error=f"the command timed out after {after:g} s", stdout=stdout, stderr=stderr)
+        case NotStarted(reason):
+            return Performance(error=reason)
+        case HeldOpen():
+            raise TypeError(f"an exit that nobody knows: {ending.exit!r}")
+        case _:
+            assert_never(ending)

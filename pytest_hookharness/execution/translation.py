@@ -1,5 +1,5 @@
 """
-This module is concerned with translation: launches into orders, and what the small processes report into runs.
+This module is concerned with translation: launches into orders, reports into runs.
 
 Middle floor: execution. Only the pytest process loads it.
 """
@@ -92,4 +92,5 @@ def _ending(values: tuple[Any, ...]) -> Ending:
             return HeldOpen(_exit(exit), waited, _processes(holders))
         case ("not started", reason):
             return NotStarted(reason)
-    raise ValueError(f"a report with an unknown ending: {values!r}")
+        case _:
+            raise ValueError(f"a report with an unknown ending: {values!r}")

@@ -37,11 +37,11 @@ def receive(peer: socket.socket) -> Any:
     (length,) = _HEAD.unpack_from(data)
     end = _HEAD.size + length
     if len(data) == end:
-        return marshal.loads(memoryview(data)[_HEAD.size :])  # noqa: S302  # written by ourselves
+        return marshal.loads(memoryview(data)[_HEAD.size :])  # written by ourselves
     whole = bytearray(data)
     while len(whole) < end:
         whole += _more(peer)
-    return marshal.loads(memoryview(whole)[_HEAD.size : end])  # noqa: S302
+    return marshal.loads(memoryview(whole)[_HEAD.size : end])
 
 
 def _more(peer: socket.socket) -> bytes:

@@ -43,9 +43,9 @@ __all__ = ["Workspace", "WorkspaceError"]
 
 # These are hidden from the hooks, not used.
 _PRIVATE: Mapping[str, tuple[str, str]] = {
-    "/tmp": ("private-tmp", "private/tmp"),  # noqa: S108
-    "/var/tmp": ("private-var-tmp", "private/var-tmp"),  # noqa: S108
-    "/dev/shm": ("shm", "private/shm"),  # noqa: S108
+    "/tmp": ("private-tmp", "private/tmp"),
+    "/var/tmp": ("private-var-tmp", "private/var-tmp"),
+    "/dev/shm": ("shm", "private/shm"),
 }
 _FOR_EVERYBODY = 0o1777
 
@@ -268,7 +268,7 @@ def _surroundings(scenario: Scenario) -> list[str]:
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))
     found += [folder for folder in path if lies_in(folder, _PRIVATE)]
-    return [folder for folder in found if Path(folder).exists()]
+    return [folder for folder in found if os.path.exists(folder)]
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

@@ -9,18 +9,11 @@ from pytest_hookharness.hosts.catalogue import UnknownHost, find, known
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.entries import Problem
+from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.hosts.facts import Facts, facts
 from pytest_hookharness.hosts.launching import launch
 from pytest_hookharness.hosts.matching import select
-from pytest_hookharness.hosts.profile import (
-    EventRule,
-    GuardRules,
-    Operation,
-    Power,
-    ProcessRules,
-    Profile,
-    Role,
-)
+from pytest_hookharness.hosts.profile import GuardRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.replies import read_reply
 from pytest_hookharness.hosts.requests import (
     Answer,

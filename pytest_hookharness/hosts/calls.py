@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.identifiers import derive_digest
 from pytest_hookharness.hosts.matching import covers, select
-from pytest_hookharness.hosts.profile import Role
 from pytest_hookharness.hosts.state import Ask, Call, CloseBatch, Listen, Perform, Session
 from pytest_hookharness.hosts.transcripts import result_message
 from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult

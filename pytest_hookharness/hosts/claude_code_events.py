@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.claude_code_fields import (
     subagent_fields,
 )
 from pytest_hookharness.hosts.claude_code_unreached import UNREACHED
-from pytest_hookharness.hosts.profile import EventRule, Power, Role
+from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.model.protocol import Basis, Field, Rule
 
 _SESSION_EVENTS = (

@@ -6,7 +6,7 @@ Middle floor: hosts. The order of the keys is the host's own.
 
 from __future__ import annotations
 
-from pytest_hookharness.hosts.profile import EventRule, Power, Role
+from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Rule
 
 RECORDED = "Claude Code 2.1.329, headless, recorded standard input"

@@ -12,7 +12,7 @@ from pytest_hookharness.hosts.claude_code_fields import (
     WORD,
     event_rule,
 )
-from pytest_hookharness.hosts.profile import Power
+from pytest_hookharness.hosts.events import Power
 from pytest_hookharness.model.protocol import Field
 
 _INTERACTIVE = "a headless session never comes to it"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pytest_hookharness.hosts.profile import EventRule, Power, Profile, Role
+from pytest_hookharness.hosts.events import EventRule, Power, Role
+from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.model.protocol import Decision, Hook, Reply, Rule, Ruling
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)

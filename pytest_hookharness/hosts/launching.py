@@ -11,8 +11,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping, Sequence
 
+from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
-from pytest_hookharness.hosts.profile import EventRule, Profile
+from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.stdin import encode
 from pytest_hookharness.model.processes import Launch, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload

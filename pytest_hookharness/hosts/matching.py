@@ -10,7 +10,8 @@ import re
 from collections.abc import Hashable
 from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.profile import EventRule, MatcherRules, Profile
+from pytest_hookharness.hosts.events import EventRule
+from pytest_hookharness.hosts.profile import MatcherRules, Profile
 from pytest_hookharness.model.protocol import Hook, Payload
 
 _CONDITION = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.answers import KNOWN, Unparsable, check, find_lost, parse, trim
-from pytest_hookharness.hosts.profile import EventRule, Power, Profile, Role
+from pytest_hookharness.hosts.events import EventRule, Power, Role
+from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling
 

@@ -21,9 +21,10 @@ from pytest_hookharness.hosts.calls import (
 )
 from pytest_hookharness.hosts.configuration import Configuration
 from pytest_hookharness.hosts.decisions import aggregate
+from pytest_hookharness.hosts.events import EventRule, Role
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.matching import select
-from pytest_hookharness.hosts.profile import EventRule, Profile, Role
+from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.replies import read_reply
 from pytest_hookharness.hosts.requests import (
     Answer,

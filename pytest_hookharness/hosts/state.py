@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_hookharness.hosts.configuration import Configuration
+from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.identifiers import derive_time, derive_uuid
-from pytest_hookharness.hosts.profile import Profile, Role
+from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.requests import Ended, EndedHow, Lines
 from pytest_hookharness.hosts.transcripts import Line
 from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.calls import plan_calls
+from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.identifiers import derive_uuid
-from pytest_hookharness.hosts.profile import Role
 from pytest_hookharness.hosts.requests import Mismatch
 from pytest_hookharness.hosts.state import Ask, Close, Listen, Session, Task
 from pytest_hookharness.hosts.transcripts import assistant_message, user_message

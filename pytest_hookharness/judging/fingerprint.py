@@ -19,7 +19,7 @@ _HALF = 2 * _SIZE
 _WHOLE = 1 << (8 * _SIZE)
 
 
-def state(  # noqa: PLR0917 - in the order of the fields
+def state(
     visible: Mapping[str, Json],
     agent: str,
     environment: str,

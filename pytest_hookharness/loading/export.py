@@ -74,6 +74,9 @@ def export(shape: Shape) -> dict[str, Any]:
             return {"type": "string", "minLength": 1}
         case Choice(words=words):
             return {"enum": list(words)}
+        case Whole(maximum=int() as most, octal=True):
+            # The digits of a mode are octal to us and decimal to everybody else.
+            return {"type": "integer", "minimum": 0, "maximum": int(f"{most:o}")}
         case Whole(minimum=least, maximum=most):
             return {"type": "integer", **present(minimum=least, maximum=most)}
         case Number(minimum=least):

@@ -62,6 +62,21 @@ def fit(text: str, width: int) -> str:
     return text + " " * (width - columns(text))
 
 
+def squeeze(text: str, width: int) -> str:
+    """
+    The same, but cut in the middle: what tells names apart often stands at their end.
+    """
+    if columns(text) <= width or width <= len(_MORE):
+        return fit(text, width)
+    end = ""
+    for character in reversed(text):
+        if columns(character + end) > (width - len(_MORE)) // 2:
+            break
+        end = character + end
+    begin = fit(text, width - columns(end)).rstrip()
+    return fit(begin + end, width)
+
+
 def _escape(character: str) -> str:
     if unicodedata.category(character) not in _HARMFUL:
         return " " if unicodedata.category(character) == "Zs" else character

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports.plain import columns, fit, plain
+from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
 from pytest_hookharness.reports.words import counted
 
 Row: TypeAlias = Mapping[str, str | int | float | bool]
 
-_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "as promised")
+_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 _NUMBERS = ("iterations", "blocks", "time")
 _GAP = "  "
 _NARROWEST = 8
@@ -84,9 +84,9 @@ def _cells(item: Row) -> tuple[str, ...]:
 
 
 def _shrink(widths: list[int], most: int) -> list[int]:
-    # The name gives way first, then the host: the rest is what the table is for.
+    # The host gives way first, then the name: the rest is what the table is for.
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - most
-    for place in (0, 1):
+    for place in (1, 0):
         given = min(max(0, over), max(0, widths[place] - _NARROWEST))
         widths[place] -= given
         over -= given
@@ -94,5 +94,4 @@ def _shrink(widths: list[int], most: int) -> list[int]:
 
 
 def _align(head: str, cell: str, width: int) -> str:
-    filled = fit(cell, width)
-    return " " * (width - columns(cell)) + cell if head in _NUMBERS else filled
+    return " " * (width - columns(cell)) + cell if head in _NUMBERS else squeeze(cell, width)

@@ -4,6 +4,7 @@ What of a repository belongs to the state.
 
 from __future__ import annotations
 
+import os
 import shutil
 import struct
 import subprocess
@@ -54,13 +55,15 @@ def differing(scanner: Scanner) -> set[str]:
     return {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
 
 
-def test_a_refreshed_index_is_the_same(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
+def test_a_refreshed_index_is_the_same(
+    scanner: Scanner, workspace: Workspace, git: Callable[..., str]
+) -> None:
     """
     Asking for the status makes git write its index anew, and that is no difference.
     """
     index = workspace.root / ".git" / "index"
     before = index.read_bytes()
-    (workspace.root / "a.txt").write_text("a\n")
+    os.utime(workspace.root / "a.txt", (1, 1))
     assert git("status", "--porcelain") == ""
     assert index.read_bytes() != before
     assert differing(scanner) == set()
@@ -197,7 +200,7 @@ def test_extensions_that_may_be_ignored_are() -> None:
     """
     body = b"DIRC" + struct.pack(">II", 2, 0)
     cache = body + b"TREE" + struct.pack(">I", 3) + b"abc"
-    digests = {index_digest(data + sha1(data).digest()) for data in (body, cache)}
+    digests = {index_digest(data + sha1(data, usedforsecurity=False).digest()) for data in (body, cache)}
     assert len(digests) == 1
 
 

@@ -1,5 +1,5 @@
 """
-This module is concerned with toy hooks: where they are, how one is launched, and what is awaited without a guess.
+This module is concerned with toy hooks: where they are and how one is launched.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def staying(mark: str = STAY) -> list[int]:
 
 
 def _commands() -> Iterator[tuple[int, str]]:
-    for name in os.listdir("/proc"):
+    for path in Path("/proc").iterdir():
+        name = path.name
         if name.isdecimal():
             try:
                 yield int(name), Path(f"/proc/{name}/cmdline").read_text(errors="replace")

@@ -26,9 +26,9 @@ def tally(request):
     counts = Counter()
     yield counts
     rows = ", ".join(f"{table} {count}" for table, count in sorted(counts.items()))
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line(f"\nconformance with claude-code@2.1.329: rows that agree: {rows}")
+    capture = request.config.pluginmanager.get_plugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(f"\nrows of {RESULTS['host']} that agree: {counts.total()} ({rows})")  # noqa: T201
 
 
 def legend(ended, table, variant):
@@ -85,7 +85,7 @@ def test_at_a_stop(play, ended, tally, row):
 
 @pytest.mark.parametrize("row", RESULTS["loop"], ids=lambda row: row["variant"])
 def test_always_refused_stop(play, ended, tally, row):
-    """A stop that is always refused is overridden at the recorded fire, or never where tools are used between."""
+    """A stop that is always refused is overridden at the recorded fire, or never if tools are used."""
     given = RESULTS["variants"]["loop"][row["variant"]]
     run = ended(given["exit"], given["stdout"], given["stderr"])
     lap = [BASH, Stop()] if given["between_tool"] else [Stop()]
@@ -105,7 +105,9 @@ def test_always_refused_stop(play, ended, tally, row):
 @pytest.mark.parametrize("matcher", RESULTS["matchers"]["fired"])
 def test_matcher_fires(profile, tally, matcher):
     """Each matcher that fired for a Bash call selects the hook."""
-    group = {"hooks": [{"type": "command", "command": "x"}]} | ({} if matcher is None else {"matcher": matcher})
+    group = {"hooks": [{"type": "command", "command": "x"}]} | (
+        {} if matcher is None else {"matcher": matcher}
+    )
     hooks = hosts.configure(profile, {}, inline={"PreToolUse": [group]}).hooks
 
     assert len(hosts.select(profile, hooks, "PreToolUse", "Bash")) == 1
@@ -123,7 +125,11 @@ def test_matcher_does_not_fire(profile, tally, matcher):
 
 @pytest.mark.parametrize(
     "event, matcher, target",
-    [("SessionStart", "startup", "startup"), ("SessionStart", "startup|resume", "startup"), ("Stop", "no", "")],
+    [
+        ("SessionStart", "startup", "startup"),
+        ("SessionStart", "startup|resume", "startup"),
+        ("Stop", "no", ""),
+    ],
 )
 def test_other_matcher_fires(profile, tally, event, matcher, target):
     """Sources of a session are matched like tools, and a matcher on Stop is ignored."""

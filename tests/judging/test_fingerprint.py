@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pytest_hookharness.judging.fingerprint import changes, environment_digest, same, state
 from pytest_hookharness.model.trace import Change, Entry, State
+
+# A machine with other work to do is no failure.
+UNHURRIED = settings(deadline=None)
 
 entries = st.builds(
     Entry,
@@ -37,6 +41,7 @@ def shuffled(mapping: Mapping[str, object]) -> dict[str, object]:
     return dict(reversed(list(mapping.items())))
 
 
+@UNHURRIED
 @given(states, states)
 def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State) -> None:
     """
@@ -45,6 +50,7 @@ def test_digests_are_equal_exactly_if_the_contents_are(one: State, other: State)
     assert (one.digest == other.digest) is (content(one) == content(other))
 
 
+@UNHURRIED
 @given(states)
 def test_order_does_not_count(one: State) -> None:
     """
@@ -54,6 +60,7 @@ def test_order_does_not_count(one: State) -> None:
     assert one.digest == other.digest
 
 
+@UNHURRIED
 @given(states, st.data())
 def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
     """
@@ -70,8 +77,11 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
     assert (one.digest == other.digest) is (new == dict(one.files))
 
 
+@UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
-def test_bringing_up_to_date_gives_what_starting_anew_gives(steps: list[dict[str, Entry]], visible: dict) -> None:
+def test_bringing_up_to_date_gives_what_starting_anew_gives(
+    steps: list[dict[str, Entry]], visible: dict
+) -> None:
     """
     A digest that was updated from any earlier state is the one that is computed from nothing.
     """
@@ -81,6 +91,7 @@ def test_bringing_up_to_date_gives_what_starting_anew_gives(steps: list[dict[str
         assert last == state(visible, "a", "e", step)
 
 
+@UNHURRIED
 @given(files, files)
 def test_going_there_and_back_gives_the_first_digest(one: dict[str, Entry], other: dict[str, Entry]) -> None:
     """
@@ -91,6 +102,7 @@ def test_going_there_and_back_gives_the_first_digest(one: dict[str, Entry], othe
     assert state({}, "", "", dict(one), previous=there).digest == first.digest
 
 
+@UNHURRIED
 @given(files, files)
 def test_changes_name_exactly_what_differs(one: dict[str, Entry], other: dict[str, Entry]) -> None:
     """
@@ -141,8 +153,8 @@ def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     assert len({state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 
 
+@UNHURRIED
 @given(st.dictionaries(st.text("AB", min_size=1, max_size=2), st.text("ab\n=", max_size=3), max_size=3))
-@settings(max_examples=50)
 def test_the_environment_counts_without_its_order(environment: dict[str, str]) -> None:
     """
     The digest of an environment depends on names and values, and not on their order.

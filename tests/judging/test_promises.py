@@ -427,6 +427,13 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
     [
         ("allow", [pre(Ruling.NONE), performed(BASH)]),
         ("allow", [performed(replace(BASH, input={"command": "ls -l"}))]),
+        (
+            "allow",
+            [
+                performed(replace(BASH, input={"command": "ls -l"})),
+                asked("PostToolUse", Ruling.DENY, target="Bash"),
+            ],
+        ),
         ("allow", [pre(Ruling.ALLOW), performed(BASH), asked("PostToolUse", Ruling.DENY, target="Bash")]),
         ("deny", [pre(Ruling.DENY)]),
         ("deny", [pre(Ruling.DENY), performed(BASH, refused=True)]),
@@ -458,6 +465,28 @@ def test_parallel_calls_are_told_apart() -> None:
     assert broken(outcome(Expectation(), trace(Moved(move=move), *after))) == []
     swapped = Tools(calls=(call("allow"), call("deny", other), call("allow", READ)))
     assert len(broken(outcome(Expectation(), trace(Moved(move=swapped), *after)))) == 2
+
+
+def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
+    """
+    Of two calls of one tool the one that was carried out with another input is the one nobody refused.
+    """
+    other = replace(BASH, input={"command": "rm"})
+    move = Tools(calls=(call("deny"), call("allow", other)))
+    changed = performed(replace(BASH, input={"command": "rm -i"}))
+    after: list[Exchange] = [pre(Ruling.DENY), pre(Ruling.NONE, other), changed]
+    assert broken(outcome(Expectation(), trace(Moved(move=move), *after))) == []
+
+
+def test_two_like_calls_need_two_that_were_made() -> None:
+    """
+    One call that was carried out keeps the promise of one call only.
+    """
+    move = Tools(calls=(call("allow"), call("allow")))
+    once = trace(Moved(move=move), performed(BASH))
+    twice = trace(Moved(move=move), performed(BASH), performed(BASH))
+    assert broken(outcome(Expectation(), once)) == ["agent[1].expect"]
+    assert broken(outcome(Expectation(), twice)) == []
 
 
 def test_a_shell_move_is_judged_like_a_call() -> None:

@@ -92,8 +92,10 @@ MEANING = [
         "near verdict",
         N + "expect:\n  verdict: livelok\n",
         [
-            '3:12 expect.verdict: "livelok" is not a verdict; allowed: terminated, capped, livelock, hung, '
-            'recursing, lockout, undecided; did you mean "livelock"?'
+            (
+                '3:12 expect.verdict: "livelok" is not a verdict; allowed: terminated, capped, livelock, '
+                'hung, recursing, lockout, undecided; did you mean "livelock"?'
+            )
         ],
     ),
     ("quoted number", N + 'turns: "5"\n', ['2:8 turns: "5" cannot stand here (write it without quotes)']),
@@ -253,12 +255,18 @@ def test_an_unknown_host_is_named_with_the_nearest_one(place):
     found = problems_of(text, place, known_hosts=known)
 
     assert found == [
-        '2:20 host[1]: "claude-cod" is not a known host; allowed: claude-code, claude-code@2.1, gemini-cli; '
-        'did you mean "claude-code"?',
-        '2:32 host[2]: "claude-code@9" is not a known host; allowed: claude-code, claude-code@2.1, '
-        'gemini-cli; did you mean "claude-code"?',
-        '3:22 variants.v.host: "gemini" is not a known host; allowed: claude-code, claude-code@2.1, '
-        'gemini-cli; did you mean "gemini-cli"?',
+        (
+            '2:20 host[1]: "claude-cod" is not a known host; allowed: claude-code, claude-code@2.1, '
+            'gemini-cli; did you mean "claude-code"?'
+        ),
+        (
+            '2:32 host[2]: "claude-code@9" is not a known host; allowed: claude-code, claude-code@2.1, '
+            'gemini-cli; did you mean "claude-code"?'
+        ),
+        (
+            '3:22 variants.v.host: "gemini" is not a known host; allowed: claude-code, claude-code@2.1, '
+            'gemini-cli; did you mean "gemini-cli"?'
+        ),
     ]
 
 

@@ -43,49 +43,41 @@ QUIET = settings(
 # Pieces that mean something in YAML or in a scenario, so that chance gets somewhere.
 PIECES = some.sampled_from(
     [
-        "name: a\n",
-        "agent:\n",
-        "- ",
-        "  ",
-        "\t",
-        ": ",
-        "? ",
-        "[",
-        "]",
-        "{",
-        "}",
-        ", ",
-        "&a ",
-        "*a",
-        "!!x ",
-        "<<: ",
-    ]
-    + [
-        "|\n",
-        ">-\n",
-        "'",
-        '"',
-        "#",
-        "---\n",
-        "...\n",
-        "%YAML 1.2\n",
-        "\n",
-        "\r",
-        "\x85",
-        "\ufeff",
-        "\\u",
-        "\0",
-    ]
-    + [
-        "stop: x\n",
-        "expect: {",
-        "verdict: ",
-        "hooks:\n",
-        "1e999",
-        "0o9",
-        ".nan",
-        "\U0001f600",
-        "\ud800",
+        *(
+            "name: a\n",
+            "agent:\n",
+            "- ",
+            "  ",
+            "\t",
+            ": ",
+            "? ",
+            "[",
+            "]",
+            "{",
+            "}",
+            ", ",
+            "&a ",
+            "*a",
+            "!!x ",
+            "<<: ",
+        ),
+        *(
+            "|\n",
+            ">-\n",
+            "'",
+            '"',
+            "#",
+            "---\n",
+            "...\n",
+            "%YAML 1.2\n",
+            "\n",
+            "\r",
+            "\x85",
+            "\ufeff",
+            "\\u",
+            "\0",
+        ),
+        *("stop: x\n", "expect: {", "verdict: ", "hooks:\n", "1e999", "0o9", ".nan", "\U0001f600", "\ud800"),
         "files: {a: b}",
     ]
 )
@@ -172,9 +164,10 @@ def outcome(call):
     try:
         return call()
     except loading.ScenarioErrors as errors:
-        assert errors.problems
-        assert str(errors)
-        return errors
+        found = errors
+    assert found.problems
+    assert str(found)
+    return found
 
 
 @QUIET

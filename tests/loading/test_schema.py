@@ -20,7 +20,7 @@ VALIDATOR = jsonschema.Draft202012Validator(loading.schema())
 VALID = [
     {"name": "a"},
     {"name": "a", "host": ["x", "y@1.2"], "project": ".", "git": True, "network": False},
-    {"name": "a", "hooks": ".claude/settings.json", "modes": {"x": "0755", "y": 755}},
+    {"name": "a", "hooks": ".claude/settings.json", "modes": {"x": "0755", "y": 4755}},
     {"name": "a", "hooks": {"Stop": "./x.sh"}, "env": {"A_1": ""}, "files": {"./a/b": ""}},
     {"name": "a", "agent": [{"prompt": "x"}, {"say": "y"}, {"run": "z", "expect": "ask", "result": "r"}]},
     {"name": "a", "agent": [{"compact": None}, {"resume": None}, {"end": None}, {"wait": "2h"}]},
@@ -44,7 +44,7 @@ REFUSED = [
     {"name": "a", "mask": [{"file": "x", "keys": ["k"], "text": "t"}]},
     {"name": "a", "expect": {"blocks": {}, "leftovers": {}}},
     {"name": "a", "variants": {"v": {"name": "b"}}},
-    {"name": "a", "modes": {"x": 4096}},
+    {"name": "a", "modes": {"x": 10000}},
 ]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.plain import columns, fit, plain, quoted
+from pytest_hookharness.reports.plain import columns, fit, plain, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
@@ -73,3 +73,11 @@ def test_a_cell_is_exactly_as_wide_as_asked(text: str, width: int) -> None:
     A cell fills its columns exactly, also with letters that are two columns wide.
     """
     assert columns(fit(text, width)) == width
+    assert columns(squeeze(text, width)) == width
+
+
+def test_a_name_keeps_its_end() -> None:
+    """
+    A name that is cut in the middle keeps its beginning and its end.
+    """
+    assert squeeze("always-failing-ci[before-the-fix]", 20) == "always-fa...the-fix]"

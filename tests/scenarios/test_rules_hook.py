@@ -63,7 +63,14 @@ class Project:
             text=True,
         )
 
-    def fire(self, says: str | None = "Done.", *, again: bool = False, env: dict[str, str] | None = None, **more: object):
+    def fire(
+        self,
+        says: str | None = "Done.",
+        *,
+        again: bool = False,
+        env: dict[str, str] | None = None,
+        **more: object,
+    ):
         payload = {"session_id": "one", "stop_hook_active": again, **more}
         if says is not None:
             payload["last_assistant_message"] = says
@@ -185,7 +192,9 @@ DOES_NOT = [
 ]
 
 
-@pytest.mark.parametrize("says, status", [(text, "SKIPPED") for text in RELEASES] + [(text, "FAILED") for text in DOES_NOT])
+@pytest.mark.parametrize(
+    "says, status", [(text, "SKIPPED") for text in RELEASES] + [(text, "FAILED") for text in DOES_NOT]
+)
 def test_promise(project, says, status):
     """A promise in the last message releases its rule; one that is quoted does not."""
     project.write("src/app.py")
@@ -217,7 +226,10 @@ PROMISE = "<promise>Always fails</promise>"
 @pytest.mark.parametrize(
     "lines, status",
     [
-        ([line("assistant", "First."), line("assistant", PROMISE), line("user", "Stop hook feedback")], "SKIPPED"),
+        (
+            [line("assistant", "First."), line("assistant", PROMISE), line("user", "Stop hook feedback")],
+            "SKIPPED",
+        ),
         ([line("assistant", PROMISE), line("assistant", "Done.")], "FAILED"),
         ([line("assistant", "Done."), line("user", PROMISE)], "FAILED"),
         ([line("assistant", "Done."), line("assistant", PROMISE, isSidechain=True)], "FAILED"),
@@ -227,7 +239,7 @@ PROMISE = "<promise>Always fails</promise>"
     ids=["last", "older", "by the person", "by a subagent", "half a line behind it", "empty"],
 )
 def test_promise_in_the_transcript(project, tmp_path, lines, status):
-    """Without the message itself the last line of the assistant in the transcript counts, and no older one."""
+    """Without the message itself the assistant's last line in the transcript counts, and no older one."""
     project.write("src/app.py")
     transcript = tmp_path / "transcript.jsonl"
     transcript.write_text("".join(lines))
@@ -251,7 +263,8 @@ def test_mended_command_passes(project):
 def test_slow_command_is_cut(project):
     """A command that sleeps is cut at the rule's own limit, reported, and leaves nothing running."""
     mark = f"30.{os.getpid()}"
-    project.write(".rules/too-slow.md", f'---\nname: Slow\ntrigger: slow/*\ncommand: echo begun; sleep {mark}\nlimit: 0.2\n---\n')
+    rule = f"name: Slow\ntrigger: slow/*\ncommand: echo begun; sleep {mark}\nlimit: 0.2"
+    project.write(".rules/too-slow.md", f"---\n{rule}\n---\n")
     project.write("slow/one")
 
     reason = project.fire()["reason"]
@@ -361,7 +374,12 @@ def test_input_without_an_end(project):
 
 @pytest.mark.parametrize(
     "text",
-    ["no front matter", "---\nname: X\n---\n", '---\nname: X\ntrigger: a\nprompt: p\ncommand: "c"\n---\n', "---\nname: X\ntrigger: a\nprompt: p\nlimit: soon\n---\n"],
+    [
+        "no front matter",
+        "---\nname: X\n---\n",
+        "---\nname: X\ntrigger: a\nprompt: p\ncommand: c\n---\n",
+        "---\nname: X\ntrigger: a\nprompt: p\nlimit: soon\n---\n",
+    ],
 )
 def test_malformed_rule_is_told_to_the_person(project, text):
     """A rule that cannot be read is named to the person, and the other rules still count."""

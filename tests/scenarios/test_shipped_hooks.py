@@ -64,8 +64,8 @@ def test_hook_can_be_read(file):
 @pytest.mark.parametrize("file", SETTINGS, ids=name)
 def test_settings_name_hooks_that_are_there(file):
     """Settings are JSON, and each command is a file of the project, except where its absence is the point."""
-    content = json.loads(file.read_text())
-    commands = [hook["command"] for groups in content["hooks"].values() for group in groups for hook in group["hooks"]]
+    groups = [group for groups in json.loads(file.read_text())["hooks"].values() for group in groups]
+    commands = [hook["command"] for group in groups for hook in group["hooks"]]
     roots = {"CLAUDE_PROJECT_DIR": file.parents[1], "CLAUDE_PLUGIN_ROOT": file.parents[1]}
 
     for command in commands:

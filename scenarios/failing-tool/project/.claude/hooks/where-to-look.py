@@ -4,5 +4,8 @@ import json
 import sys
 
 json.loads(sys.stdin.readline())
-context = {"hookEventName": "PostToolUseFailure", "additionalContext": "The log is in build.log; read it first."}
+context = {
+    "hookEventName": "PostToolUseFailure",
+    "additionalContext": "The log is in build.log; read it first.",
+}
 print(json.dumps({"hookSpecificOutput": context}))

@@ -34,5 +34,6 @@ def _last_in_transcript(path):
             continue  # the host may be writing this very line
         if entry.get("type") == "assistant" and not entry.get("isSidechain"):
             content = entry["message"]["content"]
-            return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
+            blocks = [{"text": content}] if isinstance(content, str) else content
+            return "\n".join(block.get("text", "") for block in blocks)
     return ""

@@ -44,8 +44,17 @@ def _parse(text):
     if not match:
         raise ValueError("no front matter between two lines of ---")
     fields = dict(re.findall(r"^(\w+):[ \t]*(.*?)[ \t]*$", match[1], re.MULTILINE))
-    fields = {name: value.strip("\"'") if value[:1] in ("'", '"') else value for name, value in fields.items()}
+    fields = {
+        name: value.strip("\"'") if value[:1] in ("'", '"') else value for name, value in fields.items()
+    }
     name, triggers = fields.pop("name", ""), tuple(fields.pop("trigger", "").split())
-    if not name or not triggers or len({"prompt", "command"} & fields.keys()) != 1 or fields.keys() - {"prompt", "command", "limit"}:
+    if (
+        not name
+        or not triggers
+        or len({"prompt", "command"} & fields.keys()) != 1
+        or fields.keys() - {"prompt", "command", "limit"}
+    ):
         raise ValueError("needs name, trigger, and either prompt or command; limit is allowed, nothing else")
-    return Rule(name, triggers, fields.get("prompt", ""), fields.get("command", ""), float(fields.get("limit", 60)))
+    return Rule(
+        name, triggers, fields.get("prompt", ""), fields.get("command", ""), float(fields.get("limit", 60))
+    )

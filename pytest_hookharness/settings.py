@@ -1,0 +1,42 @@
+"""
+This module is concerned with what is the same for every simulation of a run.
+
+Upper floor, below the stage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.model.processes import Tier
+
+
+class SimulationError(Exception):
+    """
+    The harness cannot go on: the scenario asks for what it does not know how to do.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """
+    What is the same for every scenario of a run.
+
+    Attributes:
+        seed: Seed of everything that is made up.
+        patience: Seconds after which a fire is cut although its host would wait longer.
+        wall: Seconds of real time that one simulation may take.
+        turns: Most turns that are played; ``None`` for what the scenario says.
+        tier: How fires are kept apart from the machine; ``None`` for the best available.
+        base: Folder below which everything is written; ``None`` for one of our own.
+        keep: Keep the workspace of a simulation whose promises were not kept.
+    """
+
+    seed: int = 0
+    patience: float = 10.0
+    wall: float = 60.0
+    turns: int | None = None
+    tier: Tier | None = None
+    base: Path | None = None
+    keep: bool = False

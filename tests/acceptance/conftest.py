@@ -1,0 +1,53 @@
+"""
+A small project of its own for every acceptance test.
+"""
+
+import pytest
+
+LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
+REFUSES = "#!/bin/sh\necho 'never' >&2\nexit 2\n"
+
+SCENARIO = """\
+name: {name}
+why: {name}, for a test.
+files:
+  hook.sh: |
+    #!/bin/sh
+    {body}
+hooks: {{Stop: ./hook.sh}}
+agent:
+  - prompt: Go.
+  - then: idle
+expect:
+  verdict: {verdict}
+"""
+
+POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
+STUBBORN = "echo 'never' >&2; exit 2"
+
+
+@pytest.fixture
+def project(pytester):
+    """A folder with scenarios, a Python test and a way to run pytest on them in a process of its own."""
+
+    class Project:
+        path = pytester.path
+
+        def scenario(self, name, *, body=POLITE, verdict="terminated", folder="scenarios", text=""):
+            file = pytester.path / folder / f"{name}.scenario.yaml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text or SCENARIO.format(name=name, body=body, verdict=verdict))
+            return file
+
+        def write(self, path, text, mode=0o644):
+            file = pytester.path / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+            file.chmod(mode)
+            return file
+
+        def run(self, *arguments):
+            return pytester.runpytest_subprocess("-p", "no:faker", "-p", "no:cacheprovider", *arguments)
+
+    pytester.makeini("[pytest]\n")
+    return Project()

@@ -1,0 +1,322 @@
+"""
+What a double does, and what it tells afterwards.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.doubles import Call
+from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.workspace import Workspace, WorkspaceError
+from pytest_hookharness.model.scenario import Double, Scenario
+
+HOSTILE = 'it\'s "$HOME" `id` $(id) \\n %s \\ \t é\n\n-n ; exit 0 #'
+
+Make = Callable[..., Workspace]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    with ExitStack() as stack:
+
+        def made(**commands: Double) -> Workspace:
+            scenario = Scenario(name='it\'s a "double"', commands=commands)
+            # A base with a quote and a space in its name, for names of folders are not to be trusted either.
+            return stack.enter_context(Workspace.create(scenario, tmp_path / "o'dd base"))
+
+        yield made
+
+
+def call(workspace: Workspace, *argv: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    options.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run(
+        argv, cwd=workspace.root, env=workspace.environment, capture_output=True, check=False, **options
+    )
+
+
+def shell(workspace: Workspace, command: str, **options: object) -> subprocess.CompletedProcess[bytes]:
+    return call(workspace, "bash", "-c", command, **options)
+
+
+def test_a_double_exits_and_prints_as_told(make: Make) -> None:
+    """
+    Exit code, output and error output are those of the scenario, byte for byte.
+    """
+    workspace = make(npm=Double(exit=3, stdout=HOSTILE, stderr=HOSTILE + "!"), quiet=Double())
+    done = call(workspace, "npm", "run")
+    assert (done.returncode, done.stdout, done.stderr) == (3, HOSTILE.encode(), (HOSTILE + "!").encode())
+    assert call(workspace, "quiet").returncode == 0
+
+
+def test_arguments_are_recorded_exactly(make: Make) -> None:
+    """
+    Whatever the arguments are, they are recorded in order, with the folder and the kind of input.
+    """
+    workspace = make(npm=Double())
+    (workspace.root / "sub").mkdir()
+    argv = ("npm", HOSTILE, "", "a\nb", "-e", "--", "*")
+    subprocess.run(
+        argv, cwd=workspace.root / "sub", env=workspace.environment, stdin=subprocess.DEVNULL, check=True
+    )
+    assert workspace.calls("npm") == (Call(argv, str(workspace.root / "sub"), None, "null"),)
+
+
+def test_calls_are_kept_in_order(make: Make) -> None:
+    """
+    More than ten calls come back in the order in which they were made.
+    """
+    workspace = make(npm=Double())
+    shell(workspace, "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do npm $n; done")
+    assert [call.argv[1] for call in workspace.calls("npm")] == [str(n) for n in range(1, 13)]
+
+
+def test_parallel_calls_are_all_recorded(make: Make) -> None:
+    """
+    Of twenty calls at the same moment, none is lost.
+    """
+    workspace = make(npm=Double())
+    started = [
+        subprocess.Popen(
+            ["npm", str(n)], cwd=workspace.root, env=workspace.environment, stdin=subprocess.DEVNULL
+        )
+        for n in range(20)
+    ]
+    assert {process.wait() for process in started} == {0}
+    assert {call.argv for call in workspace.calls("npm")} == {("npm", str(n)) for n in range(20)}
+
+
+def test_nothing_called_and_nothing_known(make: Make) -> None:
+    """
+    A double that was not called has no calls, and an unknown one is an error.
+    """
+    workspace = make(npm=Double())
+    assert workspace.calls("npm") == ()
+    with pytest.raises(WorkspaceError, match="there is no double 'yarn'; give it under `commands`"):
+        workspace.calls("yarn")
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "../x", "a\0b"])
+def test_a_name_that_is_no_command_is_refused(make: Make, name: str) -> None:
+    """
+    Only a bare name can be that of a double.
+    """
+    with pytest.raises(WorkspaceError, match="allowed is a bare command name"):
+        make(**{name: Double()})
+
+
+@pytest.mark.parametrize("name", ["a b", "it's", "$HOME", "-x", "[", "cat", "sh", "é", "a\nb", "last"])
+def test_any_bare_name_works(make: Make, name: str) -> None:
+    """
+    Odd names, and those of the very tools that doubles are made of, work like others.
+    """
+    workspace = make(**{name: Double(exit=4, stdout="out", stderr="err")})
+    done = call(workspace, name, executable=str(workspace.bin / name))
+    assert (done.returncode, done.stdout, done.stderr) == (4, b"out", b"err")
+    assert [call.argv for call in workspace.calls(name)] == [(name,)]
+
+
+def test_a_double_needs_no_path(make: Make) -> None:
+    """
+    A double works where the search path leads nowhere.
+    """
+    workspace = make(npm=Double(exit=5, stdout="out", floods=3))
+    done = subprocess.run(
+        ["npm"],
+        executable=workspace.bin / "npm",
+        env={},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (5, b"outflo")
+
+
+def test_input_of_its_own_is_recorded(make: Make) -> None:
+    """
+    What is piped or redirected into a double is recorded, bytes that are no text included.
+    """
+    workspace = make(npm=Double())
+    shell(workspace, r"printf 'a\0\377' | npm; npm <<<here; echo file >f; npm <f; npm </dev/null; npm <&-")
+    assert [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")][:1] == [("pipe", b"a\0\xff")]
+    kinds = [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")]
+    assert kinds[1][1] == b"here\n"
+    assert kinds[2:] == [("file", b"file\n"), ("null", None), ("closed", None)]
+
+
+def test_input_that_is_merely_passed_on_is_left_alone(make: Make) -> None:
+    """
+    A double that is called before its caller reads does not steal the caller's input.
+    """
+    workspace = make(npm=Double())
+    done = shell(workspace, "npm; (npm); x=$(npm); cat", stdin=None, input=b"payload")
+    assert done.stdout == b"payload"
+    assert [(call.stdin_kind, call.stdin) for call in workspace.calls("npm")] == [("pipe", None)] * 3
+
+
+def test_input_of_a_loop_is_left_to_the_loop(make: Make) -> None:
+    """
+    A double inside of a loop that reads lines does not take the next line.
+    """
+    workspace = make(npm=Double())
+    done = shell(workspace, "while read -r line; do npm; echo $line; done", stdin=None, input=b"1\n2\n3\n")
+    assert done.stdout == b"1\n2\n3\n"
+
+
+def test_a_double_that_is_the_hook_does_not_wait_for_its_input(make: Make) -> None:
+    """
+    Started by the host itself, with an input that stays open, a double returns at once.
+    """
+    workspace = make(npm=Double())
+    reading, writing = os.pipe()
+    try:
+        begun = time.monotonic()
+        call(workspace, "npm", stdin=reading, start_new_session=True)
+        assert time.monotonic() - begun < 0.9
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert workspace.calls("npm")[0].stdin is None
+
+
+def test_an_input_that_is_never_closed_does_not_hold_a_double(make: Make) -> None:
+    """
+    A caller that gives a pipe and leaves it open gets its answer nevertheless, and what it wrote is kept.
+    """
+    workspace = make(npm=Double(exit=6))
+    program = (
+        "import subprocess,sys\np=subprocess.Popen(['npm'],stdin=subprocess.PIPE)\n"
+        "p.stdin.write(b'some');p.stdin.flush();sys.exit(p.wait())"
+    )
+    assert call(workspace, sys.executable, "-c", program, timeout=30).returncode == 6
+    assert workspace.calls("npm")[0].stdin == b"some"
+
+
+def test_endless_input_is_recorded_up_to_a_bound(make: Make) -> None:
+    """
+    A caller that writes for ever fills a bounded record only.
+    """
+    workspace = make(npm=Double())
+    shell(workspace, "yes | npm", timeout=30)
+    recorded = workspace.calls("npm")[0].stdin
+    assert recorded is not None
+    assert 0 < len(recorded) <= 1 << 20
+
+
+def test_a_double_heals_and_its_marks_end_with_that(make: Make) -> None:
+    """
+    A double fails as often as told and then succeeds silently; its marks are in the state and saturate.
+    """
+    workspace = make(npm=Double(exit=7, stderr="no\n", heals_after=3))
+    scanner = Scanner(workspace.roots)
+    seen, states = [], [scanner.scan()]
+    for _ in range(6):
+        done = call(workspace, "npm")
+        seen.append((done.returncode, done.stderr, done.stdout))
+        states.append(scanner.scan())
+    scanner.close()
+    assert seen == [(7, b"no\n", b"")] * 3 + [(0, b"", b"")] * 3
+    assert [after != before for before, after in pairwise(states)] == [True] * 3 + [False] * 3
+
+
+def test_a_double_heals_exactly_even_if_called_in_parallel(make: Make) -> None:
+    """
+    Of twelve calls at once exactly five fail; a double without an exit code fails with 1.
+    """
+    workspace = make(npm=Double(heals_after=5))
+    started = [
+        subprocess.Popen(["npm"], cwd=workspace.root, env=workspace.environment, stdin=subprocess.DEVNULL)
+        for _ in range(12)
+    ]
+    assert sorted(process.wait() for process in started) == [0] * 7 + [1] * 5
+
+
+def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
+    """
+    Calling a double that does not heal leaves the state as it was.
+    """
+    workspace = make(npm=Double(exit=1))
+    scanner = Scanner(workspace.roots)
+    before = scanner.scan()
+    call(workspace, "npm")
+    assert scanner.scan() == before == scanner.verify()
+    scanner.close()
+
+
+def test_a_double_floods_as_much_as_told(make: Make) -> None:
+    """
+    A flood has exactly the bytes asked for, and ends when nobody reads it.
+    """
+    workspace = make(npm=Double(exit=1, floods=300_000))
+    done = call(workspace, "npm")
+    assert (done.returncode, len(done.stdout)) == (1, 300_000)
+    assert shell(workspace, "npm | head -c 5", timeout=30).stdout == b"flood"
+
+
+def test_a_double_hangs_without_work_and_dies_when_told(make: Make) -> None:
+    """
+    A hanging double prints, waits without using the processor, and is one process that a signal ends.
+    """
+    workspace = make(npm=Double(stdout="begin\n", hangs=True))
+    with subprocess.Popen(
+        ["npm"], env=workspace.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"begin\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == -signal.SIGTERM
+        assert process.stdout.read() == b""
+
+
+def test_a_question_without_a_terminal_fails(make: Make) -> None:
+    """
+    Where there is no terminal to ask on, a double fails as git does, and reads nobody's input.
+    """
+    workspace = make(git=Double(prompts="Username for 'x': "))
+    done = call(workspace, "git", stdin=None, input=b"payload", start_new_session=True)
+    assert done.returncode == 128
+    assert (
+        b"fatal: could not read an answer to \"Username for 'x': \": No such device or address" in done.stderr
+    )
+
+
+def test_a_question_on_a_terminal_waits_for_its_answer(make: Make) -> None:
+    """
+    On a terminal the question is asked there, and the double goes on when it is answered.
+    """
+    workspace = make(git=Double(prompts="Password: ", stdout="thanks\n", exit=9))
+    process, terminal = pty.fork()
+    if process == 0:  # pragma: no cover
+        os.execve(workspace.bin / "git", ["git"], dict(workspace.environment))  # noqa: S606 - it is a child
+    said = b""
+    while not said.endswith(b"Password: "):
+        assert select.select([terminal], [], [], 30)[0]
+        said += os.read(terminal, 1000)
+    os.write(terminal, b"secret\n")
+    _, status = os.waitpid(process, 0)
+    assert os.waitstatus_to_exitcode(status) == 9
+    os.close(terminal)
+
+
+def test_a_call_that_cannot_be_recorded_is_loud(make: Make) -> None:
+    """
+    When a record cannot be written, the double fails by an exit code of its own and says why.
+    """
+    workspace = make(npm=Double())
+    folder = workspace.base / "doubles" / "calls" / "npm"
+    folder.rmdir()
+    done = call(workspace, "npm", timeout=30)
+    assert done.returncode == 125
+    assert b"npm: this double cannot record its call" in done.stderr

@@ -1,0 +1,75 @@
+"""
+How a process is started, by each of the ways there are.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from pytest_hookharness.execution import spawn
+from pytest_hookharness.execution.order import Order
+from pytest_hookharness.execution.translation import encode
+
+from .toys import launch
+
+
+@pytest.fixture(params=["private", "public"])
+def spawner(request: pytest.FixtureRequest) -> spawn.Spawner:
+    """
+    A spawner that uses the interpreter's private way, or the library's public one.
+    """
+    made = spawn.Spawner()
+    if request.param == "public":
+        made._start = spawn._by_popen
+    return made
+
+
+def order(*words: str, **changes: object) -> Order:
+    return Order(encode(launch(*words, **changes)))
+
+
+def test_this_interpreter_offers_the_fast_way() -> None:
+    """
+    On the interpreters that we support the private way is found to work.
+    """
+    assert spawn.Spawner()._start is not spawn._by_popen
+
+
+def test_a_process_writes_where_it_was_told_to(spawner: spawn.Spawner) -> None:
+    """
+    A process that is started has the given streams, and its number can be waited for.
+    """
+    seen, told = os.pipe()
+    pid, refusal = spawner.start(order("sh", "-c", "echo $$; exit 5"), (seen, told, told))
+    os.close(told)
+    _, status = os.waitpid(pid, 0)
+    with open(seen) as output:
+        assert output.read() == f"{pid}\n"
+    assert refusal is None
+    assert os.waitstatus_to_exitcode(status) == 5
+
+
+@pytest.mark.parametrize(
+    "words,changes,number",
+    [
+        (("no-such-command",), {}, errno.ENOENT),
+        (("/etc/passwd",), {}, errno.EACCES),
+        (("true",), {"cwd": "/no/such"}, errno.ENOENT),
+    ],
+)
+def test_a_refusal_is_known_at_once(
+    spawner: spawn.Spawner, words: tuple[str, ...], changes: dict[str, str], number: int
+) -> None:
+    """
+    A command that cannot be started is refused with the system's own error number.
+    """
+    null = os.open("/dev/null", os.O_RDWR)
+    pid, refusal = spawner.start(order(*words, **changes), (null, null, null))
+    os.close(null)
+    if pid:
+        os.waitpid(pid, 0)
+    assert refusal is not None
+    assert refusal.errno == number

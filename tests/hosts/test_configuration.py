@@ -1,0 +1,212 @@
+"""
+What the host takes from its settings, and what is said about settings that it does not take.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+
+USER, PROJECT = "home/.claude/settings.json", "workspace/.claude/settings.json"
+LOCAL = "workspace/.claude/settings.local.json"
+
+
+def settings(command, event="Stop", **more):
+    """
+    The text of a settings file with one hook.
+    """
+    return json.dumps({"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}, **more})
+
+
+def commands(configuration):
+    """
+    The commands of all hooks, in order.
+    """
+    return [hook.command for hook in configuration.hooks]
+
+
+def test_all_levels_add_up(profile):
+    """Hooks of the person, the project and the local file all count, in this order."""
+    files = {LOCAL: settings("c"), PROJECT: settings("b"), USER: settings("a")}
+
+    configuration = hosts.configure(profile, files)
+
+    assert commands(configuration) == ["a", "b", "c"]
+    assert [hook.source for hook in configuration.hooks] == [
+        "~/.claude/settings.json",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+    ]
+
+
+def test_the_same_handler_in_two_files_fires_once(profile):
+    """A handler that stands in two settings files is chosen once, and a plugin's copy of it once more."""
+    configuration = hosts.configure(
+        profile,
+        {USER: settings("./x"), PROJECT: settings("./x")},
+        plugin_files={"hooks/hooks.json": settings("./x")},
+        plugin_root="/plugins/p",
+    )
+
+    chosen = hosts.select(profile, configuration.hooks, "Stop", "")
+    assert [hook.source for hook in chosen] == ["~/.claude/settings.json", "plugin/hooks/hooks.json"]
+
+
+@pytest.mark.parametrize(
+    "files, left",
+    [
+        ({USER: settings("a", disableAllHooks=True), PROJECT: settings("b")}, []),
+        (
+            {USER: settings("a", disableAllHooks=True), LOCAL: settings("b", disableAllHooks=False)},
+            ["a", "b"],
+        ),
+    ],
+)
+def test_hooks_can_be_switched_off(profile, files, left):
+    """The switch disableAllHooks turns off the hooks of all files, and the nearest file decides."""
+    configuration = hosts.configure(profile, files)
+
+    assert commands(configuration) == left
+    assert [problem.kind for problem in configuration.problems] == ([] if left else ["disabled"])
+
+
+@pytest.mark.parametrize(
+    "inline",
+    [
+        {"Stop": "./x"},
+        {"Stop": ["./x"]},
+        {"Stop": {"command": "./x"}},
+        {"Stop": [{"command": "./x"}]},
+        {"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]},
+        {"hooks": {"Stop": "./x"}},
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}},
+    ],
+)
+def test_short_forms(profile, inline):
+    """Every short form of a scenario means the same as the host's own shape."""
+    configuration = hosts.configure(profile, {}, inline=inline)
+
+    assert configuration.problems == ()
+    (hook,) = configuration.hooks
+    assert (hook.event, hook.command, hook.type, hook.source) == ("Stop", "./x", "command", "inline")
+
+
+def test_short_form_with_options(profile):
+    """A short form keeps matcher, timeout and what else was written."""
+    inline = {"PreToolUse": {"command": "x", "matcher": "Bash", "timeout": 5, "onFailure": "block", "foo": 1}}
+
+    (hook,) = hosts.configure(profile, {}, inline=inline).hooks
+
+    assert (hook.matcher, hook.timeout, hook.on_failure, hook.options) == ("Bash", 5.0, "block", {"foo": 1})
+
+
+def test_other_handlers_are_kept(profile):
+    """Handlers that are not commands are kept with their type and what they say."""
+    (hook,) = hosts.configure(profile, {}, inline={"Stop": {"type": "prompt", "prompt": "Done?"}}).hooks
+
+    assert (hook.type, hook.command, hook.options) == ("prompt", "", {"prompt": "Done?"})
+
+
+def test_one_bad_entry_turns_off_its_file_only(profile):
+    """A malformed entry turns off all hooks of its file alone, and the problem names its place."""
+    bad = json.dumps(
+        {
+            "hooks": {
+                "Stop": [{"hooks": [{"type": "command", "command": "a"}]}],
+                "PreToolUse": [{"hooks": [{"type": "command", "command": "b", "timeout": "5"}]}],
+            }
+        }
+    )
+
+    configuration = hosts.configure(profile, {USER: settings("good"), PROJECT: bad})
+
+    assert commands(configuration) == ["good"]
+    (problem,) = configuration.problems
+    assert (problem.kind, problem.source) == ("malformed", ".claude/settings.json")
+    assert problem.path == "hooks.PreToolUse[0].hooks[0].timeout"
+    assert "'5'" in problem.text
+
+
+def test_a_host_may_keep_the_rest(profile):
+    """A host whose rule is to drop only the bad entry keeps the others."""
+    kind = replace(profile, config=replace(profile.config, one_bad_voids_file=False))
+    inline = {"Stop": ["./x", {"type": "shell", "command": "./y"}]}
+
+    assert commands(hosts.configure(kind, {}, inline=inline)) == ["./x"]
+    assert commands(hosts.configure(profile, {}, inline=inline)) == []
+
+
+@pytest.mark.parametrize(
+    "text, kind",
+    [
+        ("{", "unreadable"),
+        ("[]", "unreadable"),
+        ('{"hooks": []}', "malformed"),
+        ('{"hooks": {"Stop": {}}}', "malformed"),
+        ('{"hooks": {"Stop": [1]}}', "malformed"),
+        ('{"hooks": {"Stop": [{"hooks": [1]}]}}', "malformed"),
+        ('{"hooks": {"Stop": [{"matcher": 1, "hooks": []}]}}', "malformed"),
+        ('{"hooks": {"Stop": [{"hooks": [{"type": "command"}]}]}}', "malformed"),
+        ('{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x", "args": "y"}]}]}}', "malformed"),
+        ('{"hooks": {"Stopp": []}}', "unknown-event"),
+        ('{"Stop": []}', "misplaced"),
+    ],
+)
+def test_problems(profile, text, kind):
+    """Each flaw of a settings file is one problem of its kind, and no hook is taken."""
+    configuration = hosts.configure(profile, {PROJECT: text})
+
+    assert [problem.kind for problem in configuration.problems] == [kind]
+    assert configuration.hooks == ()
+
+
+@pytest.mark.parametrize("event, near", [("stop", "Stop"), ("PreTooluse", "PreToolUse")])
+def test_an_unknown_event_names_the_nearest(profile, event, near):
+    """The problem of an unknown event names the event that was probably meant."""
+    (problem,) = hosts.configure(profile, {}, inline={event: "./x"}).problems
+
+    assert f"did you mean {near!r}" in problem.text
+
+
+def test_settings_without_hooks_are_no_problem(profile):
+    """Settings that say nothing of hooks have none, and their permissions and variables are taken."""
+    text = json.dumps({"permissions": {"allow": ["Bash"]}, "env": {"A": 1}})
+
+    configuration = hosts.configure(profile, {PROJECT: text})
+
+    assert (configuration.hooks, configuration.problems) == ((), ())
+    assert (configuration.allowed, configuration.env) == (("Bash",), {"A": "1"})
+
+
+def test_a_plugin_knows_its_folder(profile):
+    """The hooks of a plugin get its folder as a variable, and in the place of the variable's name."""
+    configuration = hosts.configure(
+        profile,
+        {},
+        plugin_files={"hooks/hooks.json": settings("${CLAUDE_PLUGIN_ROOT}/x.sh")},
+        plugin_root="/plugins/p",
+    )
+
+    (hook,) = configuration.hooks
+    assert (hook.command, hook.env) == ("/plugins/p/x.sh", {"CLAUDE_PLUGIN_ROOT": "/plugins/p"})
+
+
+@pytest.mark.parametrize(
+    "event, condition, tool, fires",
+    [
+        ("PreToolUse", "Bash(git *)", {"command": "git push"}, True),
+        ("PreToolUse", "Bash(git:*)", {"command": "git push"}, True),
+        ("PreToolUse", "Bash(git *)", {"command": "ls"}, False),
+        ("PreToolUse", "Bash", {"command": "ls"}, True),
+        ("PreToolUse", "Edit", {"command": "ls"}, False),
+        ("PreToolUse", "((", {"command": "ls"}, True),
+        ("Stop", "Bash", None, False),
+    ],
+)
+def test_conditions(profile, event, condition, tool, fires):
+    """A hook with a condition fires for the calls that it speaks of, and never on an event without a tool."""
+    hooks = hosts.configure(profile, {}, inline={event: {"command": "x", "if": condition}}).hooks
+
+    assert bool(hosts.select(profile, hooks, event, "Bash", tool_input=tool)) is fires

@@ -1,0 +1,119 @@
+"""
+How a hook is started: command line, environment, limits.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.processes import KillScope, Stdio
+from pytest_hookharness.model.protocol import Hook
+
+
+@pytest.fixture
+def launch(profile):
+    """
+    The launcher of a hook of an event.
+    """
+
+    def launch_one(hook, env=None, *, base=None, **more):
+        facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1, env=env)
+        payload = hosts.payload_for(profile, hook.event, facts)
+        return hosts.launch(profile, hook, payload, facts, base or {"PATH": "/bin"}, 10.0, **more)
+
+    return launch_one
+
+
+def test_a_command_line_is_given_to_the_shell(launch):
+    """A command runs by the shell in the project, with sockets, and is cut as a tree."""
+    given = launch(Hook(event="Stop", command="./x a"))
+
+    assert given.argv == ("/bin/sh", "-c", "./x a")
+    assert (given.cwd, given.stdio, given.own_session) == ("/project", Stdio.SOCKET, True)
+    assert (given.kill.signals, given.kill.scope, given.pipe_wait) == ((15, 9), KillScope.TREE, 0.5)
+    assert given.patience == 10.0
+
+
+def test_input_is_compact_json_and_a_newline(launch):
+    """Standard input is one line of compact JSON."""
+    data = launch(Hook(event="Stop", command="x")).stdin.data
+
+    assert data.endswith(b"}\n")
+    assert data.count(b"\n") == 1
+    assert b'", "' not in data
+    assert json.loads(data)["hook_event_name"] == "Stop"
+
+
+def test_arguments_go_without_a_shell(launch):
+    """With args the command is started as it is, and places for folders are filled in."""
+    given = launch(
+        Hook(event="Stop", command="${CLAUDE_PROJECT_DIR}/x", args=("a b", "${CLAUDE_PROJECT_DIR}"))
+    )
+
+    assert given.argv == ("/project/x", "a b", "/project")
+
+
+def test_variables_of_the_host(launch):
+    """The host adds its variables to the given environment, and none that names a process."""
+    env = launch(Hook(event="Stop", command="x", env={"OWN": "1"})).env
+
+    assert env["PATH"] == "/bin"
+    assert (env["CLAUDE_PROJECT_DIR"], env["CLAUDECODE"], env["OWN"]) == ("/project", "1", "1")
+    assert env["CLAUDE_CODE_SESSION_ID"] == env["CLAUDE_CODE_SESSION_ID"].lower()
+    assert not {"CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_ENV_FILE"} & set(env)
+
+
+def test_variables_that_were_recorded_are_given(launch, recorded):
+    """Of each recorded event all variables are given, but for those that name a process or a server."""
+    left_out = {
+        "CLAUDE_PID",
+        "CLAUDE_CODE_MESSAGING_SOCKET",
+        "CLAUDE_CODE_MESSAGING_TOKEN",
+        "CLAUDE_CODE_CHILD_NOTES_DIR",
+        "CLAUDE_CODE_SESSION_ATTENDED",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+    }
+    for one in recorded:
+        env = launch(Hook(event=one["event"], command="x")).env
+
+        assert set(one["env_names"]) - left_out <= set(env), one["event"]
+        assert ("CLAUDE_ENV_FILE" in env) == ("CLAUDE_ENV_FILE" in one["env"])
+
+
+def test_the_file_for_later_variables(launch):
+    """A hook of SessionStart is given a file of its own below the session's folder."""
+    env = launch(Hook(event="SessionStart", command="x"), index=2).env
+    session = env["CLAUDE_CODE_SESSION_ID"]
+
+    assert env["CLAUDE_ENV_FILE"] == f"/home/dev/.claude/session-env/{session}/sessionstart-hook-2.sh"
+
+
+def test_a_plugin_has_a_folder_for_its_data(launch):
+    """The hooks of a plugin, and no others, are given a folder for data."""
+    plugin = launch(Hook(event="Stop", command="x", env={"CLAUDE_PLUGIN_ROOT": "/plugins/p"})).env
+
+    assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p"
+    assert "CLAUDE_PLUGIN_DATA" not in launch(Hook(event="Stop", command="x")).env
+
+
+@pytest.mark.parametrize(
+    "event, limit",
+    [("Stop", 600.0), ("PreToolUse", 600.0), ("UserPromptSubmit", 30.0), ("SessionEnd", 1.5)],
+)
+def test_default_limits(launch, event, limit):
+    """Each event has its own default limit, and a hook's own limit goes before it."""
+    assert launch(Hook(event=event, command="x")).limit == limit
+    assert launch(Hook(event=event, command="x", timeout=5.0)).limit == 5.0
+
+
+def test_the_budget_at_the_end_of_a_session(launch):
+    """A limit of one hook raises the budget of all others, up to a minute, and a plugin's does not."""
+    hook = Hook(event="SessionEnd", command="x")
+    slow, plugin = replace(hook, timeout=5.0), replace(hook, timeout=9.0, env={"CLAUDE_PLUGIN_ROOT": "/p"})
+
+    assert launch(hook, siblings=(hook, slow, plugin)).limit == 5.0
+    assert launch(hook, siblings=(hook, replace(slow, timeout=90.0))).limit == 60.0
+    assert launch(plugin, siblings=(hook, plugin)).limit == 1.5
+    assert launch(hook, {"CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "2500"}).limit == 2.5

@@ -1,0 +1,212 @@
+"""
+What the host reads from one fire, and what is noted where it could not use it.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.processes import NotStarted, Output, Run, Signaled, TimedOut
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+BLOCK = json.dumps({"decision": "block", "reason": "no"})
+
+
+def special(event, **fields):
+    """
+    An answer for one event alone, as text.
+    """
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, **fields}})
+
+
+@pytest.fixture
+def read(profile, ended):
+    """
+    The reader of a hook that ended by itself.
+    """
+
+    def read_one(event, code=0, stdout="", stderr="", **hook):
+        given = Hook(event=event, command="./hook", **hook)
+        return hosts.read_reply(profile, given, event, ended(code, stdout, stderr))
+
+    return read_one
+
+
+@pytest.mark.parametrize(
+    "event, code, stdout, stderr, fault",
+    [
+        ("Stop", 1, "", "Traceback", "crashed: exit code 1: Traceback"),
+        ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
+        ("Stop", 126, "", "", "not-run: exit code 126"),
+        ("Stop", 0, f"starting\n{BLOCK}", "", "mangled: the answer does not begin"),
+        ("Stop", 0, f"{BLOCK}\ndone", "", "mangled: it begins like JSON"),
+        ("Stop", 0, json.dumps(BLOCK), "", "mangled: the answer is inside a JSON string"),
+        ("Stop", 0, f"[{BLOCK}]", "", "mangled: the answer is inside a JSON array"),
+        ("Stop", 0, "", BLOCK, "mangled: the answer is on standard error"),
+        ("Stop", 0, '{"decision": "deny"}', "", "ignored: 'decision' is 'deny'"),
+        ("Stop", 0, '{"reason": 7}', "", "ignored: 'reason' is 7"),
+        ("Stop", 0, '{"continue": NaN}', "", "mangled: "),
+        ("Stop", 0, '{"foo": 1}', "", "ignored: the host knows none of the keys foo"),
+        ("Stop", 0, special("PreToolUse", permissionDecision="deny"), "", "ignored: 'hookEventName'"),
+        ("Stop", 0, '{"hookSpecificOutput": {}}', "", "ignored: 'hookSpecificOutput' has no"),
+        ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' means"),
+        ("SessionStart", 2, "", "no", "ignored: a refusal means nothing"),
+        ("SessionStart", 0, BLOCK, "", "ignored: a refusal means nothing"),
+        ("PreCompact", 0, special("PreCompact", additionalContext="x"), "", "ignored: 'additionalContext'"),
+        ("Stop", 0, special("Stop", updatedInput={}), "", "ignored: 'updatedInput'"),
+        (
+            "PreToolUse",
+            0,
+            special("PreToolUse", permissionDecision="no"),
+            "",
+            "ignored: 'permissionDecision'",
+        ),
+    ],
+)
+def test_lost_words_are_a_fault(read, event, code, stdout, stderr, fault):
+    """What a hook tried to say and the host does not use is noted, and no refusal comes of it."""
+    reply = read(event, code, stdout, stderr)
+
+    assert reply.ruling is Ruling.NONE
+    assert reply.fault is not None
+    assert reply.fault.startswith(fault)
+
+
+@pytest.mark.parametrize(
+    "event, code, stdout",
+    [
+        ("Stop", 0, ""),
+        ("Stop", 0, "all is well"),
+        ("Stop", 0, "{}"),
+        ("Stop", 0, "[1, 2]"),
+        ("Stop", 0, "null"),
+        ("Stop", 0, "see {this}"),
+        ("Stop", 0, BLOCK),
+        ("Stop", 1, BLOCK),
+        ("Stop", 2, ""),
+        ("SessionStart", 0, "read the rules"),
+    ],
+)
+def test_used_words_are_no_fault(read, event, code, stdout):
+    """A hook that was understood, or had nothing to say, has no fault."""
+    assert read(event, code, stdout).fault is None
+
+
+@pytest.mark.parametrize(
+    "ending, fault",
+    [
+        (
+            TimedOut(1.0, at_host_limit=True),
+            "timed-out: it was cut after 1 s although it had already answered",
+        ),
+        (Signaled(9), "crashed: signal 9"),
+        (NotStarted("no such file"), "not-run: no such file"),
+    ],
+)
+@pytest.mark.parametrize("on_failure, ruling", [("allow", Ruling.NONE), ("block", Ruling.DENY)])
+def test_a_hook_that_did_not_end_well(profile, ending, fault, on_failure, ruling):
+    """A cut, killed or missing hook is ignored, unless its settings say that a failure blocks."""
+    hook = Hook(event="Stop", command="./hook", on_failure=on_failure)
+    run = Run(ending=ending, stdout=Output(BLOCK.encode(), len(BLOCK)))
+
+    reply = hosts.read_reply(profile, hook, "Stop", run)
+
+    assert reply.fault == fault or reply.fault.startswith(fault)
+    assert reply.ruling is ruling
+
+
+@pytest.mark.parametrize(
+    "code, stdout, ruling",
+    [(1, "", Ruling.DENY), (127, "", Ruling.DENY), (0, '{"decision": ', Ruling.NONE), (0, "", Ruling.NONE)],
+)
+def test_failure_that_blocks(read, code, stdout, ruling):
+    """With onFailure block, exit codes 1 and 127 refuse, and an answer that cannot be parsed does not."""
+    assert read("PreToolUse", code, stdout, on_failure="block").ruling is ruling
+
+
+def test_long_texts_are_cut(read):
+    """A reason beyond the host's limit is cut there, and one at the limit is whole."""
+    long = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_001}))
+    whole = read("Stop", 0, json.dumps({"decision": "block", "reason": "x" * 10_000}))
+
+    assert (len(long.reason), long.fault[:9]) == (10_000, "too-long:")
+    assert (len(whole.reason), whole.fault) == (10_000, None)
+
+
+def test_output_that_was_cut_is_a_fault(profile, ended):
+    """Output of which only a part was kept is noted as such, whatever was made of it."""
+    run = Run(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
+    reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
+
+    assert reply.fault == "too-long: output was cut after 16 of 90000 bytes"
+
+
+def test_a_hook_in_the_background_decides_nothing(read):
+    """A refusal of a hook that is configured as async is ignored and noted, and silence is not."""
+    assert read("Stop", 2, options={"async": True}).fault.startswith("ignored: a hook in the background")
+    assert read("Stop", 0, options={"async": True}).fault is None
+
+
+@pytest.mark.parametrize("ok, ruling", [(True, Ruling.NONE), (False, Ruling.DENY)])
+def test_the_answer_of_a_prompt_handler(profile, ok, ruling):
+    """A handler that is not a command refuses by ok: false."""
+    hook = Hook(event="Stop", type="prompt", options={"prompt": "Done?"})
+
+    reply = hosts.read_reply(profile, hook, "Stop", {"ok": ok, "reason": "not done"})
+
+    assert (reply.ruling, reply.reason) == (ruling, "not done" if not ok else "")
+
+
+@pytest.mark.parametrize(
+    "rulings, winner",
+    [
+        (("allow", "ask"), Ruling.ASK),
+        (("ask", "defer"), Ruling.DEFER),
+        (("defer", "deny"), Ruling.DENY),
+        (("allow", None), Ruling.ALLOW),
+    ],
+)
+def test_precedence(profile, read, rulings, winner):
+    """Deny goes before defer, defer before ask, and ask before allow, in either order."""
+    replies = [
+        read("PreToolUse", 0, special("PreToolUse", permissionDecision=word) if word else "")
+        for word in rulings
+    ]
+    for given in (replies, replies[::-1]):
+        assert hosts.aggregate(profile, "PreToolUse", given).ruling is winner
+
+
+def test_the_input_of_the_hook_that_ended_last_is_taken(profile, read):
+    """Of several replacements of the input, that of the last hook to end is taken."""
+    replies = [
+        read("PreToolUse", 0, special("PreToolUse", updatedInput={"command": word})) for word in ("a", "b")
+    ]
+
+    decision = hosts.aggregate(profile, "PreToolUse", replies, (1, 0), target="Bash")
+
+    assert decision.updated_input == {"command": "a"}
+
+
+def test_texts_for_the_person_stay_with_the_person(profile, read):
+    """A system message, the reason of an allow and the reason of a refused prompt do not reach the agent."""
+    said = [
+        ("Stop", '{"systemMessage": "hello"}'),
+        ("UserPromptSubmit", BLOCK),
+        ("PreToolUse", special("PreToolUse", permissionDecision="allow", permissionDecisionReason="fine")),
+    ]
+    for event, stdout in said:
+        decision = hosts.aggregate(profile, event, [read(event, 0, stdout)], target="Bash")
+
+        assert decision.to_agent == ()
+        assert len(decision.to_user) == 1
+
+
+def test_every_reply_names_its_rule(profile, read):
+    """Every reply and decision says which rule of the host was applied, and where it is known from."""
+    for code in (0, 1, 2, 126):
+        reply = read("Stop", code)
+        decision = hosts.aggregate(profile, "Stop", [reply])
+
+        assert reply.rule.source
+        assert decision.rule == reply.rule

@@ -1,0 +1,395 @@
+"""
+The session as a value: what is asked in which order, and how turns go on and end.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import (
+    Compact,
+    Corrupt,
+    Edit,
+    End,
+    Performance,
+    Prompt,
+    Resume,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+    Wait,
+)
+from pytest_hookharness.model.protocol import Ruling
+
+BLOCK = {"decision": "block", "reason": "not yet"}
+GO = Prompt(text="go")
+
+
+def special(event, **fields):
+    """
+    An answer for one event alone.
+    """
+    return {"hookSpecificOutput": {"hookEventName": event, **fields}}
+
+
+def always(answer):
+    """
+    The same answer for every hook.
+    """
+    return lambda *_: answer
+
+
+def at(event, answer):
+    """
+    An answer for the hooks of one event, and none for the others.
+    """
+    return lambda request, _: answer if request.event == event else None
+
+
+def test_without_hooks_only_acts_are_asked_for(play):
+    """A session without hooks asks for acts and ends, and never for hooks."""
+    played = play({}, [GO, Stop()], always(None))
+
+    assert played.asked() == []
+    assert [ending.how for ending in played.endings] == ["stopped", "stopped"]
+
+
+def test_events_of_a_session_in_order(play, profile):
+    """A prompt, a call and a stop wake their events in the order of the host."""
+    settings = dict.fromkeys(profile.events, "./hook")
+    acts = [GO, Run(command="true", say="Running."), Stop(text="")]
+
+    played = play(settings, acts, always(None))
+
+    assert played.events == [
+        "SessionStart",
+        "UserPromptSubmit",
+        "MessageDisplay",
+        "PreToolUse",
+        "PermissionRequest",
+        "PostToolUse",
+        "PostToolBatch",
+        "Stop",
+        "SessionEnd",
+    ]
+
+
+def test_a_saved_session_goes_on_alike(profile):
+    """A session that is put back gives the same progress again, and another answer gives another."""
+    configuration = hosts.configure(profile, {}, inline={"Stop": "./hook"})
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    progress = hosts.advance(hosts.begin(profile, configuration, facts).session, GO)
+    saved = hosts.advance(progress.session, Stop()).session
+
+    blocked = hosts.advance(saved, hosts.Fired(runs=(BLOCK,)))
+    let = hosts.advance(saved, hosts.Fired(runs=(None,)))
+
+    assert hosts.advance(saved, hosts.Fired(runs=(BLOCK,))) == blocked
+    assert (blocked.session.visible["stop_hook_active"], blocked.session.streak) == (True, 1)
+    assert (let.session.visible["stop_hook_active"], let.session.streak) == (False, 0)
+
+
+@pytest.mark.parametrize("answer", [hosts.Fired(), Performance(), hosts.Fired(runs=(None, None))])
+def test_an_answer_that_does_not_fit_is_refused(profile, answer):
+    """An answer of the wrong kind or number is an error, whatever was asked."""
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    configuration = hosts.configure(profile, {}, inline={"SessionStart": "./hook"})
+    asked = hosts.begin(profile, configuration, facts).session
+    idle = hosts.begin(profile, hosts.Configuration(), facts).session
+
+    with pytest.raises(hosts.Mismatch):
+        hosts.advance(asked, answer)
+    with pytest.raises(hosts.Mismatch):
+        hosts.advance(idle, answer)
+
+
+def test_a_move_outside_a_turn_is_refused(profile):
+    """The agent cannot move before it was prompted."""
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+
+    with pytest.raises(hosts.Mismatch, match="no turn is going on"):
+        hosts.advance(hosts.begin(profile, hosts.Configuration(), facts).session, Stop())
+
+
+@pytest.mark.parametrize("answer", [BLOCK, {"continue": False, "stopReason": "no"}])
+def test_a_refused_prompt_is_never_seen(play, answer):
+    """A refused prompt makes no turn, and the next prompt does."""
+    played = play({"UserPromptSubmit": "./hook"}, [GO, Prompt(text="again")], always(answer))
+
+    assert played.observations == []
+    assert [ending.how for ending in played.endings] == ["halted", "halted", "halted"]
+
+
+@pytest.mark.parametrize("cap, honoured", [(None, 8), ("3", 3), ("abc", 8), ("20", 20)])
+def test_the_guard_overrides_after_the_cap(play, cap, honoured):
+    """The cap from the host's environment is honoured so often, and the next refusal is overridden."""
+    env = {} if cap is None else {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
+
+    played = play({"Stop": "./hook"}, [GO, *[Stop()] * 40], always(BLOCK), env=env)
+
+    assert [decision.refused for decision in played.decisions] == [True] * honoured + [False]
+    assert played.decisions[-1].overridden
+    assert played.endings[0].how == "capped"
+    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    assert guard is not None
+    assert guard.overrides == honoured + 1
+
+
+@pytest.mark.parametrize("cap", ["0", "-1"])
+def test_the_guard_can_be_switched_off(play, cap):
+    """With the cap at zero or below no refusal is ever overridden, and the guard says why."""
+    env = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": cap}
+
+    played = play({"Stop": "./hook"}, [GO, *[Stop()] * 60], always(BLOCK), env=env)
+
+    assert [decision.refused for decision in played.decisions] == [True] * 60
+    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    assert guard is not None
+    assert guard.overrides is None
+    assert "switches it off" in guard.why
+
+
+def test_the_cap_may_stand_in_the_settings(play):
+    """A cap that the settings put into the environment counts like one of the host's own."""
+    settings = {"env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "1"}, "hooks": {"Stop": "./hook"}}
+
+    played = play(settings, [GO, *[Stop()] * 9], always(BLOCK))
+
+    assert [decision.overridden for decision in played.decisions] == [False, True]
+
+
+def test_tool_calls_begin_the_count_again(play):
+    """Calls between refusals keep the guard from ever acting, and without them it acts after eight more."""
+    lap = [Run(command="true"), Stop()]
+
+    played = play({"Stop": "./hook"}, [GO, *lap * 30, *[Stop()] * 20], always(BLOCK))
+
+    assert [decision.overridden for decision in played.decisions] == [False] * 37 + [True]
+    assert hosts.guard_for(played.sessions[0], lap_used_tools=True).overrides is None
+
+
+def test_the_flag_falls_with_the_next_prompt(play):
+    """stop_hook_active stays set across tool calls and is clear again at the next prompt."""
+    answers = iter([BLOCK, None, None])
+    acts = [GO, Stop(), Run(command="true"), Stop(), Prompt(text="more"), Stop()]
+
+    played = play({"Stop": "./hook"}, acts, lambda *_: next(answers))
+
+    assert played.flags() == [False, True, False]
+
+
+def test_context_at_a_stop_counts_for_the_guard(play):
+    """A text in additionalContext on Stop makes the agent go on and is overridden like a refusal."""
+    played = play({"Stop": "./hook"}, [GO, *[Stop()] * 20], always(special("Stop", additionalContext="more")))
+
+    assert [decision.refused for decision in played.decisions] == [True] * 8 + [False]
+    assert played.decisions[0].reasons == ("more",)
+
+
+def test_continue_false_beats_a_refusal_of_another_hook(play):
+    """A stop that one hook refuses and another ends for good is over."""
+    answers = [BLOCK, {"continue": False, "stopReason": "enough"}]
+
+    played = play({"Stop": ["./a", "./b"]}, [GO, Stop(), Stop()], lambda _, index: answers[index])
+
+    assert len(played.decisions) == 1
+    assert not played.decisions[0].refused
+    assert (played.endings[0].how, played.decisions[0].halt) == ("halted", "enough")
+
+
+def test_parallel_calls_are_asked_one_by_one(play):
+    """Each of several calls has its own hooks before and after, and one batch event follows them all."""
+    calls = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
+    settings = dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolBatch"), "./hook")
+
+    played = play(settings, [GO, calls, Stop()], always(None))
+
+    assert played.events == ["PreToolUse", "PostToolUse", "PreToolUse", "PostToolUse", "PostToolBatch"]
+    batch = played.asked("PostToolBatch")[0].payload["tool_calls"]
+    assert [call["tool_input"]["command"] for call in batch] == ["a", "b"]
+
+
+def test_one_of_two_calls_may_be_refused(play):
+    """A refused call is told and not made while the other one is, and both are reported as performed."""
+    calls = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
+    deny = special("PreToolUse", permissionDecision="deny", permissionDecisionReason="not a")
+
+    def answer(request, _):
+        return deny if request.payload["tool_input"]["command"] == "a" else None
+
+    played = play({"PreToolUse": "./hook"}, [GO, calls, Stop()], answer)
+
+    assert [done.refused for done in played.performed] == [True, False]
+    assert [message.kind for message in played.observations[1]] == ["refusal", "result"]
+
+
+def test_a_given_result_is_used_without_asking(play):
+    """A call whose result the scenario gives is not made, and its hooks see that result."""
+    call = ToolCall(
+        name="WebFetch", input={"url": "x"}, given=ToolResult(text="page", response={"code": 200})
+    )
+
+    played = play({"PostToolUse": "./hook"}, [GO, Tools(calls=(call,)), Stop()], always(None))
+
+    assert not any(isinstance(request, hosts.PerformCall) for request in played.requests)
+    assert played.asked("PostToolUse")[0].payload["tool_response"] == {"code": 200}
+    assert played.observations[1][0].text == "page"
+
+
+def test_a_failed_call_wakes_the_failure_event(play):
+    """A call that fails wakes PostToolUseFailure and not PostToolUse, with the host's words for it."""
+    settings = dict.fromkeys(("PostToolUse", "PostToolUseFailure"), "./hook")
+    done = Performance(exit=3, stderr="boom\n")
+
+    played = play(settings, [GO, Run(command="x"), Stop()], always(None), perform=lambda _: done)
+
+    assert played.events == ["PostToolUseFailure"]
+    assert played.asked()[0].payload["error"] == "Exit code 3\nboom"
+
+
+def test_a_subagent_is_held_until_its_guard_acts(play):
+    """A refused subagent says the same again, and is let go at the ninth refusal."""
+    settings = dict.fromkeys(("PreToolUse", "SubagentStart", "SubagentStop", "PostToolUse"), "./hook")
+
+    played = play(settings, [GO, Subagent(prompt="look"), Stop()], at("SubagentStop", BLOCK))
+
+    assert played.events == ["PreToolUse", "SubagentStart", "PostToolUse", *["SubagentStop"] * 9]
+    flags = [request.payload["stop_hook_active"] for request in played.asked("SubagentStop")]
+    assert flags == [False, *[True] * 8]
+    assert played.decisions[-1].overridden
+
+
+def test_a_refused_subagent_is_never_started(play):
+    """A refusal of the call that starts a subagent keeps all its events from taking place."""
+    settings = dict.fromkeys(("PreToolUse", "SubagentStart", "SubagentStop"), "./hook")
+
+    played = play(settings, [GO, Subagent(prompt="look"), Stop()], at("PreToolUse", BLOCK))
+
+    assert played.events == ["PreToolUse"]
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_compaction_can_be_prevented(play, refused):
+    """A compaction starts the session anew unless a hook refuses it, and hides nothing that was told."""
+    settings = dict.fromkeys(("PreCompact", "PostCompact", "SessionStart"), "./hook")
+    answer = at("PreCompact", BLOCK if refused else None)
+
+    played = play(settings, [GO, Compact(), Stop()], answer)
+
+    after = [] if refused else ["SessionStart", "PostCompact"]
+    assert played.events == ["SessionStart", "PreCompact", *after]
+    assert played.observations[0] == played.observations[1]
+
+
+def test_a_resumed_session_starts_again(play):
+    """Taking a session up again ends it and starts it with another source, under the same name."""
+    settings = dict.fromkeys(("SessionStart", "SessionEnd"), "./hook")
+
+    played = play(settings, [GO, Stop(), Resume(), Prompt(text="on"), Stop()], always(None))
+
+    sources = [request.payload.get("source") for request in played.asked()]
+    assert sources == ["startup", None, "resume", None]
+    assert len({request.payload["session_id"] for request in played.asked()}) == 1
+
+
+@pytest.mark.parametrize("act, reason", [(End(reason="logout"), "logout"), (None, "other")])
+def test_the_end_of_a_session_has_a_reason(play, act, reason):
+    """The end that the script names reaches SessionEnd, and without one it is 'other'."""
+    played = play({"SessionEnd": "./hook"}, [GO, Stop(), *([act] if act else [])], always(None))
+
+    assert [request.payload["reason"] for request in played.asked()] == [reason]
+    assert isinstance(played.requests[-1], hosts.Ended)
+
+
+def test_events_between_moves_do_not_hide_what_was_told(play):
+    """After a harmed file or a wait the agent is shown again what it was told before."""
+    answers = iter([BLOCK, None])
+    acts = [GO, Stop(), Corrupt(file="x"), Wait(seconds=60), Stop()]
+
+    played = play({"Stop": "./hook"}, acts, lambda *_: next(answers))
+
+    assert played.observations[1] == played.observations[2] == played.observations[3]
+
+
+def test_a_wait_moves_the_time_stamps(play):
+    """Time that the script lets pass is seen in the time stamps of the transcript."""
+    stamps = []
+    for seconds in (0.0, 3600.0):
+        played = play({}, [GO, Wait(seconds=seconds), Stop()], always(None))
+        stamps.append([line["timestamp"] for request in played.requests for line in request.records][-1])
+
+    assert stamps[0][:13] == "2026-01-05T09"
+    assert stamps[1][:13] == "2026-01-05T10"
+
+
+def test_continue_false_before_a_call_lets_it_happen(play):
+    """A hook that ends everything before a call ends the turn after it, and no stop is asked for."""
+    settings = dict.fromkeys(("PreToolUse", "PostToolUse", "Stop"), "./hook")
+
+    played = play(settings, [GO, Run(command="x"), Stop()], at("PreToolUse", {"continue": False}))
+
+    assert played.events == ["PreToolUse", "PostToolUse"]
+    assert played.endings[0].how == "halted"
+
+
+def test_a_permission_is_asked_only_where_settings_do_not_allow(play):
+    """PermissionRequest fires for a call that no rule allows, and a rule that covers it keeps it away."""
+    hooks = {"PermissionRequest": "./hook"}
+    deny = special("PermissionRequest", decision={"behavior": "deny", "message": "ask first"})
+    acts = [GO, Run(command="git status"), Stop()]
+
+    asked = play({"hooks": hooks}, acts, always(deny))
+    allowed = play({"hooks": hooks, "permissions": {"allow": ["Bash(git *)"]}}, acts, always(deny))
+
+    assert (asked.performed[0].refused, asked.performed[0].result.text) == (True, "ask first")
+    assert allowed.events == []
+
+
+def test_a_replaced_result_is_what_the_agent_sees(play):
+    """What a hook gives as updatedToolOutput takes the place of the result."""
+    answer = special("PostToolUse", updatedToolOutput="hidden")
+
+    played = play({"PostToolUse": "./hook"}, [GO, Run(command="x"), Stop()], always(answer))
+
+    assert [message.text for message in played.observations[1]] == ["hidden"]
+
+
+def test_feedback_after_a_call_holds_nothing_up(play):
+    """A refusal on PostToolUse is told after the result and does not count as a refusal."""
+    played = play({"PostToolUse": "./hook"}, [GO, Edit(file="a", text="b"), Stop()], always(BLOCK))
+
+    assert [message.kind for message in played.observations[1]] == ["result", "feedback"]
+    assert "not yet" in played.observations[1][1].text
+    assert (played.decisions[0].refused, played.decisions[0].ruling) == (False, Ruling.DENY)
+
+
+def test_a_refusal_after_all_calls_ends_the_turn(play):
+    """A refusal on PostToolBatch ends the turn without another word to the model."""
+    played = play({"PostToolBatch": "./hook"}, [GO, Run(command="x"), Stop()], always(BLOCK))
+
+    assert len(played.observations) == 1
+    assert played.endings[0].how == "halted"
+
+
+def test_the_transcript_is_one_chain_of_json_lines(play):
+    """Every line of the transcript names the one before it, and Stop is asked after the last words."""
+    played = play({"Stop": "./hook"}, [GO, Run(command="x", say="Now."), Stop(text="Bye.")], always(None))
+
+    lines = [line for request in played.requests for line in request.records]
+    assert [line["parentUuid"] for line in lines] == [None, *(line["uuid"] for line in lines[:-1])]
+    assert json.loads(json.dumps(lines)) == lines
+    assert "Bye." in json.dumps(played.asked("Stop")[0].records)
+    assert [line["type"] for line in lines] == ["user", "assistant", "assistant", "user", "assistant"]
+
+
+def test_the_flag_until_guard_changes_nothing_in_the_host(profile):
+    """The host plays the same whether or not its guard may end the loop."""
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    one, other = (hosts.begin(profile, hosts.Configuration(), facts, until) for until in (False, True))
+
+    assert one.request == other.request
+    assert other.session.until_guard
