@@ -18,7 +18,8 @@ Row: TypeAlias = Mapping[str, str | int | float | bool]
 _HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 _NUMBERS = ("iterations", "blocks", "time")
 _GAP = "  "
-_NARROWEST = 8
+# Room for a host's name without its version.
+_NARROWEST = 14
 
 
 def row(outcome: Outcome) -> dict[str, str | int | float | bool]:
@@ -94,4 +95,6 @@ def _shrink(widths: list[int], most: int) -> list[int]:
 
 
 def _align(head: str, cell: str, width: int) -> str:
-    return " " * (width - columns(cell)) + cell if head in _NUMBERS else squeeze(cell, width)
+    if head in _NUMBERS:
+        return " " * (width - columns(cell)) + cell
+    return squeeze(cell, width) if head == "scenario" else fit(cell, width)

@@ -12,9 +12,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from time import time_ns
 
 import pytest
 
+from pytest_hookharness.execution import survey
 from pytest_hookharness.execution.masking import Masking
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.survey import Survey
@@ -137,30 +139,30 @@ def test_a_young_file_is_read_again_although_its_stamps_stand_still(root: Path) 
     """
     Where the clock of the file system is coarse, a file written twice within one tick is still seen.
     """
-    survey = Survey(Masking(()))
+    known = Survey(Masking(()))
     place = root / "notes"
     place.write_text("aaa")
     stamps = os.lstat(place)
-    survey.note(str(place), "workspace/notes", stamps)
-    before = survey.entries["workspace/notes"]
+    known.note(str(place), "workspace/notes", stamps)
+    before = known.entries["workspace/notes"]
     place.write_text("bbb")
-    survey.note(str(place), "workspace/notes", stamps)
-    assert survey.entries["workspace/notes"] != before
+    known.note(str(place), "workspace/notes", stamps)
+    assert known.entries["workspace/notes"] != before
 
 
 def test_an_old_file_is_not_read_again(root: Path) -> None:
     """
     A file whose stamps are the same, and older than the last reading, is not read a second time.
     """
-    survey = Survey(Masking(()))
+    known = Survey(Masking(()))
     place = root / "notes"
     real = os.lstat(place)
     old = os.stat_result(tuple(real)[:10], {"st_ctime_ns": 1, "st_mtime_ns": 1})
-    survey.note(str(place), "workspace/notes", old)
-    before = survey.entries["workspace/notes"]
+    known.note(str(place), "workspace/notes", old)
+    before = known.entries["workspace/notes"]
     place.write_text("two")
-    survey.note(str(place), "workspace/notes", old)
-    assert survey.entries["workspace/notes"] is before
+    known.note(str(place), "workspace/notes", old)
+    assert known.entries["workspace/notes"] is before
 
 
 def test_a_time_that_is_set_back_hides_nothing(scanner: Scanner, root: Path) -> None:
@@ -218,6 +220,7 @@ def test_a_folder_moved_out_is_watched_no_more(scanner: Scanner, root: Path, tmp
     """
     (root / "src").rename(tmp_path / "away")
     assert differing(scanner) == {"workspace/src", "workspace/src/app.py"}
+    assert scanner._watch is None or set(scanner._watch._folders.values()) == {str(root)}
     (tmp_path / "away" / "app.py").write_text("x = 3\n")
     assert differing(scanner) == set()
 
@@ -239,6 +242,18 @@ def test_a_root_that_goes_and_comes_back_is_seen(scanner: Scanner, root: Path, t
     """
     root.rename(tmp_path / "away")
     assert scanner.scan() == {}
+    root.mkdir()
+    (root / "fresh").write_text("1")
+    assert set(scanner.scan()) == {"workspace", "workspace/fresh"}
+    (root / "fresh").write_text("2")
+    assert differing(scanner) == {"workspace/fresh"}
+
+
+def test_a_root_that_is_made_anew_is_seen(scanner: Scanner, root: Path, tmp_path: Path) -> None:
+    """
+    A root that is removed and made again between two scans is looked at anew.
+    """
+    root.rename(tmp_path / "away")
     root.mkdir()
     (root / "fresh").write_text("1")
     assert set(scanner.scan()) == {"workspace", "workspace/fresh"}
@@ -329,10 +344,16 @@ def test_a_write_through_an_unknown_name_outside_is_seen_by_the_full_reading(
     scanner.close()
 
 
-def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(scanner: Scanner, root: Path) -> None:
+def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """
-    What a process wrote through a mapping after the file was last read is seen when it has ended.
+    What a process wrote through a mapping is seen after it ended, although the file's stamps stand still.
     """
+    # As if each scan came an hour later, when no file is young.
+    monkeypatch.setattr(survey.time, "time_ns", lambda: time_ns() + 3_600_000_000_000)
+    scanner = Scanner({"workspace": root})
+    scanner.scan()
     program = (
         "import mmap,sys\nf=open(sys.argv[1],'r+b')\nm=mmap.mmap(f.fileno(),3)\nf.close()\n"
         "m[0:3]=b'abc'\nprint(flush=True)\nsys.stdin.readline()\nm[0:3]=b'xyz'\n"
@@ -341,10 +362,12 @@ def test_a_write_into_mapped_memory_is_seen_once_its_process_ended(scanner: Scan
         [sys.executable, "-c", program, str(root / "notes")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         process.stdout.readline()
+        scanner._since.paths.add(str(root / "notes"))
         scanner.scan()
         process.communicate(b"\n")
     assert (root / "notes").read_text() == "xyz"
     assert differing(scanner) == {"workspace/notes"}
+    scanner.close()
 
 
 def test_names_may_be_anything(scanner: Scanner, root: Path) -> None:
@@ -580,6 +603,8 @@ def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
     """
     for watch in (True, False):
         scanner = Scanner({"workspace": root}, watch=watch)
+        scanner.scan(without={"workspace/notes"})
+        assert "workspace/notes" not in scanner._survey.entries
         before = dict(scanner.scan())
         (root / "notes").write_text(f"two {watch}")
         assert "workspace/notes" not in scanner.scan(without={"workspace/notes"})

@@ -46,7 +46,7 @@ def test_a_process_writes_where_it_was_told_to(spawner: spawn.Spawner) -> None:
     pid, refusal = spawner.start(order("sh", "-c", "echo $$; exit 5"), (seen, told, told))
     os.close(told)
     _, status = os.waitpid(pid, 0)
-    with open(seen) as output:
+    with os.fdopen(seen) as output:
         assert output.read() == f"{pid}\n"
     assert refusal is None
     assert os.waitstatus_to_exitcode(status) == 5

@@ -289,6 +289,7 @@ def test_the_refusal_that_ended_last_is_told(play, ended, tally):
     played = play({"PreToolUse": ["./a", "./b"]}, [Prompt(text="go"), BASH, Stop()], answer, finished=order)
 
     assert played.observations[1][0].text == row["text"]
+    assert played.decisions[0].reasons == ("R-ONE",)
     tally["several"] += 1
 
 

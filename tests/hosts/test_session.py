@@ -182,6 +182,16 @@ def test_the_flag_falls_with_the_next_prompt(play):
     assert played.flags() == [False, True, False]
 
 
+def test_a_prompt_begins_the_count_again(play):
+    """Refusals before a prompt do not count towards the cap after it."""
+    answers = iter([BLOCK] * 5 + [None] + [BLOCK] * 9)
+    acts = [GO, *[Stop()] * 6, Prompt(text="more"), *[Stop()] * 9]
+
+    played = play({"Stop": "./hook"}, acts, lambda *_: next(answers))
+
+    assert [decision.refused for decision in played.decisions] == [True] * 5 + [False] + [True] * 8 + [False]
+
+
 def test_context_at_a_stop_counts_for_the_guard(play):
     """A text in additionalContext on Stop makes the agent go on and is overridden like a refusal."""
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 20], always(special("Stop", additionalContext="more")))
@@ -293,6 +303,8 @@ def test_a_resumed_session_starts_again(play):
 
     sources = [request.payload.get("source") for request in played.asked()]
     assert sources == ["startup", None, "resume", None]
+    known = ["prompt_id" in request.payload for request in played.asked()]
+    assert known == [False, True, False, True]
     assert len({request.payload["session_id"] for request in played.asked()}) == 1
 
 

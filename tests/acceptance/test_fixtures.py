@@ -1,0 +1,277 @@
+"""
+Claims about the fixtures, each shown by a real hook.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.model.moves import Run, Script, Stop
+from pytest_hookharness.model.processes import Exited, TimedOut
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.verdicts import Livelock
+
+POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
+STUBBORN = "echo never >&2; exit 2"
+GUARD = "grep -q -- --force && { echo 'no force' >&2; exit 2; }; exit 0"
+
+
+def test_loop_of_one_command(hook_loop):
+    """One keyword for an event closes the loop on a command."""
+    outcome = hook_loop(Stop=POLITE)
+
+    assert outcome.terminated
+    assert outcome.blocks("Stop") == 1
+    assert outcome.fires("Stop") == 2
+    assert outcome.iterations == 2
+    assert outcome.reasons("Stop") == (f"[{POLITE}]: run the tests",)
+
+
+def test_loop_that_never_ends(hook_loop):
+    """A hook that always refuses is proved to be an endless loop with four fires."""
+    outcome = hook_loop(Stop=STUBBORN)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "exact")
+    assert outcome.verdict.guard is not None and outcome.verdict.guard.overrides == 9
+    assert outcome.fires() == 4
+
+
+def test_loop_with_an_agent(hook_loop, scripted_agent):
+    """A scripted agent makes its moves in the workspace before it stops."""
+    agent = scripted_agent({"run": "echo hello > made.txt"}, {"stop": "Done."}, then="idle")
+
+    outcome = hook_loop(agent=agent, Stop="test -f made.txt || { echo missing >&2; exit 2; }")
+
+    assert outcome.terminated
+    assert outcome.blocks() == 0
+
+
+def test_agent_in_plain_data(hook_loop):
+    """The agent can be written as in a scenario file."""
+    outcome = hook_loop(
+        agent=[{"run": "git push --force", "expect": "deny"}, {"run": "git push", "result": "pushed"}],
+        PreToolUse=GUARD,
+    )
+
+    assert outcome.decisions("PreToolUse") == (Ruling.DENY, Ruling.ALLOW)
+    assert outcome.passed
+
+
+def test_a_call_that_was_not_refused_breaks_its_promise(hook_loop):
+    """A call that was promised to be denied and was let through is a violation that names the call."""
+    outcome = hook_loop(agent=[{"run": "echo harmless", "expect": "deny"}], PreToolUse=GUARD)
+
+    assert [violation.path for violation in outcome.violations] == ["agent[0].expect"]
+
+
+def test_relative_commands_are_found_beside_the_test(project):
+    """A command that begins with ./ is the file beside the test, though the hook runs elsewhere."""
+    project.write("checks/hook.sh", f"#!/bin/sh\npwd >&2; {STUBBORN}\n", 0o755)
+    project.write(
+        "checks/test_it.py",
+        'def test_it(hook_loop):\n    outcome = hook_loop(Stop="./hook.sh")\n    assert outcome.livelock\n',
+    )
+
+    project.run("checks").assert_outcomes(passed=1)
+
+
+def test_a_failed_assert_tells_the_story(project):
+    """A Python test that fails carries the story of its simulation."""
+    project.write(
+        "test_it.py",
+        'def test_it(hook_loop):\n    assert hook_loop(Stop="echo never >&2; exit 2").terminated\n',
+    )
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*hook story*", "livelock: after turn 3 *", "*Stop*exited 2*block*never*"])
+
+
+def test_loop_of_a_scenario_file(hook_loop, project):
+    """A scenario file, or one item of it, can be played from a test."""
+    file = project.scenario("polite")
+
+    assert hook_loop(str(file)).terminated
+    assert hook_loop(f"{file}::polite[claude-code]").terminated
+    with pytest.raises(ValueError, match="has no item 'other'"):
+        hook_loop(f"{file}::other")
+
+
+def test_unknown_keywords_are_refused(hook_loop):
+    """A keyword that no scenario has is an error that names the nearest one."""
+    with pytest.raises(ValueError, match="commnds.*commands"):
+        hook_loop(Stop="true", commnds={})
+
+
+def test_fire_once(hook_fire):
+    """One fire gives the host's decision, the reason and how the process ended."""
+    refused = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push --force"})
+    allowed = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push"})
+
+    assert refused.refused and not allowed.refused
+    assert refused.ruling is Ruling.DENY
+    assert "no force" in refused.reason
+    assert refused.ending == Exited(2)
+    assert allowed.ending == Exited(0)
+
+
+def test_fires_share_the_workspace(hook_fire):
+    """Fires of the same hooks in one test find what the earlier ones wrote."""
+    command = "echo x >> log; wc -l < log"
+
+    assert [hook_fire("Stop", command).stdout.strip() for _ in range(3)] == ["1", "2", "3"]
+
+
+def test_fire_with_an_unknown_field(hook_fire):
+    """A field that the event does not have is an error that names the nearest one."""
+    with pytest.raises(ValueError, match="stop_hook_activ.*stop_hook_active"):
+        hook_fire("Stop", "true", stop_hook_activ=True)
+
+
+def test_fire_with_an_unknown_event(hook_fire):
+    """An event that the host does not have is an error that names the nearest one."""
+    with pytest.raises(ValueError, match="Stopp.*Stop"):
+        hook_fire("Stopp", "true")
+
+
+def test_payload_is_what_the_hook_gets(hook_fire, hook_payload):
+    """What the hook reads has the keys of the made-up payload, in the same order."""
+    fields = {"tool_name": "Bash", "tool_input": {"command": "ls"}}
+
+    read = json.loads(hook_fire("PreToolUse", "cat", **fields).stdout)
+
+    assert list(read) == list(hook_payload("PreToolUse", **fields))
+    assert read["tool_input"] == {"command": "ls"}
+
+
+def test_payloads_follow_from_the_seed(hook_payload):
+    """The same event twice gives the same payload."""
+    assert hook_payload("Stop") == hook_payload("Stop")
+
+
+def test_workspace(hook_workspace, hook_loop, hook_fire):
+    """Files and settings of the workspace hold for every simulation and fire of the test."""
+    hook_workspace(git=True).write("hook.sh", "#!/bin/sh\ngit log --oneline | wc -l >&2\nexit 2\n")
+
+    assert hook_fire("Stop", "./hook.sh").stderr.strip() == "1"
+    assert hook_loop(Stop="./hook.sh").livelock
+
+
+def test_failing_command(failing_command, hook_loop):
+    """A failing command is found first on the PATH, always fails, and records its calls."""
+    npm = failing_command("npm", exit=3, stderr="lint: 3 problems")
+
+    outcome = hook_loop(Stop="npm run lint --fix >&2 || exit 2")
+
+    assert outcome.livelock
+    assert "lint: 3 problems" in outcome.reasons()[0]
+    assert len(npm.calls) == 4
+    assert npm.calls[0].argv[-3:] == ("run", "lint", "--fix")
+    assert npm.calls[0].cwd.endswith("/workspace")
+
+
+def test_failing_command_sees_its_own_input(failing_command, hook_fire):
+    """A double records what is piped into it, and leaves the payload of the hook alone."""
+    tool = failing_command("tool")
+
+    answer = hook_fire("Stop", "echo piped | tool; tool; cat")
+
+    assert [call.stdin for call in tool.calls] == [b"piped\n", None]
+    assert '"hook_event_name":"Stop"' in answer.stdout
+
+
+def test_flaky_command(flaky_command, hook_loop):
+    """A flaky command fails as often as asked for and then heals, and so the loop ends."""
+    flaky_command("npm", heals_after=3)
+
+    outcome = hook_loop(Stop="npm test || { echo red >&2; exit 2; }")
+
+    assert outcome.terminated
+    assert outcome.blocks() == 3
+
+
+def test_hanging_command(hanging_command, hook_loop):
+    """A hanging command is cut at our patience, and the finding says what was waited for."""
+    hanging_command("npm")
+
+    outcome = hook_loop(Stop="npm test", patience=0.5)
+
+    (fire,) = (fire for _, fire in outcome.trace.fires())
+    assert outcome.terminated
+    assert isinstance(fire.run.ending, TimedOut)
+    assert [finding.code for finding in outcome.findings] == ["HH001"]
+
+
+def test_flooding_command(flooding_command, hook_fire):
+    """A flood is taken in whole, counted, and kept only up to a bound."""
+    flooding_command("chatty", floods=5_000_000)
+
+    output = hook_fire("Stop", "chatty").fire.run.stdout
+
+    assert output.total == 5_000_000
+    assert output.cut_at == len(output.data) < output.total
+
+
+def test_prompting_command(prompting_command, hook_fire):
+    """A command that asks on the terminal finds none and fails, as under the real host."""
+    ssh = prompting_command("ssh", prompts="Password: ")
+
+    answer = hook_fire("Stop", "ssh host || echo failed with $?")
+
+    assert "failed with" in answer.stdout
+    assert len(ssh.calls) == 1
+
+
+def test_answers_of_other_types(hook_loop):
+    """A handler that is no command is answered by the scenario, and without an answer it is an error."""
+    hooks = {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}
+    answer = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
+
+    assert hook_loop(hooks=hooks, answers=[answer]).terminated
+    with pytest.raises(Exception, match="of type 'prompt'.*answers:"):
+        hook_loop(hooks=hooks)
+
+
+def test_nothing_of_ours_leaks_in(hook_fire, monkeypatch):
+    """A hook gets nothing of the developer's environment."""
+    monkeypatch.setenv("GIT_DIR", "/somewhere")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("CI", "true")
+
+    environment = hook_fire("Stop", "env").stdout
+
+    assert not [name for name in ("GIT_DIR", "AWS_SECRET", "CI=", "VIRTUAL_ENV", "PYTEST") if name in environment]
+
+
+def test_script_is_a_value(scripted_agent):
+    """The fixture for agents gives a plain value."""
+    script = scripted_agent({"run": "ls"}, {"stop": "Done."}, then="obedient")
+
+    assert isinstance(script, Script)
+    assert [type(act) for act in script.acts] == [Run, Stop]
+    assert script.then.name == "obedient"
+
+
+def test_behaviours_of_others(project):
+    """A plugin or conftest can register a behaviour of its own."""
+    project.write(
+        "conftest.py",
+        "from pytest_hookharness import Stop\n"
+        "def sulking(seen, *, times=2):\n"
+        "    for _ in range(times):\n"
+        "        seen = yield Stop(text='No.')\n"
+        "    while True:\n"
+        "        seen = yield Stop(text='All right.')\n"
+        "def pytest_hook_behaviours():\n"
+        "    return {'sulking': sulking}\n",
+    )
+    project.write(
+        "test_it.py",
+        "def test_it(hook_loop):\n"
+        "    outcome = hook_loop(then={'sulking': {'times': 3}}, Stop=\"grep -q 'All right' || exit 2\")\n"
+        "    assert outcome.terminated and outcome.blocks() == 3\n",
+    )
+
+    project.run().assert_outcomes(passed=1)
