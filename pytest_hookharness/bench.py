@@ -6,6 +6,7 @@ Top floor.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,8 @@ from pytest_hookharness.harness import Harness
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
-from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.model.protocol import EventFields, Json
+from pytest_hookharness.model.scenario import Double, Expectation, Scenario
 from pytest_hookharness.stage import Stage
 
 _LOCAL = re.compile(r"(?<![^\s=])\.{1,2}/[^\s;|&<>()\"'$`*?]+")
@@ -104,7 +105,14 @@ class Bench:
         else:
             script = loading.script_from(list(agent or []), then=then)
         scenario = loading.scenario_from(keys, path=self.folder / "test")
-        return replace(scenario, script=script, commands={**self.commands, **scenario.commands})
+        return replace(
+            scenario,
+            script=script,
+            commands={**self.commands, **scenario.commands},
+            expect=scenario.expect if "expect" in keys else Expectation(),
+            origin=None,
+            reach=(str(self.folder),),
+        )
 
     def simulate(self, scenario: Scenario) -> Outcome:
         """
@@ -138,9 +146,28 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     path = (folder or Path()) / file
     known = tuple(word for profile in hosts.known() for word in (profile.name, profile.id))
     scenarios = loading.load(path, known_hosts=known)
+    if wanted not in {"", *(scenario.id for scenario in scenarios)}:
+        # The item may have been played on another host than its file names.
+        others = [host for host in known if wanted.endswith((f"[{host}]", f"-{host}]"))]
+        scenarios += loading.load(path, hosts=others) if others else ()
     found = [scenario for scenario in scenarios if wanted in ("", scenario.id)]
     if len(found) != 1:
         items = "\n  ".join(f"{file}::{scenario.id}" for scenario in scenarios)
         problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
         raise ValueError(f"{file} {problem}:\n  {items}")
     return found[0]
+
+
+def event_fields(profile: hosts.Profile, event: str) -> EventFields:
+    """
+    What the hooks of an event are given.
+
+    Raises:
+        ValueError: The host has no such event; the message names the nearest.
+    """
+    rule = profile.events.get(event)
+    if rule is None:
+        near = difflib.get_close_matches(event, profile.events, n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(profile.events)}"
+        raise ValueError(f"{profile.id} has no event {event!r}{hint}")
+    return rule.fields

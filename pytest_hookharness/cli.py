@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness import __version__, loading
+from pytest_hookharness import __version__, hosts, loading
 from pytest_hookharness.execution.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.bench import anchor, pick
-from pytest_hookharness.harness import TIERS, Harness, header, seconds
+from pytest_hookharness.bench import anchor, event_fields, pick
+from pytest_hookharness.harness import TIERS, Harness, again, header, options, seconds
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
@@ -46,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
     run = commands.add_parser("run", parents=[shared], help="play exactly one item of a scenario file")
     run.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it")
-    run.set_defaults(scenario=_from_file)
+    run.set_defaults(scenario=_from_file, again=lambda _, scenario, settings: again(scenario, settings))
 
     once = commands.add_parser(
         "try", parents=[shared], help="close the loop on one hook, without any file", description=_TRY
@@ -59,13 +60,14 @@ def _parser() -> argparse.ArgumentParser:
     once.add_argument("--then", default="idle", help="how the agent behaves (idle)")
     once.add_argument("--matcher", help="matcher of the hook")
     once.add_argument("--timeout", type=float, help="time limit of the hook in seconds, as its settings have it")
-    once.set_defaults(scenario=_from_words)
+    once.set_defaults(scenario=_from_words, again=_try_again)
 
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
     schema.set_defaults(scenario=None)
     return parser
 
 
+_TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
 _TRY = (
     "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
     "to stop. Files that COMMAND names with ./ are taken from here; the hook runs in an empty throw-away "
@@ -93,8 +95,20 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
     made = loading.scenario_from(
         {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [group]}}
     )
+    event_fields(hosts.find(made.host), arguments.event)
     project = arguments.project.resolve() if arguments.project is not None else None
-    return replace(made, project=project, script=loading.script_from(acts, then=arguments.then))
+    script = loading.script_from(acts, then=arguments.then)
+    return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
+
+
+def _try_again(arguments: argparse.Namespace, _: Scenario, settings: Settings) -> str:
+    words = ["hookharness", "try", arguments.event, arguments.command]
+    for name in ("host", "project", "then", "matcher", "timeout"):
+        value = getattr(arguments, name)
+        if value not in (None, _TRY_DEFAULTS.get(name)):
+            words += [f"--{name}", str(value)]
+    words += ["--git"] if arguments.git else []
+    return shlex.join([*words, *options(settings)])
 
 
 def _progress() -> Callable[[int, int], None] | None:
@@ -107,8 +121,8 @@ def _progress() -> Callable[[int, int], None] | None:
     return show
 
 
-def _play(arguments: argparse.Namespace) -> Outcome:
-    settings = Settings(
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
         seed=arguments.seed,
         patience=seconds(arguments.patience, "--patience"),
         wall=seconds(arguments.budget, "--budget"),
@@ -116,7 +130,9 @@ def _play(arguments: argparse.Namespace) -> Outcome:
         tier=TIERS.get(arguments.tier or ""),
         keep=arguments.keep,
     )
-    scenario = arguments.scenario(arguments)
+
+
+def _play(scenario: Scenario, settings: Settings) -> Outcome:
     print(header(settings))
     with Harness(settings) as harness:
         outcome = harness.simulate(scenario, on_turn=_progress())
@@ -137,9 +153,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(loading.schema(), indent=2))
         return KEPT
     try:
-        outcome = _play(arguments)
+        scenario, settings = arguments.scenario(arguments), _settings(arguments)
+        repeat = arguments.again(arguments, scenario, settings)
+        outcome = _play(scenario, settings)
     except Interrupted as interrupted:
-        print(story.story(interrupted.outcome))
+        print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE
     except (
         ValueError,
@@ -152,9 +170,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     ) as error:
         print(f"hookharness: {error}", file=sys.stderr)
         return UNUSABLE
-    print(story.story(outcome))
-    if outcome.kept:
-        print(f"kept: {outcome.kept}")
+    print(story.story(outcome, again=repeat))
     if outcome.passed:
         return KEPT
     return UNUSABLE if outcome.verdict_name == "undecided" else BROKEN
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

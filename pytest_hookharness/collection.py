@@ -104,7 +104,8 @@ class ScenarioItem(pytest.Function):
             return super().repr_failure(excinfo)
         outcome = excinfo.value.outcome
         broken = outcome.violations[0].path if outcome.violations else "expect"
-        text = story.story(outcome)
+        again = harness.again(self.scenario, harness.settings(self.config))
+        text = story.story(outcome, again=again)
         # Only these very classes survive the way from an xdist worker to the controller.
         return ReprExceptionInfo(
             reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),

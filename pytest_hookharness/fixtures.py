@@ -6,7 +6,6 @@ Top floor.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +13,11 @@ from typing import Any
 
 from pytest_hookharness import hosts, loading
 from pytest_hookharness.agents.payloads import make_payload
-from pytest_hookharness.bench import Bench, pick
+from pytest_hookharness.bench import Bench, event_fields, pick
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
-from pytest_hookharness.model.protocol import EventFields, Json
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 
@@ -85,16 +84,7 @@ class HookPayload:
             ValueError: The host has no such event, or the event no such field.
         """
         profile = hosts.find(host)
-        return make_payload(_fields(profile, event), seed=self._bench.harness.settings.seed, **fields)
-
-
-def _fields(profile: hosts.Profile, event: str) -> EventFields:
-    rule = profile.events.get(event)
-    if rule is None:
-        near = difflib.get_close_matches(event, profile.events, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(profile.events)}"
-        raise ValueError(f"{profile.id} has no event {event!r}{hint}")
-    return rule.fields
+        return make_payload(event_fields(profile, event), seed=self._bench.harness.settings.seed, **fields)
 
 
 class HookWorkspace:

@@ -8,6 +8,7 @@ Top floor.
 from __future__ import annotations
 
 import re
+import shlex
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import Settings
-from pytest_hookharness.simulation import simulate
+from pytest_hookharness.simulation import Interrupted, simulate
 from pytest_hookharness.stage import Stage
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
@@ -95,13 +96,45 @@ def header(chosen: Settings) -> str:
     return f"hook harness: {apart}, seed {chosen.seed}, patience {chosen.patience:g} s"
 
 
+def again(scenario: Scenario, chosen: Settings) -> str:
+    """
+    The shell command that plays a scenario of a file again, with the same settings.
+    """
+    if scenario.origin is None:
+        return ""
+    words = ["hookharness", "run", f"{scenario.origin.file}::{scenario.id}"]
+    return shlex.join([*words, *options(chosen)])
+
+
+def options(chosen: Settings) -> list[str]:
+    """
+    The options of the shell command that give these settings: the seed, and what is not the default.
+    """
+    standard = Settings()
+    words = ["--seed", str(chosen.seed)]
+    if chosen.patience != standard.patience:
+        words += ["--patience", f"{chosen.patience:g}s"]
+    if chosen.wall != standard.wall:
+        words += ["--budget", f"{chosen.wall:g}s"]
+    if chosen.turns is not None:
+        words += ["--turns", str(chosen.turns)]
+    if chosen.tier is not None:
+        words += ["--tier", next(name for name, tier in TIERS.items() if tier is chosen.tier)]
+    return words
+
+
 class Harness:
     """
     One supervisor and the settings of a run; give it scenarios, it gives outcomes.
+
+    Attributes:
+        settings: The settings.
+        interrupted: What was seen of the simulation that Ctrl-C ended.
     """
 
     def __init__(self, chosen: Settings, hook: Any = None) -> None:
         self.settings = chosen
+        self.interrupted: Outcome | None = None
         self._hook = hook
         self._supervisor: Supervisor | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -168,11 +201,15 @@ class Harness:
         """
         Play a scenario to its verdict.
         """
-        return simulate(
-            scenario,
-            settings=self.settings,
-            supervisor=self.supervisor,
-            base=self.base,
-            behaviours=self.behaviours,
-            on_turn=on_turn,
-        )
+        try:
+            return simulate(
+                scenario,
+                settings=self.settings,
+                supervisor=self.supervisor,
+                base=self.base,
+                behaviours=self.behaviours,
+                on_turn=on_turn,
+            )
+        except Interrupted as interrupted:
+            self.interrupted = interrupted.outcome
+            raise

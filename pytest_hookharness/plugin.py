@@ -178,8 +178,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         from pytest_hookharness import summary
 
         summary.write(terminalreporter, reports)
+    harness = terminalreporter.config.stash.get(HARNESS, None)
+    if harness is not None and harness.interrupted is not None:
+        from pytest_hookharness import summary
+
+        summary.write_interrupted(terminalreporter, harness.interrupted)
 
 
+HARNESS = pytest.StashKey[Any]()
 OUTCOMES = pytest.StashKey[list[Any]]()
 
 
@@ -188,6 +194,7 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
     from pytest_hookharness.harness import Harness, settings
 
     with Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook) as harness:
+        pytestconfig.stash[HARNESS] = harness
         yield harness
 
 

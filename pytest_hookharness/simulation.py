@@ -251,16 +251,16 @@ class _Loop:
         )
 
     def _recurred(self) -> End | None:
-        if self.stage.scenario.until == "guard":
-            return None
         before = self.lasso
         self.lasso, sure = follow(before, self.states)
         if self.lasso is not None and self.lasso != before:
             # Read in full and without any cache, to be compared with the same at the end of the lap.
             self.files_in_full = self.stage.read_in_full()
-        if sure is None:
+        if sure is None or self.flaky:
             return None
         self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
+        if self.stage.scenario.until == "guard":
+            return None
         return End(how="lasso", turn=self.turn)
 
     def _trace(self) -> Trace:

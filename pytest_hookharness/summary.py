@@ -6,6 +6,7 @@ Top floor. What crosses from an xdist worker to the controller is plain JSON in 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,7 +32,8 @@ def enrich(item: pytest.Item, report: pytest.TestReport, outcomes: Sequence[Outc
     item.user_properties.extend(properties)
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
-            report.sections.append(("hook story", story.story(outcome)))
+            again = shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
+            report.sections.append(("hook story", story.story(outcome, again=again)))
     if report.failed:
         for outcome in outcomes:
             if outcome.kept:
@@ -45,4 +47,13 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
     rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
     terminalreporter.section("hook scenarios")
     for line in table.render(rows, width=terminalreporter._tw.fullwidth).splitlines():
+        terminalreporter.write_line(line)
+
+
+def write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
+    """
+    Write what was seen of the simulation that the person stopped.
+    """
+    terminalreporter.section("interrupted simulation")
+    for line in story.story(outcome).splitlines():
         terminalreporter.write_line(line)

@@ -18,9 +18,30 @@ from pytest_hookharness.execution.spawn import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from pytest_hookharness.execution.batch import Batch
+    from pytest_hookharness.execution.spawn import Spawner
+
+    class Surroundings(Protocol):
+        """
+        What a fire needs to know of the batch around it.
+        """
+
+        spawner: Spawner
+        reach: kin.Descendants | kin.Group
+
+        def family(self, fire: Fire) -> list[int]:
+            """
+            List the living processes that count as this fire's.
+            """
+            ...
+
+        def is_empty_but_for_hooks(self) -> bool:
+            """
+            Tell whether it is proved that no process lives but hooks that still run.
+            """
+            ...
+
 
 # Running until its exit or its cut; cutting while signals are sent; draining while its output is awaited;
 # lingering while its descendants may end by themselves.
@@ -41,7 +62,7 @@ class Fire:
         "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
     )  # fmt: skip
 
-    def __init__(self, order: Order, batch: Batch) -> None:
+    def __init__(self, order: Order, batch: Surroundings) -> None:
         self.order = order
         self.phase = RUNNING
         self.pid = 0

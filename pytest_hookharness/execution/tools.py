@@ -71,6 +71,11 @@ def _text(path: Path) -> str | None:
     return None if data is None else data.decode("utf-8", "replace")
 
 
+def _data(text: str) -> bytes:
+    # Half a character, which JSON can say and UTF-8 cannot, becomes a question mark.
+    return text.encode("utf-8", "replace")
+
+
 def _read(path: Path) -> Performance:
     text = _text(path)
     if text is None:
@@ -80,7 +85,7 @@ def _read(path: Path) -> Performance:
 
 def _write(path: Path, text: str) -> Performance:
     original = _text(path)
-    write_bytes(path, text.encode("utf-8", "surrogateescape"))
+    write_bytes(path, _data(text))
     return Performance(original=original, content=text)
 
 
@@ -99,7 +104,7 @@ def _replace(path: Path, old: str, new: str) -> Performance:
             original=original, error=f"{path}: the passage to replace {seen}; it must be there exactly once"
         )
     content = original.replace(old, new)
-    write_bytes(path, content.encode("utf-8"))
+    write_bytes(path, _data(content))
     return Performance(original=original, content=content)
 
 

@@ -66,7 +66,7 @@ def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
     path = str(made.input.get("file_path", ""))
     if done.error:
-        missing = made.name == "Read" and done.content is None and done.original is None
+        missing = made.name == "Read" and "no such file" in done.error.lower()
         note = f"File does not exist. Note: your current working directory is {workspace}."
         return ToolResult(text=note if missing else done.error, failed=True)
     if made.name == "Bash":
@@ -172,8 +172,19 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
     """
     if supplied.failed or supplied.response is not None:
         return supplied
-    response = _bash(supplied.text, "") if made.name == "Bash" else supplied.text
-    return ToolResult(text=supplied.text, response=response)
+    path, text = str(made.input.get("file_path", "")), supplied.text
+    response: Json = text
+    match made.name:
+        case "Bash":
+            response = _bash(text, "")
+        case "Write":
+            response = _written(path, Performance(content=str(made.input.get("content", "")))).response
+        case "Edit":
+            old, new = (str(made.input.get(key, "")) for key in ("old_string", "new_string"))
+            response = _edited(made, path, Performance(original=old, content=new)).response
+        case "Read":
+            response = _seen(path, text).response
+    return ToolResult(text=text, response=response)
 
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:

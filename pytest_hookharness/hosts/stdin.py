@@ -104,4 +104,5 @@ def encode(profile: Profile, payload: Payload) -> bytes:
     The very bytes that the host writes.
     """
     text = json.dumps(payload, separators=(",", ":"), ensure_ascii=False)
-    return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "surrogatepass")
+    # Half of a character that stands alone has no bytes; the escape is what the host writes for it.
+    return (text + ("\n" if profile.process.newline else "")).encode("utf-8", "backslashreplace")

@@ -87,19 +87,18 @@ def _files_digest(files: Mapping[str, Entry], previous: State | None) -> str:
         return f"{total % _WHOLE:0{_HALF}x}"
     total = int(previous.digest[:_HALF], 16)
     known = previous.files
-    if files is not known:
-        shared = 0
-        for path, entry in files.items():
-            old = known.get(path)
-            if old is entry:
-                shared += 1
-                continue
-            total += _entry_number(path, entry)
-            if old is not None:
-                shared += 1
-                total -= _entry_number(path, old)
-        if shared != len(known):
-            total -= sum(_entry_number(path, known[path]) for path in known.keys() - files.keys())
+    find = known.get
+    fresh = 0
+    # By identity: an entry that did not change is the same object, and comparing all of them is dear.
+    for path, entry in [(path, entry) for path, entry in files.items() if find(path) is not entry]:
+        total += _entry_number(path, entry)
+        old = find(path)
+        if old is None:
+            fresh += 1
+        else:
+            total -= _entry_number(path, old)
+    if len(known) + fresh != len(files):
+        total -= sum(_entry_number(path, known[path]) for path in known.keys() - files.keys())
     return f"{total % _WHOLE:0{_HALF}x}"
 
 

@@ -229,6 +229,7 @@ class Scenario:
         answers: Replies of handlers that are not commands.
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
+        reach: Folders of the developer that the hooks must find at their own place.
         until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
@@ -254,6 +255,7 @@ class Scenario:
     answers: tuple[Answer, ...] = ()
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
+    reach: tuple[str, ...] = ()
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None

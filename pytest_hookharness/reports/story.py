@@ -29,7 +29,9 @@ _LONGEST = 400
 _PLACE = 38
 
 
-def story(outcome: Outcome, *, width: int = 100, colour: bool = False, root: Path | None = None) -> str:
+def story(
+    outcome: Outcome, *, width: int = 100, colour: bool = False, root: Path | None = None, again: str = ""
+) -> str:
     """
     The whole report on one simulation.
 
@@ -38,6 +40,7 @@ def story(outcome: Outcome, *, width: int = 100, colour: bool = False, root: Pat
         width: Columns of the terminal.
         colour: Whether the first line may be coloured; nothing else ever is.
         root: The folder that file names are shown relative to.
+        again: The command that plays it again; made from the scenario's file if it is not given.
     """
     head = plain(first_line(outcome), _LONGEST)
     if colour:
@@ -48,7 +51,7 @@ def story(outcome: Outcome, *, width: int = 100, colour: bool = False, root: Pat
     lines += _assumptions(outcome, width)
     if outcome.kept:
         lines.append(f"  kept:   {plain(outcome.kept, _LONGEST)}")
-    return "\n".join([*lines, _again(outcome, root)])
+    return "\n".join([*lines, f"  again:  {plain(again, _LONGEST)}" if again else _again(outcome, root)])
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:

@@ -145,6 +145,9 @@ def test_every_format_of_the_index_has_the_same_entries(
     index = workspace.root / ".git" / "index"
     for number in range(20):
         (workspace.root / "b" / f"{'x' * number}{number}.txt").write_text(f"{number}\n")
+    # Nothing of the long name is in the next one, which the fourth format says by a number of two bytes.
+    (workspace.root / "b" / ("y" * 200)).write_text("long\n")
+    (workspace.root / "c").write_text("short\n")
     git("add", "--all")
     first = index_digest(index.read_bytes())
     git("update-index", "--force-write-index", "--index-version", version)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Sandbox, Supervisor
-from pytest_hookharness.model.processes import Exited, Tier
+from pytest_hookharness.model.processes import Exited, Stdin, Tier
 
 from .toys import HOOKS, STAY, eventually, launch, staying
 
@@ -83,7 +83,7 @@ def test_nothing_survives_though_a_copy_of_the_sockets_lives(isolating: Supervis
     A process that was forked from the killed one and keeps its sockets open keeps nobody alive.
     """
     forking = DOOMED.replace(
-        "box.run(", "import os, time\nif os.fork() == 0:\n    time.sleep(float(sys.argv[2]))\nbox.run("
+        "box.run(", "import os, signal\nif os.fork() == 0:\n    signal.pause()\nbox.run("
     )
     words = [str(HOOKS / name) for name in ESCAPING]
     program = subprocess.Popen(
@@ -222,11 +222,15 @@ def test_no_descriptor_is_lost(sandbox: Sandbox) -> None:
         launch("sh", "-c", "cat >/dev/null; echo x; exit 2"),
         launch("holds_stdout.sh", pipe_wait=0.0, linger=0.0),
     ]
-    (first,) = sandbox.run([launch("sh", "-c", "ls -l /proc/$PPID/fd | wc -l")])
+    # Counted once the keeper has written its input: by then it has closed the hook's ends of the streams.
+    counting = launch(
+        "sh", "-c", "read x; ls /proc/$PPID/fd | wc -l", stdin=Stdin(data=b"\n", delay=0.05, close=False)
+    )
+    (first,) = sandbox.run([counting])
     ours = _descriptors(os.getpid())
     for _ in range(13):
         sandbox.run(kinds)
-    (last,) = sandbox.run([launch("sh", "-c", "ls -l /proc/$PPID/fd | wc -l")])
+    (last,) = sandbox.run([counting])
     assert last.stdout.data == first.stdout.data
     assert _descriptors(os.getpid()) == ours
 

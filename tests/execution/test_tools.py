@@ -39,6 +39,16 @@ def test_a_file_is_written_with_its_folders(root: Path) -> None:
     assert (root / "b" / "c" / "d.txt").read_text() == "2"
 
 
+def test_half_a_character_is_no_crash(root: Path) -> None:
+    """
+    Text that UTF-8 cannot say is written with a question mark in its place.
+    """
+    perform(root, Edit(file="a.txt", text="a\ud800b"))
+    assert (root / "a.txt").read_text() == "a?b"
+    perform(root, Edit(file="a.txt", old="b", text="\udcff"))
+    assert (root / "a.txt").read_text() == "a??"
+
+
 def test_writing_keeps_the_mode(root: Path) -> None:
     """
     A script stays executable when it is written.

@@ -51,7 +51,7 @@ def perform(request):
         case Edit(text=text):
             return Performance(content=text)
         case _:
-            return Performance(error="no such file")
+            return Performance(error="nope.txt: there is no such file")
 
 
 @pytest.fixture
@@ -99,6 +99,14 @@ def test_composed_input_is_the_recorded_one(profile, one):
     assert hosts.encode(profile, payload) == (
         json.dumps(one["stdin"], separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
     )
+
+
+def test_input_is_utf_8_as_the_host_writes_it(profile):
+    """Letters beyond ASCII are written as they are, and a lone surrogate as an escape that is valid JSON."""
+    data = hosts.encode(profile, {"prompt": "é\ud800\n"})
+
+    assert data == '{"prompt":"é\\ud800\\n"}\n'.encode()
+    assert json.loads(data) == {"prompt": "é\ud800\n"}
 
 
 def test_a_missing_value_is_an_error(profile):

@@ -5,7 +5,7 @@ The tools of the host: calls, what they do, and the form of their results.
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall
+from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
 
 
 @pytest.fixture
@@ -63,6 +63,46 @@ def test_results_of_commands(tools, done, text, failed):
     result = tools.result(ToolCall(name="Bash", input={"command": "x"}), done, "/project")
 
     assert (result.text, result.failed) == (text, failed)
+
+
+@pytest.mark.parametrize(
+    "call, key",
+    [
+        (ToolCall(name="Bash", input={"command": "x"}), "stdout"),
+        (ToolCall(name="Write", input={"file_path": "/project/a", "content": "x"}), "filePath"),
+        (ToolCall(name="Edit", input={"file_path": "/project/a", "old_string": "x"}), "oldString"),
+        (ToolCall(name="Read", input={"file_path": "/project/a"}), "file"),
+    ],
+)
+def test_given_results_have_the_form_of_the_tool(tools, call, key):
+    """A result that the scenario gives as text has the form that hooks of this tool expect."""
+    result = tools.given(call, ToolResult(text="given"))
+
+    assert result.text == "given"
+    assert key in result.response
+
+
+@pytest.mark.parametrize("given", [ToolResult(text="x", failed=True), ToolResult(text="x", response=[1])])
+def test_given_results_that_say_more_are_kept(tools, given):
+    """A result that is given as failed, or with its structured form, stays as it is."""
+    assert tools.given(ToolCall(name="Bash", input={}), given) is given
+
+
+@pytest.mark.parametrize(
+    "error, text",
+    [
+        (
+            "a: there is no such file",
+            "File does not exist. Note: your current working directory is /project.",
+        ),
+        ("a: is not UTF-8 text", "a: is not UTF-8 text"),
+    ],
+)
+def test_a_file_that_cannot_be_read(tools, error, text):
+    """A missing file is reported in the host's words, and any other failure as it is."""
+    call = tools.call(Read(file="a"), "/project")
+
+    assert tools.result(call, Performance(error=error), "/project").text == text
 
 
 def test_an_overwritten_file_is_an_update(tools):

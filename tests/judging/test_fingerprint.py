@@ -146,6 +146,18 @@ def test_an_opaque_state_is_the_same_as_none() -> None:
     assert known.digest != opaque.digest
 
 
+def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
+    """
+    Where path, kind, mode and content of a file meet, nothing can move from one to the next.
+    """
+    alike = [
+        ("a", Entry("file", 0o6, "44")),
+        ("a", Entry("file", 0o644, "")),
+        ("afile", Entry("", 0o644, "")),
+    ]
+    assert len({state({}, "", "", dict([item])).digest for item in alike}) == 3
+
+
 def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     """
     What stands in one part cannot look like something in another.

@@ -1,0 +1,127 @@
+"""
+This module is concerned with measuring fairly: in turns, by the median, and against a neighbour.
+
+A machine is never quiet and never the same twice. So nobody is measured alone: in each round everybody
+has a turn, and a ratio is the median of the ratios of single rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Turn = Callable[[], Sequence[float]]
+
+_GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """
+    What everybody's turns took, round by round.
+
+    Attributes:
+        times: Seconds of each single piece of work, by name, one list per round.
+    """
+
+    times: Mapping[str, list[list[float]]]
+
+    def median(self, name: str) -> float:
+        """
+        The median of all pieces of work of one name.
+        """
+        return statistics.median(time for turn in self.times[name] for time in turn)
+
+    def ratio(self, name: str, floor: str) -> float:
+        """
+        How many times as long as another's one's turns took: the median over the rounds.
+        """
+        pairs = zip(self.times[name], self.times[floor], strict=True)
+        return statistics.median(statistics.median(one) / statistics.median(other) for one, other in pairs)
+
+    def difference(self, name: str, floor: str) -> float:
+        """
+        How many seconds longer than another's one's turns took: the median over the rounds.
+        """
+        pairs = zip(self.times[name], self.times[floor], strict=True)
+        return statistics.median(statistics.median(one) - statistics.median(other) for one, other in pairs)
+
+
+def take_turns(turns: Mapping[str, Turn], rounds: int) -> Rounds:
+    """
+    Let everybody work once per round; who is first changes from round to round.
+    """
+    times: dict[str, list[list[float]]] = {name: [] for name in turns}
+    names = list(turns)
+    for name in names:  # what is done for the first time takes longer, and says nothing
+        turns[name]()
+    for number in range(rounds):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            times[name].append(list(turns[name]()))
+    return Rounds(times)
+
+
+@dataclass(slots=True)
+class Table:
+    """
+    One printed table.
+
+    Attributes:
+        title: What was measured.
+        columns: The heads of its columns; the first names the row.
+        rows: Its rows.
+        notes: Sentences below it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, *cells: str) -> None:
+        """
+        Add a row; cells that are left out are empty.
+        """
+        self.rows.append(cells + ("",) * (len(self.columns) - len(cells)))
+
+    def __str__(self) -> str:
+        lines = [self.columns, *self.rows]
+        widths = [max(len(line[place]) for line in lines) for place in range(len(self.columns))]
+
+        def written(line: Sequence[str]) -> str:
+            first, *others = (
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            return _GAP.join([first, *others]).rstrip()
+
+        head = written(self.columns)
+        body = [head, "-" * len(head), *map(written, self.rows), *self.notes]
+        return "\n".join([f"{self.title} (load {os.getloadavg()[0]:.1f})", *body])
+
+
+def against(aim: float | None, reached: float, form: str = "{:.2f}") -> tuple[str, str]:
+    """
+    An aim that is an upper bound, and whether it was reached; nothing if there is no aim.
+    """
+    if aim is None:
+        return "", ""
+    missed = f"missed by {form.format(reached - aim)}"
+    return f"<= {form.format(aim)}", "reached" if reached <= aim else missed
+
+
+def micro(seconds: float) -> str:
+    """
+    A time in microseconds.
+    """
+    return f"{seconds * 1e6:.0f} us"
+
+
+def milli(seconds: float) -> str:
+    """
+    A time in milliseconds.
+    """
+    return f"{seconds * 1e3:.2f} ms"

@@ -1,0 +1,157 @@
+"""
+Claims about the shell command, as a process of its own.
+"""
+
+import json
+import os
+import select
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+STUBBORN = "echo 'never' >&2; exit 2"
+
+
+@pytest.fixture
+def hookharness(pytester):
+    """Run the shell command in the folder of the test."""
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "pytest_hookharness.cli", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=pytester.path)
+
+    return run
+
+
+def test_run_plays_exactly_one_item(hookharness, project):
+    """What the failure text prints can be run as it stands, and tells the same story."""
+    file = project.scenario("stubborn", body=STUBBORN)
+    text = file.read_text() + 'variants: {other: {why: "not this one"}}\n'
+    project.scenario("stubborn", text=text)
+    failed = project.run("--hook-scenarios", "--hook-seed", "7", "-k", "not other")
+    again = next(line for line in failed.outlines if "again:" in line).partition("hookharness run ")[2]
+    node, _, seed = again.partition("' --seed ")
+
+    result = hookharness("run", node.strip("'"), "--seed", seed.strip())
+
+    assert result.returncode == 1
+    assert "livelock: after turn 3" in result.stdout
+    assert result.stdout.count("again:") == 1
+    assert again.strip() in result.stdout
+
+
+def test_run_says_which_items_there_are(hookharness, project):
+    """A node id that does not exist is an error that lists the items of the file."""
+    project.scenario("polite")
+
+    result = hookharness("run", "scenarios/polite.scenario.yaml::polit[claude-code]")
+
+    assert result.returncode == 2
+    assert "scenarios/polite.scenario.yaml::polite[claude-code]" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_run_of_a_file_that_is_not_there(hookharness):
+    """A file that does not exist is an error in one line."""
+    result = hookharness("run", "nowhere.scenario.yaml")
+
+    assert result.returncode == 2
+    assert "nowhere.scenario.yaml" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_try_needs_no_file(hookharness):
+    """One hook on the command line is enough to be told that its loop never ends."""
+    result = hookharness("try", "Stop", STUBBORN)
+
+    assert result.returncode == 1
+    assert "livelock: " in result.stdout
+    assert "block" in result.stdout
+
+
+def test_try_finds_local_scripts(hookharness, project):
+    """A script named with ./ is taken from the current folder, though it runs in a workspace elsewhere."""
+    project.write("my-hook.sh", "#!/bin/sh\npwd > where.txt\nexit 0\n", 0o755)
+
+    result = hookharness("try", "Stop", "./my-hook.sh")
+
+    assert result.returncode == 0
+    assert "terminated: " in result.stdout
+    assert not (project.path / "where.txt").exists()
+
+
+def test_try_prints_how_to_do_it_again(hookharness):
+    """The story of a try ends with the command that was given."""
+    result = hookharness("try", "Stop", STUBBORN, "--seed", "3")
+
+    again = shlex.join(["hookharness", "try", "Stop", STUBBORN, "--seed", "3"])
+    assert f"again:  {again}" in result.stdout
+
+
+def test_try_on_an_event_around_tools(hookharness):
+    """A hook on a tool event is woken by the agent's shell call and edit."""
+    result = hookharness("try", "PreToolUse", "echo 'no writing' >&2; exit 2", "--matcher", "Write|Edit")
+
+    assert result.returncode == 0
+    blocks = [line for line in result.stdout.splitlines() if "PreToolUse" in line and "block" in line]
+    assert len(blocks) == 1
+
+
+def test_try_with_an_unknown_event(hookharness):
+    """An event that the host does not know is refused before anything runs, with the nearest name."""
+    result = hookharness("try", "Stopp", "true")
+
+    assert result.returncode == 2
+    assert "Stopp" in result.stderr
+    assert "Stop" in result.stderr
+
+
+def test_schema(hookharness):
+    """The JSON Schema that is printed is the one that ships with the package."""
+    import pytest_hookharness
+
+    shipped = Path(pytest_hookharness.__file__).with_name("scenario.schema.json")
+
+    assert json.loads(hookharness("schema").stdout) == json.loads(shipped.read_text())
+
+
+def test_version(hookharness):
+    """The version is that of the package."""
+    import pytest_hookharness
+
+    assert hookharness("--version").stdout.strip() == f"hookharness {pytest_hookharness.__version__}"
+
+
+@pytest.mark.parametrize("door", ["shell", "pytest"])
+def test_interrupt(project, pytester, door):
+    """Ctrl-C tells what was seen until then, and leaves no process behind."""
+    # In the scenario's own folder, which the agent's shell can see.
+    ready = project.path / "scenarios" / "ready"
+    ready.parent.mkdir()
+    os.mkfifo(ready)
+    reader = os.open(ready, os.O_RDONLY | os.O_NONBLOCK)
+    project.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
+    # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
+    text = (project.path / "scenarios/slow.scenario.yaml").read_text()
+    text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
+    project.scenario("slow", text="cover: []\n" + text)
+    commands = {
+        "shell": ["pytest_hookharness.cli", "run", "scenarios/slow.scenario.yaml"],
+        "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", *commands[door]], cwd=project.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert select.select([reader], [], [], 30)[0], "the agent never came so far"
+    os.close(reader)
+
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+
+    assert process.returncode != 0
+    assert b"undecided: interrupted" in output
+    assert b"first" in output
