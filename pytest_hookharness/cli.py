@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import __version__, hosts, loading
+from pytest_hookharness.bench import anchor, event_fields, pick
 from pytest_hookharness.execution.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.bench import anchor, event_fields, pick
 from pytest_hookharness.harness import TIERS, Harness, again, header, options, seconds
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
 
     run = commands.add_parser("run", parents=[shared], help="play exactly one item of a scenario file")
-    run.add_argument("item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it")
+    run.add_argument(
+        "item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it"
+    )
     run.set_defaults(scenario=_from_file, again=lambda _, scenario, settings: again(scenario, settings))
 
     once = commands.add_parser(
@@ -59,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     once.add_argument("--git", action="store_true", help="make the workspace a committed repository")
     once.add_argument("--then", default="idle", help="how the agent behaves (idle)")
     once.add_argument("--matcher", help="matcher of the hook")
-    once.add_argument("--timeout", type=float, help="time limit of the hook in seconds, as its settings have it")
+    once.add_argument(
+        "--timeout", type=float, help="time limit of the hook in seconds, as its settings have it"
+    )
     once.set_defaults(scenario=_from_words, again=_try_again)
 
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")

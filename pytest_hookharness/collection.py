@@ -96,7 +96,7 @@ class ScenarioItem(pytest.Function):
         """
         return self.path, _line(self.scenario, "expect") - 1, self.name
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
         """
         The story of a failure at its line of the file, without a frame of ours.
         """
@@ -109,7 +109,9 @@ class ScenarioItem(pytest.Function):
         # Only these very classes survive the way from an xdist worker to the controller.
         return ReprExceptionInfo(
             reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
-            reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, broken), story.first_line(outcome)),
+            reprcrash=ReprFileLocation(
+                str(self.path), _line(self.scenario, broken), story.first_line(outcome)
+            ),
         )
 
 

@@ -1,6 +1,5 @@
 """
-This module is concerned with the harness as pytest and the shell use it: settings, one supervisor,
-many simulations.
+This module is concerned with the harness as pytest and the shell use it: one supervisor, many loops.
 
 Top floor.
 """
@@ -195,9 +194,7 @@ class Harness:
         """
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
-    def simulate(
-        self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None
-    ) -> Outcome:
+    def simulate(self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None) -> Outcome:
         """
         Play a scenario to its verdict.
         """

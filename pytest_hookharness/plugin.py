@@ -1,8 +1,8 @@
 """
 This module is concerned with pytest: options, settings, fixtures and the summary.
 
-Top floor. PYTEST_DONT_REWRITE: there is nothing to assert here. Everything that costs time is imported inside the functions that need it: a run that does
-not use the harness pays for this file alone.
+Top floor. What costs time is imported inside the functions that need it: a run that does not use the
+harness pays for this file alone. PYTEST_DONT_REWRITE, for there is nothing to assert here.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run scenario files: alone those below hook_scenario_paths, with paths those below them",
     )
-    group.addoption("--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead")
+    group.addoption(
+        "--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead"
+    )
     group.addoption("--hook-seed", type=int, metavar="N", help="seed of everything the harness makes up")
     group.addoption("--hook-keep", action="store_true", help="keep the workspace of failures and say where")
     group.addoption("--hook-turns", type=int, metavar="N", help="most turns that are played")
@@ -86,6 +88,9 @@ def _wanted(config: pytest.Config) -> bool:
 
 
 def _alone(config: pytest.Config) -> bool:
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        return bool(worker.get("hook_alone"))
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     return bool(config.getoption("--hook-scenarios")) and not named
 
@@ -97,7 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: None of the folders exists.
     """
-    if not _alone(config) or hasattr(config, "workerinput"):
+    if not _alone(config):
         return
     named = config.getini("hook_scenario_paths")
     folders = [config.rootpath / name for name in named]
@@ -108,6 +113,14 @@ def pytest_configure(config: pytest.Config) -> None:
             "name a folder or file on the command line, or set hook_scenario_paths"
         )
     config.args = found
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """
+    Tell an xdist worker, which sees other arguments, whether the flag stands alone.
+    """
+    node.workerinput["hook_alone"] = _alone(node.config)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

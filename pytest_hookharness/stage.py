@@ -1,6 +1,5 @@
 """
-This module is concerned with the stage: workspace, sandbox, host and watch over the state of one
-simulation.
+This module is concerned with the stage: workspace, sandbox, host and the watch over one state.
 
 Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint, and is
 all that a single fire needs.
@@ -187,7 +186,7 @@ class Stage:
                 self._answered[index] = self._answered.get(index, 0) + 1
                 return answer.reply
         raise SimulationError(
-            f"{hook.source}: the {hook.event} hook is of type {hook.type!r}, which needs a model or a server; "
+            f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
             f"say what it answers: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
         )
 

@@ -7,6 +7,7 @@ Top floor. What crosses from an xdist worker to the controller is plain JSON in 
 from __future__ import annotations
 
 import shlex
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +47,9 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
     """
     rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
     terminalreporter.section("hook scenarios")
-    for line in table.render(rows, width=terminalreporter._tw.fullwidth).splitlines():
+    # In a file or a CI log nothing is gained by cutting names.
+    width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
+    for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)
 
 

@@ -88,7 +88,7 @@ class Agent:
         if self.place < len(self.script.acts):
             return self.script.acts[self.place], replace(self, place=self.place + 1)
         after = replace(self, seen=(*self.seen, observation))
-        move, _ = after._play()
+        move, _ = after.play()
         return move, after
 
     def _event(self, place: int) -> tuple[Act | None, Agent]:
@@ -115,7 +115,10 @@ class Agent:
                 return reaction.moves[0], replace(self, queue=reaction.moves[1:], reacted=reacted)
         return None
 
-    def _play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
+    def play(self) -> tuple[Move, Generator[Move, Observation, None] | None]:
+        """
+        The move that the behaviour makes now, and its generator, which nobody else has.
+        """
         generator = begin(self.script.then, self.behaviours, self.seen[0])
         try:
             move = next(generator)
@@ -133,7 +136,7 @@ class Agent:
         head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
         if not self.seen:
             return Position(head)
-        _, generator = self._play()
+        _, generator = self.play()
         try:
             return Position(f"{head}, {self.script.then.name} {_frames(generator)}")
         except _Opaque as reason:

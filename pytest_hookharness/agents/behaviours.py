@@ -3,7 +3,8 @@ This module is concerned with behaviours: how an agent goes on for ever once its
 
 Middle floor: agents. A behaviour is a generator function: it is given what the agent sees first and
 its options, yields a move, and is sent what the agent sees next. It must be deterministic, and keep
-what it remembers in plain local variables: they are part of the state that the judge compares.
+what it remembers in plain local variables: they are part of the state that the judge compares, so the
+less it remembers, the sooner a loop is proved.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def idle(seen: Observation, *, text: str = "Done.") -> Moves:
     Says the same at every stop and does nothing else.
     """
     while True:
-        seen = yield Stop(text=text)
+        yield Stop(text=text)
 
 
 def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Moves:
@@ -38,8 +39,8 @@ def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Mo
     Answers a refusal with a tool call, then wants to stop again.
     """
     while True:
-        seen = yield Run(command=run)
-        seen = yield Stop(text=text)
+        yield Run(command=run)
+        yield Stop(text=text)
 
 
 def editing(seen: Observation, *, file: str = "touched-{n}.txt", text: str = "Done.") -> Moves:
@@ -49,8 +50,8 @@ def editing(seen: Observation, *, file: str = "touched-{n}.txt", text: str = "Do
     n = 0
     while True:
         n += 1
-        seen = yield Edit(file=file.replace("{n}", str(n)), text=f"{n}\n")
-        seen = yield Stop(text=text)
+        yield Edit(file=file.replace("{n}", str(n)), text=f"{n}\n")
+        yield Stop(text=text)
 
 
 def fixing(
@@ -66,10 +67,10 @@ def fixing(
     Wants to stop a number of times, then mends what is wrong, then only wants to stop.
     """
     for _ in range(after):
-        seen = yield Stop(text=text)
-    seen = yield Run(command=run) if run else Edit(file=file, text=contents)
+        yield Stop(text=text)
+    yield Run(command=run) if run else Edit(file=file, text=contents)
     while True:
-        seen = yield Stop(text=text)
+        yield Stop(text=text)
 
 
 def promising(seen: Observation, *, tag: str, text: str = "Done.") -> Moves:
@@ -77,7 +78,7 @@ def promising(seen: Observation, *, tag: str, text: str = "Done.") -> Moves:
     Gives a promise by tag at every stop.
     """
     while True:
-        seen = yield Stop(text=f"{text} <promise>{tag}</promise>")
+        yield Stop(text=f"{text} <promise>{tag}</promise>")
 
 
 def quoting(seen: Observation, *, text: str = "") -> Moves:
@@ -95,8 +96,8 @@ def repeating(seen: Observation, *, run: str = "true", times: int = 3, text: str
     """
     while True:
         for _ in range(times):
-            seen = yield Run(command=run)
-        seen = yield Stop(text=text)
+            yield Run(command=run)
+        yield Stop(text=text)
 
 
 def oscillating(
@@ -111,10 +112,10 @@ def oscillating(
     Changes a file to one text, wants to stop, changes it to the other, wants to stop, and so on.
     """
     while True:
-        seen = yield Edit(file=file, text=one)
-        seen = yield Stop(text=text)
-        seen = yield Edit(file=file, text=other)
-        seen = yield Stop(text=text)
+        yield Edit(file=file, text=one)
+        yield Stop(text=text)
+        yield Edit(file=file, text=other)
+        yield Stop(text=text)
 
 
 BEHAVIOURS: Mapping[str, BehaviourFunction] = {

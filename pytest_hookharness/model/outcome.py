@@ -125,7 +125,10 @@ class Outcome:
         Processes that outlived the fire that started them.
         """
         return tuple(
-            process for _, fire in self.trace.fires() if fire.run is not None for process in fire.run.leftovers
+            process
+            for _, fire in self.trace.fires()
+            if fire.run is not None
+            for process in fire.run.leftovers
         )
 
 

@@ -124,8 +124,10 @@ class GuardExpectation:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """
-    What a scenario's author promises. A key that was not written is not checked, except that
-    findings and leftovers are never allowed unless named.
+    What a scenario's author promises.
+
+    A key that was not written is not checked, except that findings and leftovers are never allowed
+    unless named.
 
     Attributes:
         verdict: The verdict by name.

@@ -28,13 +28,14 @@ def test_loop_of_one_command(hook_loop):
 
 
 def test_loop_that_never_ends(hook_loop):
-    """A hook that always refuses is proved to be an endless loop with four fires."""
+    """A hook that always refuses is proved to be an endless loop with three fires."""
     outcome = hook_loop(Stop=STUBBORN)
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "exact")
-    assert outcome.verdict.guard is not None and outcome.verdict.guard.overrides == 9
-    assert outcome.fires() == 4
+    assert outcome.verdict.guard is not None
+    assert outcome.verdict.guard.overrides == 9
+    assert outcome.fires() == 3
 
 
 def test_loop_with_an_agent(hook_loop, scripted_agent):
@@ -86,7 +87,7 @@ def test_a_failed_assert_tells_the_story(project):
     result = project.run()
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*hook story*", "livelock: after turn 3 *", "*Stop*exited 2*block*never*"])
+    result.stdout.fnmatch_lines(["*hook story*", "livelock: after turn 2 *", "*Stop*exited 2*block*never*"])
 
 
 def test_loop_of_a_scenario_file(hook_loop, project):
@@ -95,13 +96,13 @@ def test_loop_of_a_scenario_file(hook_loop, project):
 
     assert hook_loop(str(file)).terminated
     assert hook_loop(f"{file}::polite[claude-code]").terminated
-    with pytest.raises(ValueError, match="has no item 'other'"):
+    with pytest.raises(ValueError, match=r"has no item 'other'"):
         hook_loop(f"{file}::other")
 
 
 def test_unknown_keywords_are_refused(hook_loop):
     """A keyword that no scenario has is an error that names the nearest one."""
-    with pytest.raises(ValueError, match="commnds.*commands"):
+    with pytest.raises(ValueError, match=r"commnds.*commands"):
         hook_loop(Stop="true", commnds={})
 
 
@@ -110,7 +111,8 @@ def test_fire_once(hook_fire):
     refused = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push --force"})
     allowed = hook_fire("PreToolUse", GUARD, tool_name="Bash", tool_input={"command": "git push"})
 
-    assert refused.refused and not allowed.refused
+    assert refused.refused
+    assert not allowed.refused
     assert refused.ruling is Ruling.DENY
     assert "no force" in refused.reason
     assert refused.ending == Exited(2)
@@ -126,13 +128,13 @@ def test_fires_share_the_workspace(hook_fire):
 
 def test_fire_with_an_unknown_field(hook_fire):
     """A field that the event does not have is an error that names the nearest one."""
-    with pytest.raises(ValueError, match="stop_hook_activ.*stop_hook_active"):
+    with pytest.raises(ValueError, match=r"stop_hook_activ.*stop_hook_active"):
         hook_fire("Stop", "true", stop_hook_activ=True)
 
 
 def test_fire_with_an_unknown_event(hook_fire):
     """An event that the host does not have is an error that names the nearest one."""
-    with pytest.raises(ValueError, match="Stopp.*Stop"):
+    with pytest.raises(ValueError, match=r"Stopp.*Stop"):
         hook_fire("Stopp", "true")
 
 
@@ -167,7 +169,7 @@ def test_failing_command(failing_command, hook_loop):
 
     assert outcome.livelock
     assert "lint: 3 problems" in outcome.reasons()[0]
-    assert len(npm.calls) == 4
+    assert len(npm.calls) == 3
     assert npm.calls[0].argv[-3:] == ("run", "lint", "--fix")
     assert npm.calls[0].cwd.endswith("/workspace")
 
@@ -230,7 +232,7 @@ def test_answers_of_other_types(hook_loop):
     answer = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
 
     assert hook_loop(hooks=hooks, answers=[answer]).terminated
-    with pytest.raises(Exception, match="of type 'prompt'.*answers:"):
+    with pytest.raises(Exception, match=r"of type 'prompt'.*answers:"):
         hook_loop(hooks=hooks)
 
 
@@ -242,7 +244,9 @@ def test_nothing_of_ours_leaks_in(hook_fire, monkeypatch):
 
     environment = hook_fire("Stop", "env").stdout
 
-    assert not [name for name in ("GIT_DIR", "AWS_SECRET", "CI=", "VIRTUAL_ENV", "PYTEST") if name in environment]
+    assert not [
+        name for name in ("GIT_DIR", "AWS_SECRET", "CI=", "VIRTUAL_ENV", "PYTEST") if name in environment
+    ]
 
 
 def test_script_is_a_value(scripted_agent):

@@ -2,6 +2,8 @@
 Claims about scenario files as pytest items.
 """
 
+import re
+
 STUBBORN = "echo 'never' >&2; exit 2"
 
 
@@ -79,7 +81,8 @@ def test_node_id_and_keyword(project):
 def test_variants_and_hosts_are_items(project):
     """Each variant on each host is an item of its own, the base among them."""
     text = project.scenario("polite").read_text()
-    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\nexit 2\\n"}\n    expect: {verdict: livelock}\n'
+    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\nexit 2\\n"}\n'
+    text += "    expect: {verdict: livelock}\n"
     project.scenario("polite", text="host: [claude-code, claude-code@2.1.329]\n" + text)
 
     result = project.run("--hook-scenarios", "-v")
@@ -141,13 +144,15 @@ def test_a_failure_tells_the_story(project):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "livelock: after turn 3 everything is as it was after turn 2 *",
+            "livelock: after turn 2 everything is as it was after turn 1 *",
             "*Stop *./hook.sh*exited 2*block*never*",
             f"*expected: terminated*scenarios/stubborn.scenario.yaml:{line}*expect.verdict*",
             "*again: *hookharness run 'scenarios/stubborn.scenario.yaml::stubborn?claude-code?' --seed 0*",
         ]
     )
-    result.stdout.fnmatch_lines(["FAILED scenarios/stubborn.scenario.yaml::stubborn?claude-code? - livelock:*"])
+    result.stdout.fnmatch_lines(
+        ["FAILED scenarios/stubborn.scenario.yaml::stubborn?claude-code? - livelock:*"]
+    )
     result.stdout.no_fnmatch_line("*pytest_hookharness/*")
 
 
@@ -162,7 +167,7 @@ def test_the_table(project):
         [
             "scenario *host *iterations *blocks *verdict *time*",
             "polite *claude-code* 2 * 1 *terminated * s*",
-            "stubborn *claude-code* 4 * 4 *livelock * s*",
+            "stubborn *claude-code* 3 * 3 *livelock * s*",
         ]
     )
 
@@ -172,11 +177,16 @@ def test_under_xdist(project):
     for number in range(3):
         project.scenario(f"polite{number}")
     project.scenario("stubborn", body=STUBBORN)
+    project.write("scenarios/test_beside.py", "def test_beside(): raise SystemExit\n")
+    project.write("tests/test_other.py", "def test_other(): raise SystemExit\n")
+    project.write("pytest.ini", "[pytest]\ntestpaths = tests\n")
 
     result = project.run("--hook-scenarios", "-n", "2", "-rf")
 
     result.assert_outcomes(passed=3, failed=1)
-    result.stdout.fnmatch_lines(["FAILED scenarios/stubborn.scenario.yaml::stubborn?claude-code? - livelock:*"])
+    result.stdout.fnmatch_lines(
+        ["FAILED scenarios/stubborn.scenario.yaml::stubborn?claude-code? - livelock:*"]
+    )
     result.stdout.fnmatch_lines_random([f"polite{number} *terminated*" for number in range(3)])
 
 
@@ -224,8 +234,6 @@ def test_nothing_is_kept_otherwise(project):
 
 def test_the_same_seed_the_same_trace(project):
     """Two runs with one seed tell the same story, times apart."""
-    import re
-
     project.scenario("stubborn", body="cat > seen.json; " + STUBBORN)
     stories = []
     for _ in range(2):

@@ -91,7 +91,7 @@ def test_loop_iterators_count():
 
     def twice_then_once(seen):
         for text in itertools.cycle(["a", "a", "b"]):
-            seen = yield Stop(text=text)
+            yield Stop(text=text)
 
     agent = start(Script(then=Behaviour(name="t")), {"t": twice_then_once})
     _, agent = play(agent, NOTHING, *[REFUSED] * 7)
@@ -110,7 +110,7 @@ def test_what_cannot_be_compared_is_said():
     def dicing(seen, dice=None):
         dice = random.Random(0)  # noqa: S311
         while True:
-            seen = yield Stop(text=str(dice.random()))
+            yield Stop(text=str(dice.random()))
 
     _, agent = play(start(Script(then=Behaviour(name="dicing")), {"dicing": dicing}), NOTHING, NOTHING)
 
@@ -134,7 +134,9 @@ def test_generator_inside_is_followed():
 
 def test_reaction():
     """A reaction replaces the next move when its event and its words were shown."""
-    heal = Reaction(event="Stop", reason="tests? fail", moves=(Run(command="make"), Stop(text="healed")), times=1)
+    heal = Reaction(
+        event="Stop", reason="tests? fail", moves=(Run(command="make"), Stop(text="healed")), times=1
+    )
     agent = start(Script(reactions=(heal,)))
 
     acts, _ = play(agent, NOTHING, NOTHING, REFUSED, NOTHING, REFUSED)

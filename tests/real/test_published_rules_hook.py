@@ -76,7 +76,7 @@ def test_after_the_fix_masked(played):
 
 
 def test_after_the_fix_editing(played):
-    """An agent that touches a new matching file before every stop is refused every time even after the fix."""
+    """An agent that touches a new file before every stop is refused every time, even after the fix."""
     outcome = played("editing", AFTER)
 
     assert isinstance(outcome.verdict, Undecided)
