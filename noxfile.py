@@ -16,6 +16,9 @@ PYTHONS = nox.project.python_versions(PROJECT)
 TEST = nox.project.dependency_groups(PROJECT, "test")
 LINT = nox.project.dependency_groups(PROJECT, "lint")
 
+# The published rules hook of DeepWork: the last version before its fix, and the first after it.
+REAL = {"HOOKHARNESS_REAL_BEFORE": "0.3.1", "HOOKHARNESS_REAL_AFTER": "0.4.0"}
+
 WHERE = "import pytest_hookharness as package; print(package.__file__)"
 
 # Tests of what is in no wheel.
@@ -80,6 +83,24 @@ def wheel(session: nox.Session) -> None:
         session.log(f"testing {found}")
         session.run("pytest", "-n", "auto", *session.posargs)
         session.run("pytest", "--hook-scenarios")
+
+
+@nox.session
+def real(session: nox.Session) -> None:
+    """
+    Drive a published hook, before and after its fix, each installed in an environment of its own.
+    """
+    session.install("-e", ".", *TEST)
+    with tempfile.TemporaryDirectory(prefix="real-") as folder:
+        environment = {}
+        for name, version in REAL.items():
+            place = Path(folder, version)
+            session.run("python", "-m", "venv", str(place), silent=True)
+            python = place / "bin" / "python"
+            install = [str(python), "-m", "pip", "install", "--quiet", f"deepwork=={version}"]
+            session.run(*install, external=True)
+            environment[name] = str(python)
+        session.run("pytest", "tests/real", "-rs", *session.posargs, env=environment)
 
 
 @nox.session

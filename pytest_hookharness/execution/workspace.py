@@ -268,8 +268,14 @@ def _surroundings(scenario: Scenario) -> list[str]:
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))
-    found += [folder for folder in path if lies_in(folder, _PRIVATE)]
+    found += [_home_of(folder) for folder in path if lies_in(folder, _PRIVATE)]
     return [folder for folder in found if os.path.exists(folder)]
+
+
+def _home_of(folder: str) -> str:
+    # The programs of a virtual environment are nothing without the rest of it.
+    parent = os.path.dirname(folder)
+    return parent if os.path.exists(os.path.join(parent, "pyvenv.cfg")) else folder
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:
