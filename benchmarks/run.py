@@ -1,5 +1,67 @@
+"""
+This module is concerned with running the benchmarks: one table after the other.
+
+usage: python benchmarks/run.py [--quick] [NAME...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
 from pathlib import Path
-import sys,tempfile
+
+import cases
 import fires
-with tempfile.TemporaryDirectory() as f:
-    print(fires.table(Path(f), quick="--quick" in sys.argv))
+import unused
+import verdicts
+import workspaces
+
+from pytest_hookharness.execution.sandbox import available_tiers
+
+TABLES = {
+    "fires": fires.table,
+    "unused": unused.table,
+    "verdicts": verdicts.table,
+    "cases": cases.table,
+    "workspaces": workspaces.table,
+}
+
+
+def main() -> None:
+    """
+    Print the tables that are named, or all of them.
+    """
+    parser = argparse.ArgumentParser(description="Run the benchmarks and print their tables.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"tables: {', '.join(TABLES)}; default all")
+    parser.add_argument("--quick", action="store_true", help="few rounds: a look, not a measurement")
+    chosen = parser.parse_args()
+    unknown = set(chosen.names) - TABLES.keys()
+    if unknown:
+        parser.error(f"there is no table {', '.join(sorted(unknown))}; choose from {', '.join(TABLES)}")
+    print(_machine())
+    for name in chosen.names or TABLES:
+        # Not below /tmp, which the hooks of an item do not share with the rest of the machine.
+        with tempfile.TemporaryDirectory(prefix="hookharness-bench-", dir=_base()) as folder:
+            print(f"\n{TABLES[name](Path(folder), quick=chosen.quick)}", flush=True)
+
+
+def _base() -> str | None:
+    return next(
+        (folder for folder in (os.environ.get("HOME"),) if folder and os.access(folder, os.W_OK)), None
+    )
+
+
+def _machine() -> str:
+    tiers = ", ".join(tier.value for tier in available_tiers())
+    load = os.getloadavg()[0]
+    return (
+        f"{os.cpu_count()} cores, {platform.system()} {platform.release()}, "
+        f"{platform.python_implementation()} {platform.python_version()}, load {load:.1f}; tiers: {tiers}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -100,10 +100,7 @@ class Bench:
         if hooks:
             keys["hooks"] = hooks
         agent, then = keys.pop("agent", None), keys.pop("then", None)
-        if isinstance(agent, Script):
-            script = agent
-        else:
-            script = loading.script_from(list(agent or []), then=then)
+        script = agent if isinstance(agent, Script) else loading.script_from(list(agent or []), then=then)
         scenario = loading.scenario_from(keys, path=self.folder / "test")
         return replace(
             scenario,

@@ -157,22 +157,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(loading.schema(), indent=2))
         return KEPT
     try:
-        scenario, settings = arguments.scenario(arguments), _settings(arguments)
-        repeat = arguments.again(arguments, scenario, settings)
-        outcome = _play(scenario, settings)
-    except Interrupted as interrupted:
-        print(story.story(interrupted.outcome, again=repeat))
-        return UNUSABLE
+        return _tell(arguments)
     except (
         ValueError,
         OSError,
-        loading.ScenarioErrors,
         pytest.UsageError,
         ExecutionError,
         WorkspaceError,
         SimulationError,
     ) as error:
         print(f"hookharness: {error}", file=sys.stderr)
+        return UNUSABLE
+
+
+def _tell(arguments: argparse.Namespace) -> int:
+    scenario, settings = arguments.scenario(arguments), _settings(arguments)
+    repeat = arguments.again(arguments, scenario, settings)
+    try:
+        outcome = _play(scenario, settings)
+    except Interrupted as interrupted:
+        print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE
     print(story.story(outcome, again=repeat))
     if outcome.passed:

@@ -199,6 +199,8 @@ class _Loop:
     def _note_calls(self, run: Run | None = None, changed: tuple[Change, ...] = ()) -> None:
         for performed in self.progress.performed:
             self._note(replace(performed, run=run, changes=changed))
+            # What was carried out is the first; others of the same step were refused or given.
+            run, changed = None, ()
 
     def _next(self, request: hosts.NextAct) -> End | None:
         if self.turn > self.reported:
@@ -303,7 +305,7 @@ class _Loop:
         return any(step.turn > self.lasso.stem for step in calls)
 
     def _assumptions(self) -> tuple[str, ...]:
-        notes = list(self.stage.sandbox.notes)
+        notes = [*self.stage.sandbox.notes, *self.stage.scanner.unapplied]
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
         return tuple(notes)

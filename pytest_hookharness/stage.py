@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -89,6 +90,7 @@ class Stage:
             tmp=str(self.workspace.tmp),
             seed=self.settings.seed,
             env=self.workspace.environment,
+            instructions=self._instructions(),
         )
         self.transcript = Path(self.facts.transcript_path)
         self._transcript_name = f"home/{self.transcript.relative_to(self.workspace.home)}"
@@ -100,6 +102,10 @@ class Stage:
         )
         self._stack.callback(self.scanner.close)
         self.files: Mapping[str, Entry] = self.scanner.scan(without=self._unread)
+
+    def _instructions(self) -> tuple[str, ...]:
+        file = self.workspace.root / "CLAUDE.md"
+        return (str(file),) if file.is_file() else ()
 
     def _configure(self) -> hosts.Configuration:
         named, inline = self.scenario.hooks, None
@@ -150,16 +156,7 @@ class Stage:
             SimulationError: A hook is no command and the scenario has no answer for it.
         """
         launches = {
-            index: hosts.launch(
-                self.profile,
-                hook,
-                payload,
-                self.facts,
-                self.workspace.environment,
-                self.patience,
-                siblings=hooks,
-                index=index,
-            )
+            index: self._launch(hooks, index, payload)
             for index, hook in enumerate(hooks)
             if hook.type == "command"
         }
@@ -169,6 +166,26 @@ class Stage:
         )
         stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
         return given, stdins
+
+    def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+        made = hosts.launch(
+            self.profile,
+            hooks[index],
+            payload,
+            self.facts,
+            self.workspace.environment,
+            self.patience,
+            siblings=hooks,
+            index=index,
+        )
+        variable = self.profile.process.env_file[0]
+        if variable in made.env:
+            Path(made.env[variable]).parent.mkdir(parents=True, exist_ok=True)
+        way = self.scenario.stdin
+        if way is None:
+            return made
+        stdin = replace(made.stdin, close=way.close, chunk=way.chunk, delay=way.delay)
+        return replace(made, stdin=stdin)
 
     @property
     def patience(self) -> float:
@@ -282,7 +299,7 @@ class Stage:
         replies = tuple(
             hosts.read_reply(self.profile, hook, event, run) for hook, run in zip(hooks, given, strict=True)
         )
-        decision = hosts.aggregate(self.profile, event, replies, finished(given))
+        decision = hosts.aggregate(self.profile, event, replies, finished(given), hooks=hooks, target=target)
         return Response(
             Hooked(
                 event=event,

@@ -117,7 +117,8 @@ def performance_of(run: Run) -> Performance:
         case Exited(code) | HeldOpen(Exited(code)):
             return Performance(exit=code, stdout=stdout, stderr=stderr)
         case Signaled(signal) | HeldOpen(Signaled(signal)):
-            return Performance(error=f"the command was ended by signal {signal}", stdout=stdout, stderr=stderr)
+            error = f"the command was ended by signal {signal}"
+            return Performance(error=error, stdout=stdout, stderr=stderr)
         case TimedOut(after):
             return Performance(error=f"the command timed out after {after:g} s", stdout=stdout, stderr=stderr)
         case NotStarted(reason):

@@ -264,7 +264,7 @@ def _surroundings(scenario: Scenario) -> list[str]:
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += scenario.reach
+    found += [*scenario.reach, *scenario.cover]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))

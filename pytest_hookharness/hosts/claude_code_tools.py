@@ -173,7 +173,7 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
     if supplied.failed or supplied.response is not None:
         return supplied
     path, text = str(made.input.get("file_path", "")), supplied.text
-    response: Json = text
+    response: Json
     match made.name:
         case "Bash":
             response = _bash(text, "")
@@ -184,6 +184,8 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
             response = _edited(made, path, Performance(original=old, content=new)).response
         case "Read":
             response = _seen(path, text).response
+        case _:
+            response = text
     return ToolResult(text=text, response=response)
 
 

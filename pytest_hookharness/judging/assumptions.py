@@ -15,6 +15,7 @@ from pytest_hookharness.model.trace import Trace
 STANDING: tuple[str, ...] = (
     "Ids and time stamps that the host makes are derived from the seed and the position.",
     "The clock, time stamps of files, the kernel and the network are not part of the state.",
+    "Nothing outside the covered folders decides; what is written there was not watched.",
 )
 
 

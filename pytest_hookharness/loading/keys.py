@@ -26,6 +26,7 @@ from pytest_hookharness.loading.shapes import (
     Whole,
 )
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
+from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 MOST_MODE = 0o7777
@@ -85,6 +86,15 @@ MASK = Either(
             besides={"not": {"required": ["keys", "text"]}},
         ),
     )
+)
+DELIVERY = Record(
+    noun="a way of writing",
+    keys=(
+        Key(name="close", shape=Switch(), doc="Whether end of file follows; a hook may wait for it."),
+        Key(name="chunk", shape=Whole(noun="a number of bytes", minimum=1), doc="Write in such pieces."),
+        Key(name="delay", shape=DURATION, doc="Before the first byte and between pieces."),
+    ),
+    build=Delivery,
 )
 ANSWER = Record(
     noun="an answer",
@@ -165,6 +175,7 @@ COMMON = (
         doc="Variables of the host's environment.",
         merges=True,
     ),
+    Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),

@@ -77,6 +77,22 @@ class Stdin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """
+    A way of writing standard input that is not the host's usual one.
+
+    Attributes:
+        close: Whether end of file is signalled afterwards.
+        chunk: Write in pieces of this many bytes; ``None`` for all at once.
+        delay: Seconds before the first byte and between pieces.
+    """
+
+    close: bool = True
+    chunk: int | None = None
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """
     All that is needed to fire one hook once.

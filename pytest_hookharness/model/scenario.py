@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
 
 VerdictName: TypeAlias = Literal[
@@ -226,6 +227,7 @@ class Scenario:
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
         env: Variables of the host's environment.
+        stdin: How the hooks' standard input is written; ``None`` for as the host does.
         network: Whether the hooks may reach the network.
         script: The agent.
         answers: Replies of handlers that are not commands.
@@ -252,6 +254,7 @@ class Scenario:
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
+    stdin: Delivery | None = None
     network: bool = False
     script: Script = Script()
     answers: tuple[Answer, ...] = ()

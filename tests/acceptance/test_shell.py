@@ -25,7 +25,7 @@ def hookharness(pytester):
     def run(*arguments):
         command = [sys.executable, "-m", "pytest_hookharness.cli", *arguments]
         return subprocess.run(
-            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=pytester.path
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=pytester.path, check=False
         )
 
     return run

@@ -1,0 +1,139 @@
+"""
+This module is concerned with what a step costs in a workspace with many files.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from measuring import Table, Turn, against, micro, take_turns
+
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.judging.fingerprint import environment_digest, state
+from pytest_hookharness.model.moves import Behaviour, Script
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import Settings
+from pytest_hookharness.stage import Stage
+
+MOST = 1.10
+FILES = 1000
+_SIZE = 3400
+_BATCH = 5
+_TURNS = 40
+
+# It rewrites a file of state, so that there is something to find in each step.
+_HOOK = """\
+#!/bin/bash
+read -r number < number
+echo $(( number + 1 )) > number
+echo more >&2
+exit 2
+"""
+
+
+def table(folder: Path, *, quick: bool) -> Table:
+    """
+    Take the steps of a loop with and without looking at the files.
+    """
+    found = Table(
+        f"5. A step: a bash hook writes a file, then all {FILES:,} files count",
+        ("step", "median", "x", "of", "aim", ""),
+    )
+    base = folder / "workspaces"
+    with ExitStack() as stack:
+        supervisor = stack.enter_context(Supervisor())
+        turns: dict[str, Turn] = {}
+        for files in (0, FILES):
+            stage = stack.enter_context(Stage.open(_scenario(files), Settings(), supervisor, base))
+            fire, step = _works(stage)
+            turns[f"fire, {files:,} files"] = _timed(fire)
+            turns[f"fire + scan + digest, {files:,} files"] = _timed(step)
+        seen = take_turns(turns, 8 if quick else 100)
+    for files in (0, FILES):
+        name, bare = f"fire + scan + digest, {files:,} files", f"fire, {files:,} files"
+        ratio = seen.ratio(name, bare)
+        found.add(bare, micro(seen.median(bare)))
+        found.add(name, micro(seen.median(name)), f"{ratio:.2f}", "the fire", *against(MOST, ratio))
+    _add_loops(found, base, rounds=2 if quick else 9)
+    return found
+
+
+def _scenario(files: int) -> Scenario:
+    text = "a line of a file that somebody wrote\n" * (_SIZE // 37)
+    return Scenario(
+        name="loop",
+        files={
+            "count.sh": _HOOK,
+            "number": "0\n",
+            **{f"src/part{number % 20}/file{number}.txt": f"{number}\n{text}" for number in range(files)},
+        },
+        hooks={"Stop": [{"hooks": [{"type": "command", "command": "./count.sh"}]}]},
+        script=Script(then=Behaviour(name="idle")),
+        env={hosts.find("claude-code").guard.variable: str(_TURNS)},
+        until="guard",
+        turns=_TURNS,
+    )
+
+
+def _works(stage: Stage) -> tuple[Callable[[], object], Callable[[], object]]:
+    payload = hosts.payload_for(stage.profile, "Stop", stage.facts, {})
+    hooks = hosts.select(stage.profile, stage.configuration.hooks, "Stop", "")
+    environment = environment_digest(stage.workspace.environment)
+    before = state({}, "", environment, stage.files)
+
+    def fire() -> None:
+        stage.fire(hooks, payload, 60.0)
+
+    def step() -> None:
+        nonlocal before
+        fire()
+        stage.transcript_opened()
+        stage.scan()
+        before = state({}, "", environment, stage.files, stage.scanner.opaque, before)
+
+    return fire, step
+
+
+def _timed(work: Callable[[], object]) -> Turn:
+    def turn() -> list[float]:
+        times = []
+        for _ in range(_BATCH):
+            began = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - began)
+        return times
+
+    return turn
+
+
+def _add_loops(found: Table, base: Path, rounds: int) -> None:
+    """
+    Play whole loops, whose turns do all that a turn does, from the second turn to the last.
+    """
+    with Harness(Settings(base=base)) as harness:
+        seen = take_turns({str(files): _turns(harness, files) for files in (0, FILES)}, rounds)
+    few, many = "0", str(FILES)
+    ratio = seen.ratio(many, few)
+    found.add("one turn of a loop, 0 files", micro(seen.median(few)))
+    found.add(
+        f"one turn of a loop, {FILES:,} files",
+        micro(seen.median(many)),
+        f"{ratio:.2f}",
+        "0 files",
+        *against(MOST, ratio),
+    )
+
+
+def _turns(harness: Harness, files: int) -> Turn:
+    def turn() -> list[float]:
+        ends: list[float] = []
+        harness.simulate(_scenario(files), on_turn=lambda *_: ends.append(time.perf_counter()))
+        assert len(ends) >= _TURNS - 1, len(ends)
+        return [after - before for before, after in zip(ends, ends[1:], strict=False)]
+
+    return turn

@@ -1,0 +1,336 @@
+"""
+Claims about the loop as a whole, each with real hooks in real processes.
+"""
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import Hooked, Moved, Performed
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
+from pytest_hookharness.settings import SimulationError
+
+REFUSE = "echo no >&2; exit 2"
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+
+
+def test_a_hook_that_never_lets_go(play):
+    """The simplest endless loop takes three fires to prove."""
+    outcome = play(hooks={"Stop": REFUSE})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.stem, outcome.verdict.period, outcome.verdict.laps) == (1, 1, 2)
+    assert outcome.fires() == 3
+
+
+def test_a_hook_that_counts(play):
+    """A hook that lets go after its own count terminates, however much its state looks like a loop."""
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 5 ] || { echo no >&2; exit 2; }"
+
+    outcome = play(hooks={"Stop": count})
+
+    assert outcome.verdict == Terminated(turn=6)
+    assert outcome.blocks("Stop") == 5
+
+
+@pytest.mark.parametrize("place", ["$HOME", "$TMPDIR", "/tmp", "/var/tmp", "/dev/shm", ".git"])
+def test_a_count_anywhere_in_the_state(play, place):
+    """A count is part of the state wherever a hook may keep it, so no loop is claimed."""
+    file = f"{place}/n"
+    count = f'n=$(cat {file} 2>/dev/null || echo 0); echo $((n+1)) > {file}; [ "$n" -ge 4 ] || exit 2'
+
+    assert play(hooks={"Stop": count}, git=True).verdict == Terminated(turn=5)
+
+
+def test_a_count_in_the_git_index(play):
+    """What is staged is part of the state."""
+    count = "touch f$(git ls-files | wc -l); git add -A; [ $(git ls-files | wc -l) -ge 6 ] || exit 2"
+
+    assert play(hooks={"Stop": count}, git=True, files={"a": "a"}).terminated
+
+
+def test_a_refreshed_git_index_is_no_change(play):
+    """A hook that merely asks for the status of the tree is still a loop."""
+    assert play(hooks={"Stop": "git status >/dev/null; exit 2"}, git=True, files={"a": "a"}).livelock
+
+
+def test_a_cycle_of_two(play):
+    """Two states in turn are a loop of period two."""
+    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; exit 2"
+
+    outcome = play(hooks={"Stop": flip})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.period == 2
+
+
+def test_a_log_that_grows(play):
+    """A hook that logs never comes to the same state, and the log is named instead of a guess."""
+    outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"}, env=OFF, turns=6)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert [change.path for change in outcome.verdict.changed] == ["workspace/log"]
+
+
+def test_a_log_that_is_masked(play):
+    """What the author declares irrelevant is left out, and the proof says so."""
+    outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"}, mask=["workspace/log"])
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "masked"
+    assert any("workspace/log" in text for text in outcome.verdict.assumptions)
+
+
+def test_a_mask_does_not_hide_an_end(play):
+    """A masked count that ends the loop within the lap is still seen to end it."""
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 1 ] || exit 2"
+
+    assert play(hooks={"Stop": count}, mask=["workspace/n"]).terminated
+
+
+def test_a_transcript_that_is_read(play):
+    """The transcript belongs to the state once a hook opens it, and so an exact proof is impossible."""
+    read = 'sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\' | xargs cat >/dev/null; exit 2'
+
+    outcome = play(hooks={"Stop": read}, env=OFF, turns=5)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert any(change.path.endswith(".jsonl") for change in outcome.verdict.changed)
+    assert all(fire.transcript_opened for _, fire in outcome.trace.fires())
+
+
+def test_a_transcript_that_is_not_read(play):
+    """A transcript that nobody opened is left out of the state, and that is printed as an assumption."""
+    outcome = play(hooks={"Stop": f"cat >/dev/null; {REFUSE}"})
+
+    assert outcome.livelock
+    assert any("transcript" in text for text in outcome.assumptions)
+    assert not any(fire.transcript_opened for _, fire in outcome.trace.fires())
+
+
+def test_a_covered_folder(play, tmp_path):
+    """A folder elsewhere that the scenario covers is part of the state."""
+    file = tmp_path / "n"
+    count = f'echo x >> {file}; [ "$(wc -l < {file})" -ge 7 ] || exit 2'
+
+    outcome = play(hooks={"Stop": count}, cover=[str(tmp_path)])
+
+    assert outcome.verdict == Terminated(turn=7)
+    assert len(file.read_text().splitlines()) == 7
+
+
+def test_the_guard_ends_what_cannot_be_proved(play):
+    """A loop without a repeat is ended by the host's guard, and that is no success of the hook."""
+    outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"})
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.verdict.guard.overrides == 9
+    assert outcome.blocks() == 8
+    assert outcome.fires() == 9
+    assert [change.path for change in outcome.verdict.changed] == ["workspace/log"]
+
+
+def test_until_guard(play):
+    """A scenario can let the guard end a loop that is long proved."""
+    outcome = play(hooks={"Stop": REFUSE}, until="guard")
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.blocks() == 8
+    assert outcome.findings == ()
+
+
+def test_the_agent_sees_what_the_model_would(play):
+    """The agent is shown the refusal in the host's words, and nothing of what goes to the person only."""
+    reply = '{"decision": "block", "reason": "run the tests", "systemMessage": "secret"}'
+
+    outcome = play(hooks={"Stop": "cat reply"}, files={"reply": reply}, turns=2)
+
+    seen = [step.exchange.saw for step in outcome.trace.steps if isinstance(step.exchange, Moved)][1]
+    assert Message("feedback", "Stop hook feedback:\nrun the tests", "Stop") in seen.messages
+    assert "secret" not in str(seen)
+
+
+def test_tool_calls_really_happen(play):
+    """A call that is let through is carried out, and one that is refused is not."""
+    guard = "grep -q forbidden && { echo no >&2; exit 2; }; exit 0"
+
+    outcome = play(
+        hooks={"PreToolUse": guard},
+        agent=[
+            {"run": "echo x > allowed.txt"},
+            {"run": "echo x > forbidden.txt"},
+            {"edit": {"file": "made.txt", "text": "made\n"}},
+            {"read": "made.txt"},
+        ],
+        expect={
+            "files": {
+                "equal": {"made.txt": "made\n"},
+                "contain": {"allowed.txt": "x"},
+                "absent": ["forbidden.txt"],
+            }
+        },
+    )
+
+    calls = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)]
+    assert [call.refused for call in calls] == [False, True, False, False]
+    assert "made" in calls[3].result.text
+    assert outcome.passed
+
+
+def test_failed_tools_wake_their_own_event(play):
+    """A call that fails wakes the hooks for failures and not those for results."""
+    outcome = play(
+        hooks={"PostToolUse": "exit 0", "PostToolUseFailure": "exit 0"},
+        agent=[{"run": "exit 3"}, {"run": "exit 0"}, {"read": "nowhere"}],
+    )
+
+    events = [hooked.event for _, hooked in outcome.trace.hooked()]
+    assert events == ["PostToolUseFailure", "PostToolUse", "PostToolUseFailure"]
+
+
+def test_parallel_calls_are_refused_one_by_one(play):
+    """Two refused calls of one move are two blocks."""
+    call = {"name": "Bash", "input": {"command": "true"}}
+
+    outcome = play(
+        hooks={"PreToolUse": REFUSE}, agent=[{"tool": [call, {**call, "input": {"command": "id"}}]}]
+    )
+
+    assert outcome.blocks("PreToolUse") == 2
+
+
+def test_hooks_of_one_event_run_at_once(play):
+    """The hooks of an event are started at the same moment: each finds the others' mark."""
+    wait = "touch {me}; while [ ! -e {other} ]; do :; done"
+    hooks = {"Stop": [wait.format(me="a", other="b"), wait.format(me="b", other="a")]}
+
+    outcome = play(hooks=hooks, patience=5)
+
+    assert outcome.terminated
+    assert outcome.findings == ()
+
+
+def test_a_tool_that_cannot_be_performed(play):
+    """A tool that the harness cannot carry out is an error that asks for its result."""
+    with pytest.raises(SimulationError, match=r"agent\[0\].*WebFetch.*result"):
+        play(agent=[{"tool": {"name": "WebFetch", "input": {"url": "x"}}}])
+
+
+def test_a_given_result(play):
+    """A result that the scenario gives stands for the call, and hooks see it as such."""
+    outcome = play(
+        hooks={"PostToolUse": "grep -q 'two hits' || exit 2"},
+        agent=[{"tool": {"name": "WebFetch", "input": {"url": "x"}}, "result": "two hits"}],
+    )
+
+    assert outcome.decisions("PostToolUse") == (Ruling.ALLOW,)
+
+
+def test_waiting_is_refused_for_now(play):
+    """A scenario that asks for time to pass is told that the clock cannot be moved, not ignored."""
+    with pytest.raises(SimulationError, match="clock"):
+        play(agent=[{"wait": "301s"}])
+
+
+def test_a_corrupted_file(play):
+    """A file can be harmed between turns."""
+    outcome = play(
+        hooks={"Stop": "[ ! -e key ] || exit 2"},
+        files={"key": "x"},
+        agent=[{"stop": "One."}, {"corrupt": {"file": "key", "how": "delete"}}, {"stop": "Two."}],
+    )
+
+    assert outcome.verdict == Terminated(turn=2)
+
+
+def test_the_environment_file(play):
+    """The file that the host offers for variables can be written to."""
+    outcome = play(hooks={"SessionStart": 'echo "export A=1" >> "$CLAUDE_ENV_FILE"'})
+
+    assert outcome.findings == ()
+
+
+def test_instructions_are_announced(play):
+    """A CLAUDE.md in the project wakes the hooks for loaded instructions."""
+    outcome = play(hooks={"InstructionsLoaded": "exit 0"}, files={"CLAUDE.md": "Be kind.\n"})
+
+    assert outcome.fires("InstructionsLoaded") == 1
+
+
+def test_no_end_of_input(play):
+    """A hook that reads to the end of an input that has none is cut, and it is said what it waited for."""
+    outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, patience=0.3)
+
+    (fire,) = (fire for _, fire in outcome.trace.fires())
+    assert outcome.terminated
+    assert [finding.name for finding in outcome.findings] == ["HUNG-FIRE"]
+    assert "stdin" in str(fire.run.ending)
+
+
+def test_settings_files_add_up(play):
+    """Hooks of all settings files of the project run, each once."""
+    one = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true one"}]}]}}
+    two = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true two"}]}]}}
+
+    outcome = play(
+        files={".claude/settings.json": json.dumps(one), ".claude/settings.local.json": json.dumps(two)}
+    )
+
+    assert sorted(fire.hook.command for _, fire in outcome.trace.fires()) == ["true one", "true two"]
+
+
+def test_a_settings_file_that_is_not_there(play):
+    """Hooks that stand in a file which does not exist are an error, not an empty configuration."""
+    with pytest.raises(SimulationError, match=r"no file '.claude/hooks.json'"):
+        play(hooks=".claude/hooks.json")
+
+
+def test_the_same_seed_gives_the_same_trace(play):
+    """Two runs with the same seed differ in nothing but times, process numbers and memory."""
+    keys = {
+        "hooks": {"Stop": "cat > seen.json; exit 2", "PreToolUse": "cat >&2", "PostToolUse": "cat"},
+        "agent": [{"run": "echo hello"}, {"edit": {"file": "a", "text": "b"}}, {"stop": "Done."}],
+        "git": True,
+    }
+    first, second = (normalised(play(**keys)) for _ in range(2))
+
+    assert first == second
+    assert "hello" in first
+
+
+def test_another_seed_gives_other_ids(harness, play):
+    """What the host makes up follows from the seed."""
+
+    def session(seed):
+        harness.settings = dataclasses.replace(harness.settings, seed=seed)
+        try:
+            outcome = play(hooks={"Stop": "true"})
+        finally:
+            harness.settings = dataclasses.replace(harness.settings, seed=0)
+        return next(fire.payload["session_id"] for _, fire in outcome.trace.fires())
+
+    assert session(0) == session(0) != session(1)
+
+
+def normalised(outcome) -> str:
+    """A trace as text, without what no two runs share."""
+
+    def plain(run: Run) -> Run:
+        return dataclasses.replace(run, started=0.0, wall=0.0, cpu=0.0, peak_memory=0, pid=0)
+
+    lines = []
+    for step in outcome.trace.steps:
+        exchange = step.exchange
+        if isinstance(exchange, Hooked):
+            fires = tuple(dataclasses.replace(fire, run=plain(fire.run)) for fire in exchange.fires)
+            exchange = dataclasses.replace(exchange, fires=fires)
+        if isinstance(exchange, Performed) and exchange.run is not None:
+            exchange = dataclasses.replace(exchange, run=plain(exchange.run))
+        lines.append(repr(dataclasses.replace(step, exchange=exchange)))
+    # Two simulations cannot have the same folder at the same time.
+    return re.sub(r"/simulation\d+/test(\.\d+)?/|-simulation\d+-test(-\d+)?-", "/base/", "\n".join(lines))
