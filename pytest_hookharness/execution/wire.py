@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD = struct.Struct("<I")
-_PIECE = 1 << 18
+_PIECE = 1 << 16  # more would be fetched from the kernel, and returned to it, for every value
 
 
 def send(peer: socket.socket, value: Any) -> None:

@@ -27,6 +27,8 @@ from pytest_hookharness.reports.words import (
 )
 
 _LABEL = 20
+# What a fire said stands in a line of its own if it does not find room beside the command.
+_ROOM = 76
 _LONGEST_CYCLE = 8
 _MOST_LINES = 14
 _HEAD, _TAIL = 6, 4
@@ -177,7 +179,7 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
     for fire in hooked.fires:
         said = reply_words(fire, hooked)
         wall = None if fire.run is None else fire.run.wall
-        yield _line(hooked.event, _fire(fire, wall, said), _fire(fire, None, said))
+        yield from _fire(hooked.event, fire, wall, said)
         ending = fire.run.ending if fire.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:
@@ -190,6 +192,16 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
         yield _line(hooked.event, f"-> block{because}")
 
 
-def _fire(fire: Fire, wall: float | None, said: str) -> str:
-    ended = "answered by the scenario" if fire.run is None else ending_words(fire.run.ending, wall)
-    return "  ".join(part for part in (command_words(fire), ended, said) if part)
+def _fire(event: str, fire: Fire, wall: float | None, said: str) -> Iterator[Line]:
+    ran, timeless = (f"{command_words(fire)}  {_ended(fire, took)}" for took in (wall, None))
+    if columns(ran) + columns(said) > _ROOM:
+        yield _line(event, ran, timeless)
+        if said:
+            yield _line("", f"  {said}")
+    else:
+        together = f"  {said}" if said else ""
+        yield _line(event, ran + together, timeless + together)
+
+
+def _ended(fire: Fire, wall: float | None) -> str:
+    return "answered by the scenario" if fire.run is None else ending_words(fire.run.ending, wall)

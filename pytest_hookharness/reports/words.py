@@ -8,6 +8,7 @@ type-check until it can be said.
 from __future__ import annotations
 
 import json
+import re
 from typing import assert_never
 
 from pytest_hookharness.model.moves import (
@@ -45,6 +46,7 @@ from pytest_hookharness.reports.plain import plain, quoted
 _REASON = 70
 _COMMAND = 44
 _LISTED = 3
+_FOLDER = re.compile(r'"?\$\{?[A-Z_]*(?:DIR|ROOT)\}?"?/')
 
 
 def move_words(move: Move) -> str:
@@ -102,7 +104,7 @@ def ending_words(ending: Ending, wall: float | None = None) -> str:
     """
     How a fire ended; ``wall`` is left out where lines are compared.
     """
-    took = "" if wall is None else f" in {wall:.1f} s"
+    took = "" if wall is None else f" in {_time(wall)}"
     match ending:
         case Exited() | Signaled():
             return f"{_exit(ending)}{took}"
@@ -119,6 +121,10 @@ def ending_words(ending: Ending, wall: float | None = None) -> str:
             return f"was not started: {plain(reason, _REASON)}"
         case _:
             assert_never(ending)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 0.095 else f"{max(1, round(seconds * 1000))} ms"
 
 
 def _exit(ending: Exited | Signaled) -> str:
@@ -154,7 +160,9 @@ def command_words(fire: Fire) -> str:
     """
     The command of a fire, or the kind of its handler.
     """
-    return plain(fire.hook.command, _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
+    # The folder that a host's variable stands for says nothing; the name behind it does.
+    command = _FOLDER.sub("", fire.hook.command)
+    return plain(command, _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
 
 
 def reply_words(fire: Fire, hooked: Hooked) -> str:
@@ -164,7 +172,9 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(reply.reason))
+        # Some hosts put the command before its words; it stands in the line already.
+        reason = reply.reason.removeprefix(f"[{fire.hook.command}]: ")
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(reason))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
