@@ -238,7 +238,7 @@ def test_the_same_seed_the_same_trace(project):
     stories = []
     for _ in range(2):
         lines = project.run("--hook-scenarios", "--hook-seed", "7").outlines
-        stories.append([re.sub(r"\d+\.\d+ ?s", "", line) for line in lines if "rootdir" not in line])
+        stories.append([re.sub(r"\d+(\.\d+)? ?m?s", "", line) for line in lines if "rootdir" not in line])
 
     assert stories[0] == stories[1]
     assert any("--seed 7" in line for line in stories[0])
