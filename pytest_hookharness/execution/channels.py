@@ -226,21 +226,12 @@ class Channels:
 
     def handed_over(self) -> None:
         """
-        Close the hook's end of the input, which the hook has now.
+        Close the hook's ends, which the hook has now.
         """
+        for descriptor in self.theirs[1:]:
+            os.close(descriptor)
         if not self.source.keep(self.theirs[0]):
             os.close(self.theirs[0])
-        # The ends of the output stay open until the hook has ended: otherwise each stream that it closes on
-        # its way out would wake us, and while we look it cannot end.
-        self.theirs = self.theirs[1:]
-
-    def let_go(self) -> None:
-        """
-        Close the hook's ends of the output, so that their end can be seen once nobody else has them.
-        """
-        for descriptor in self.theirs:
-            os.close(descriptor)
-        self.theirs = ()
 
     def stream_names(self) -> dict[str, int]:
         """
@@ -255,7 +246,6 @@ class Channels:
         """
         Give everything back.
         """
-        self.let_go()
         self.source.close()
         for sink in self.sinks:
             sink.close()

@@ -106,7 +106,6 @@ class Fire:
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
         self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-        self._channels.let_go()
         self._drain()
         self._read = self.source.read_by_hook()
         self.source.close()
