@@ -100,18 +100,21 @@ class ScenarioItem(pytest.Function):
         """
         The story of a failure at its line of the file, without a frame of ours.
         """
-        if not isinstance(excinfo.value, ScenarioFailed):
-            return super().repr_failure(excinfo)
-        outcome = excinfo.value.outcome
-        broken = outcome.violations[0].path if outcome.violations else "expect"
-        again = harness.again(self.scenario, harness.settings(self.config))
-        text = story.story(outcome, again=again)
+        problem = excinfo.value
+        if isinstance(problem, ScenarioFailed):
+            outcome = problem.outcome
+            broken = outcome.violations[0].path if outcome.violations else "expect"
+            again = harness.again(self.scenario, harness.settings(self.config))
+            return self._told(broken, story.first_line(outcome), story.story(outcome, again=again))
+        if isinstance(problem, harness.TROUBLE):
+            return self._told("name", str(problem), f"{self.name} could not be played: {problem}")
+        return super().repr_failure(excinfo)
+
+    def _told(self, path: str, line: str, text: str) -> ReprExceptionInfo:
         # Only these very classes survive the way from an xdist worker to the controller.
         return ReprExceptionInfo(
             reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
-            reprcrash=ReprFileLocation(
-                str(self.path), _line(self.scenario, broken), story.first_line(outcome)
-            ),
+            reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, path), line),
         )
 
 

@@ -17,15 +17,24 @@ from typing import Any, Self
 import pytest
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution.sandbox import Supervisor, available_tiers
+from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
+from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.simulation import Interrupted, simulate
 from pytest_hookharness.stage import Stage
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
+# What a person can do something about; anything else is a defect of ours and keeps its traceback.
+TROUBLE: tuple[type[Exception], ...] = (
+    SimulationError,
+    WorkspaceError,
+    ExecutionError,
+    hosts.UnknownHost,
+    agents.UnknownBehaviour,
+)
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 

@@ -162,18 +162,29 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     return harness.header(harness.settings(config))
 
 
-@pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """
-    Add the story of every simulation to the report of a test that failed.
+    Add what the simulations of a test gave to its report.
     """
-    answer = yield
+    report = yield
     outcomes = item.stash.get(OUTCOMES, None)
-    report = answer.get_result()
-    if outcomes and report.when == "call":
+    if outcomes is not None and report.when == "call":
         from pytest_hookharness import summary
 
-        summary.enrich(item, report, outcomes)
+        summary.enrich(item, call, report, outcomes)
+    return report
+
+
+def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -> tuple[str, str, str] | None:
+    """
+    Count a scenario that could not be played as an error, not as a failure of its hooks.
+    """
+    if report.when == "call" and ("hook_error", True) in report.user_properties:
+        return "error", "E", "ERROR"
+    return None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

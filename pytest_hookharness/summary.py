@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from pytest_hookharness.harness import TROUBLE
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import story, table
 
@@ -20,11 +21,17 @@ from pytest_hookharness.reports import story, table
 MOST_STORIES = 5
 
 
-def enrich(item: pytest.Item, report: pytest.TestReport, outcomes: Sequence[Outcome]) -> None:
+def enrich(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, outcomes: Sequence[Outcome]
+) -> None:
     """
     Put a row for the table, and for a failed Python test the story, into its report.
     """
     is_scenario = hasattr(item, "scenario")
+    if is_scenario and call.excinfo is not None and isinstance(call.excinfo.value, TROUBLE):
+        report.user_properties.append(("hook_error", True))
+    if not outcomes:
+        return
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import _socket
 import fcntl
 import os
-import socket
 import struct
 import termios
 
@@ -25,10 +24,13 @@ class Source:
     Our end of a hook's standard input.
     """
 
-    __slots__ = ("_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_spaced", "due", "fd", "taken")
+    __slots__ = (
+        "_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_socket", "_spaced", "due", "fd", "taken",
+    )  # fmt: skip
 
-    def __init__(self, fd: int, order: Order) -> None:
-        self.fd = fd
+    def __init__(self, end: int | _socket.socket, order: Order) -> None:
+        self._socket = end if isinstance(end, _socket.socket) else None
+        self.fd = fd = end if isinstance(end, int) else end.fileno()
         self.taken = 0
         self._kind = order.stdio
         self._data = memoryview(order.data)
@@ -78,20 +80,17 @@ class Source:
         """
         if self.fd < 0 or not self._close:
             return
-        if self._kind == PIPE:
-            os.close(self.fd)
-            self.fd = -1
-        elif self._kind == TTY:
-            self._type_end()
-        else:
+        if self._socket is not None:
             # Not closed: its queue still tells how much was read.
-            end = _socket.socket(fileno=self.fd)
             try:
-                end.shutdown(socket.SHUT_WR)
+                self._socket.shutdown(_socket.SHUT_WR)
             except OSError:
                 self._quiet = True
-            finally:
-                end.detach()
+        elif self._kind == PIPE:
+            os.close(self.fd)
+            self.fd = -1
+        else:
+            self._type_end()
         self._close = False
 
     def _type_end(self) -> None:
@@ -119,31 +118,28 @@ class Source:
         if self._kind == PIPE and self._mirror >= 0:
             (left,) = struct.unpack("i", fcntl.ioctl(self._mirror, termios.FIONREAD, b"\0\0\0\0"))
             return self.taken - int(left)
-        if self._kind in (PIPE, TTY) or self.fd < 0:
+        if self._socket is None or self.fd < 0:
             return None
-        return self._read_from_socket()
-
-    def _read_from_socket(self) -> int | None:
-        end = _socket.socket(fileno=self.fd)
         try:
             # A reader that closes with bytes unread resets the connection; without that, an empty queue means
             # that all of it was read.
-            if end.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0:
+            if self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR) != 0:
                 return None
             (left,) = struct.unpack("i", fcntl.ioctl(self.fd, _SIOCOUTQ, b"\0\0\0\0"))
         except OSError:
             return None
-        finally:
-            end.detach()
         return self.taken if left == 0 else None
 
     def close(self) -> None:
         """
         Give everything back.
         """
-        for descriptor in (self.fd, self._mirror):
-            if descriptor >= 0:
-                os.close(descriptor)
+        if self._socket is not None:
+            self._socket.close()
+        elif self.fd >= 0:
+            os.close(self.fd)
+        if self._mirror >= 0:
+            os.close(self._mirror)
         self.fd = self._mirror = -1
 
 
@@ -204,20 +200,20 @@ class Channels:
     __slots__ = ("names", "sinks", "source", "theirs")
 
     def __init__(self, order: Order) -> None:
+        in_ours: int | _socket.socket
         if order.stdio == PIPE:
-            (in_theirs, in_ours), (out_ours, out_theirs), (err_ours, err_theirs) = (
-                os.pipe(),
-                os.pipe(),
-                os.pipe(),
-            )
+            in_theirs, in_ours = os.pipe()
+            (out_ours, out_theirs), (err_ours, err_theirs) = os.pipe(), os.pipe()
             self.theirs: tuple[int, ...] = in_theirs, out_theirs, err_theirs
         elif order.stdio == TTY:
             in_ours, theirs = _terminal()
             out_ours, err_ours = os.dup(in_ours), -1
             self.theirs = (theirs,)
         else:
-            (in_ours, in_theirs), (out_ours, out_theirs), (err_ours, err_theirs) = _pair(), _pair(), _pair()
-            self.theirs = in_theirs, out_theirs, err_theirs
+            # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+            in_ours, in_end = _socket.socketpair()
+            (out_ours, out_theirs), (err_ours, err_theirs) = _pair(), _pair()
+            self.theirs = in_end.detach(), out_theirs, err_theirs
         self.source = Source(in_ours, order)
         self.sinks = Sink(out_ours, order.output_limit), Sink(err_ours, order.output_limit)
         # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
@@ -226,12 +222,21 @@ class Channels:
 
     def handed_over(self) -> None:
         """
-        Close the hook's ends, which the hook has now.
+        Close the hook's end of the input, which the hook has now.
         """
-        for descriptor in self.theirs[1:]:
-            os.close(descriptor)
         if not self.source.keep(self.theirs[0]):
             os.close(self.theirs[0])
+        # Those of the output stay open until the hook has ended. Otherwise each stream that it closes on its
+        # way out would wake us, to no avail, and while we look it does not get on.
+        self.theirs = self.theirs[1:]
+
+    def let_go(self) -> None:
+        """
+        Close the hook's ends of the output, so that our ends tell when nobody has them any more.
+        """
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        self.theirs = ()
 
     def stream_names(self) -> dict[str, int]:
         """
@@ -246,13 +251,13 @@ class Channels:
         """
         Give everything back.
         """
+        self.let_go()
         self.source.close()
         for sink in self.sinks:
             sink.close()
 
 
 def _pair() -> tuple[int, int]:
-    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
     ours, theirs = _socket.socketpair()
     return ours.detach(), theirs.detach()
 

@@ -106,6 +106,7 @@ class Fire:
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
         self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        self._channels.let_go()
         self._drain()
         self._read = self.source.read_by_hook()
         self.source.close()
@@ -119,11 +120,13 @@ class Fire:
         """
         Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
         """
-        ready = select.poll()
         by_number = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
+        if not by_number:
+            return
+        ready = select.poll()
         for number in by_number:
             ready.register(number, select.POLLIN)
-        for _ in range(_DRAIN_ROUNDS if by_number else 0):
+        for _ in range(_DRAIN_ROUNDS):
             seen = ready.poll(0)
             if not seen:
                 return

@@ -35,6 +35,7 @@ class Spawner:
         os.set_blocking(self._refusals, False)
         # The last argument says that vfork may be used; not every version takes it.
         self._start: Starter = _by_popen
+        self._fork_exec = _find_fork_exec()
         for self._last in ((True,), ()):
             if self._has_fork_exec():
                 self._start = self._by_fork_exec
@@ -48,7 +49,7 @@ class Spawner:
         nothing = Order(([b"?"], [], b"/", [], b"", True, None, 0.0, "", True, *(0.0,) * 4, (), "", 0.0, 0))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
-        except (ImportError, TypeError, ValueError):
+        except (TypeError, ValueError):
             return False
         # Nothing yet to be read means that this interpreter does not use vfork: then its way is of no use.
         known = self._refusal(self._refusals) is not None
@@ -88,12 +89,8 @@ class Spawner:
         return problem
 
     def _by_fork_exec(self, order: Order, streams: Streams, group: int) -> int:
-        import _posixsubprocess
-
         stdin, stdout, stderr = streams
-        # Kept untyped: every version declares it differently.
-        fork_exec: Any = _posixsubprocess.fork_exec
-        return int(fork_exec(
+        return int(self._fork_exec(
             order.argv, order.executables, True, (self._refuse,), order.cwd, order.env,
             stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
             True, order.own_session, group, None, None, None, -1, None, *self._last,
@@ -121,6 +118,18 @@ class Spawner:
             _become(order, refuse)
         finally:
             os._exit(255)
+
+
+def _find_fork_exec() -> Any:
+    """
+    Find the interpreter's private way of starting processes; ``None``, which nobody can call, if it has none.
+    """
+    # Kept untyped: every version declares it differently.
+    try:
+        import _posixsubprocess
+    except ImportError:
+        return None
+    return _posixsubprocess.fork_exec
 
 
 def _become(order: Order, refuse: int) -> None:

@@ -130,8 +130,21 @@ def test_an_unknown_behaviour(project):
 
     result = project.run("--hook-scenarios")
 
-    assert result.ret == 1
+    result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*idel*did you mean 'idle'*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def test_what_cannot_be_played_is_an_error(project):
+    """A scenario that the harness cannot play is an error with one clear sentence, never a verdict."""
+    file = project.scenario("polite")
+    project.scenario("polite", text=file.read_text().replace("hooks: {Stop: ./hook.sh}", "hooks: none.json"))
+
+    result = project.run("--hook-scenarios", "-n", "2", "-ra")
+
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["polite?claude-code? could not be played: hooks: *no file 'none.json'*"])
+    result.stdout.no_fnmatch_line("*Traceback*")
 
 
 def test_a_failure_tells_the_story(project):
