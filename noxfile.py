@@ -22,7 +22,9 @@ REAL = {"HOOKHARNESS_REAL_BEFORE": "0.3.1", "HOOKHARNESS_REAL_AFTER": "0.4.0"}
 WHERE = "import pytest_hookharness as package; print(package.__file__)"
 
 # Tests of what is in no wheel.
-OF_THE_REPOSITORY = shutil.ignore_patterns("__pycache__", "test_repository.py", "test_distribution.py")
+OF_THE_REPOSITORY = shutil.ignore_patterns(
+    "__pycache__", "benchmarks", "test_repository.py", "test_distribution.py"
+)
 
 
 @nox.session(python=PYTHONS)
@@ -106,11 +108,7 @@ def real(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """
-    Run every benchmark, one after the other.
+    Run the benchmarks; arguments go to them.
     """
-    benchmarks = sorted(Path("benchmarks").glob("*.py"))
-    if not benchmarks:
-        session.skip("there are no benchmarks")
     session.install("-e", ".", *TEST)
-    for benchmark in benchmarks:
-        session.run("python", str(benchmark), *session.posargs)
+    session.run("python", "benchmarks/run.py", *session.posargs)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from measuring import Table, Turn, against, micro, take_turns
+from measuring import Rounds, Table, Turn, against, micro, take_turns
 from toys import STDIN, build_floor, targets
 
 from pytest_hookharness.execution.environment import host_environment
@@ -19,10 +19,10 @@ from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Superviso
 from pytest_hookharness.model.processes import Launch, Stdin, Stdio, Tier
 
 AIMS = {
-    (Tier.SUBREAPER, "true"): 1.25,
-    (Tier.SUBREAPER, "bash"): 1.10,
-    (Tier.NAMESPACES, "true"): 1.60,
-    (Tier.NAMESPACES, "bash"): 1.60,
+    (Tier.SUBREAPER.value, "true"): 1.25,
+    (Tier.SUBREAPER.value, "bash"): 1.10,
+    (Tier.NAMESPACES.value, "true"): 1.60,
+    (Tier.NAMESPACES.value, "bash"): 1.60,
 }
 _BATCH = 5
 _C = "C"
@@ -44,42 +44,32 @@ def table(folder: Path, *, quick: bool) -> Table:
             turns: dict[str, Turn] = {}
             if floor is not None:
                 for stdio in (Stdio.SOCKET, Stdio.PIPE):
-                    turns[f"{_C} {stdio.value}"] = stack.enter_context(
-                        _in_c(floor, stdio, folder, words, environment)
-                    )
-            supervisor = stack.enter_context(Supervisor())
-            tiers = available_tiers()
-            for tier in tiers:
-                sandbox = stack.enter_context(supervisor.open(Confinement(tier=tier)))
-                for stdio in (Stdio.SOCKET, Stdio.PIPE):
-                    launch = Launch(
-                        argv=words,
-                        cwd=str(folder),
-                        env=environment,
-                        stdin=Stdin(data=STDIN.encode()),
-                        stdio=stdio,
-                    )
-                    turns[f"{tier.value} {stdio.value}"] = _in_sandbox(sandbox, launch)
+                    program = _in_c(floor, stdio, folder, words, environment)
+                    turns[f"{_C} {stdio.value}"] = stack.enter_context(program)
+            turns |= _in_tiers(stack, folder, words, environment)
             turns["bare pipe"] = _by_subprocess(words, environment)
             turns["usual pipe"] = _by_subprocess(
                 words, environment, timeout=10, start_new_session=True, cwd=folder
             )
             seen = take_turns(turns, rounds)
-        if floor is None:
-            found.add(f"{target}: C", "", "no C compiler")
-        for name in turns:
-            kind, _, stdio_name = name.rpartition(" ")
-            tier = next((tier for tier in tiers if tier.value == kind), None)
-            ratio = seen.ratio(name, f"{_C} {stdio_name}") if floor is not None else None
-            aim = AIMS.get((tier, target)) if tier and ratio else None
-            found.add(
-                f"{target}: {_TITLES.get(kind, kind)}",
-                stdio_name,
-                micro(seen.median(name)),
-                f"{ratio:.2f}" if ratio else "",
-                *against(aim, ratio or 0.0),
-            )
+        _add_rows(found, target, turns, seen)
     return found
+
+
+def _add_rows(found: Table, target: str, turns: Iterable[str], seen: Rounds) -> None:
+    floors = [name for name in turns if name.startswith(_C)]
+    if not floors:
+        found.add(f"{target}: C", "no C compiler")
+    for name in turns:
+        kind, _, stdio = name.rpartition(" ")
+        ratio = seen.ratio(name, f"{_C} {stdio}") if floors else None
+        found.add(
+            f"{target}: {_TITLES.get(kind, kind)}",
+            stdio,
+            micro(seen.median(name)),
+            f"{ratio:.2f}" if ratio else "",
+            *against(AIMS.get((kind, target)) if ratio else None, ratio or 0.0),
+        )
 
 
 _TITLES = {"bare": "subprocess.run(input)", "usual": "subprocess.run(input, timeout, session, cwd)"}
@@ -121,6 +111,20 @@ def _timed(work: Callable[[], object]) -> list[float]:
         work()
         times.append(time.perf_counter() - began)
     return times
+
+
+def _in_tiers(
+    stack: ExitStack, folder: Path, words: tuple[str, ...], environment: Mapping[str, str]
+) -> dict[str, Turn]:
+    turns: dict[str, Turn] = {}
+    supervisor = stack.enter_context(Supervisor())
+    for tier in available_tiers():
+        sandbox = stack.enter_context(supervisor.open(Confinement(tier=tier)))
+        for stdio in (Stdio.SOCKET, Stdio.PIPE):
+            stdin = Stdin(data=STDIN.encode())
+            launch = Launch(argv=words, cwd=str(folder), env=environment, stdin=stdin, stdio=stdio)
+            turns[f"{tier.value} {stdio.value}"] = _in_sandbox(sandbox, launch)
+    return turns
 
 
 def _in_sandbox(sandbox: Sandbox, launch: Launch) -> Turn:

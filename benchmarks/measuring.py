@@ -103,6 +103,16 @@ class Table:
         return "\n".join([f"{self.title} (load {os.getloadavg()[0]:.1f})", *body])
 
 
+def pytest_environment() -> dict[str, str]:
+    """
+    The environment for a pytest whose start is measured: no settings of ours, no plugins but those named.
+    """
+    # With bytecode, as it is installed for users: to compile everything anew would be most of a start.
+    begins = ("PYTEST", "COV", "PYTHONDONTWRITEBYTECODE")
+    env = {name: value for name, value in os.environ.items() if not name.startswith(begins)}
+    return {**env, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
 def against(aim: float | None, reached: float, form: str = "{:.2f}") -> tuple[str, str]:
     """
     An aim that is an upper bound, and whether it was reached; nothing if there is no aim.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import sys
 import tempfile
 from pathlib import Path
 
@@ -43,15 +42,9 @@ def main() -> None:
         parser.error(f"there is no table {', '.join(sorted(unknown))}; choose from {', '.join(TABLES)}")
     print(_machine())
     for name in chosen.names or TABLES:
-        # Not below /tmp, which the hooks of an item do not share with the rest of the machine.
-        with tempfile.TemporaryDirectory(prefix="hookharness-bench-", dir=_base()) as folder:
+        # Where projects lie: not below /tmp, of which hooks have one of their own.
+        with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
             print(f"\n{TABLES[name](Path(folder), quick=chosen.quick)}", flush=True)
-
-
-def _base() -> str | None:
-    return next(
-        (folder for folder in (os.environ.get("HOME"),) if folder and os.access(folder, os.W_OK)), None
-    )
 
 
 def _machine() -> str:
@@ -64,4 +57,4 @@ def _machine() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -4,15 +4,13 @@ This module is concerned with what the installed plugin costs a run that does no
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from measuring import Table, Turn, against, milli, take_turns
+from measuring import Rounds, Table, Turn, against, milli, pytest_environment, take_turns
 
 MOST_MILLISECONDS = 5.0
 MOST_MODULES = 3
@@ -40,14 +38,15 @@ def table(folder: Path, *, quick: bool) -> Table:
     (place / "test_nothing.py").write_text("def test_nothing(): pass\n")
     (place / "spy.py").write_text(_SPY)
     for name, words in {"one empty test": (), "--collect-only": ("--collect-only",)}.items():
-        wall, cpu = [
-            take_turns(
-                {"with": _clocked(place, (*_ON, *words), clock), "without": _clocked(place, words, clock)},
-                4 if quick else 25,
-            )
-            for clock in (_wall, _cpu)
-        ]
-        more = cpu.difference("with", "without")
+        cpu: dict[str, list[list[float]]] = {"with": [], "without": []}
+        wall = take_turns(
+            {
+                "with": _clocked(place, (*_ON, *words), cpu["with"]),
+                "without": _clocked(place, words, cpu["without"]),
+            },
+            4 if quick else 40,
+        )
+        more = Rounds(cpu).difference("with", "without")
         found.add(
             name,
             milli(wall.median("with")),
@@ -64,30 +63,31 @@ def table(folder: Path, *, quick: bool) -> Table:
 _ON = ("-p", "pytest_hookharness.plugin")
 
 
-def _wall() -> float:
-    return time.perf_counter()
-
-
-def _cpu() -> float:
+def _used() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def _clocked(place: Path, words: tuple[str, ...], clock: Callable[[], float]) -> Turn:
+def _clocked(place: Path, words: tuple[str, ...], cpu: list[list[float]]) -> Turn:
+    """
+    A turn whose time is that of the wall clock; the time on the processor is added to a list.
+    """
+
     def turn() -> list[float]:
-        began = clock()
+        began, used = time.perf_counter(), _used()
         _run(place, *words)
-        return [clock() - began]
+        cpu.append([_used() - used])
+        return [time.perf_counter() - began]
 
     return turn
 
 
 def _run(place: Path, *words: str) -> str:
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    # No plugins but those that are named: what others take would only be noise.
-    env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    return subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, check=True).stdout
+    run = subprocess.run(
+        command, cwd=place, env=pytest_environment(), capture_output=True, text=True, check=True
+    )
+    return run.stdout
 
 
 def count_modules(place: Path) -> int:

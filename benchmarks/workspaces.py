@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 
 from measuring import Table, Turn, against, micro, take_turns
@@ -134,6 +135,6 @@ def _turns(harness: Harness, files: int) -> Turn:
         ends: list[float] = []
         harness.simulate(_scenario(files), on_turn=lambda *_: ends.append(time.perf_counter()))
         assert len(ends) >= _TURNS - 1, len(ends)
-        return [after - before for before, after in zip(ends, ends[1:], strict=False)]
+        return [after - before for before, after in pairwise(ends)]
 
     return turn

@@ -21,24 +21,28 @@ from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.protocol import EventFields, Json
-from pytest_hookharness.model.scenario import Double, Expectation, Scenario
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.stage import Stage
 
-_LOCAL = re.compile(r"(?<![^\s=])\.{1,2}/[^\s;|&<>()\"'$`*?]+")
+_WORD = re.compile(r"(?<![^\s=])[^\s;|&<>()\"'$`*?=]+")
 
 
 def anchor(command: str, folder: Path) -> str:
     """
-    Write the files that a command names with ``./`` or ``../`` in full, where they exist in a folder.
+    Write the files that a command names in full, where they exist in a folder.
 
-    The hook itself runs in a throw-away workspace, in which such a path would point nowhere.
+    The hook itself runs in a throw-away workspace, in which such a path would point nowhere. A bare
+    first word is a program to be looked up on the PATH, as in any shell.
     """
 
     def full(found: re.Match[str]) -> str:
-        path = (folder / found[0]).resolve()
-        return shlex.quote(str(path)) if path.exists() else found[0]
+        word = found[0]
+        if word.startswith("/") or ("/" not in word and found.start() == 0):
+            return word
+        path = folder / word
+        return shlex.quote(str(path.resolve())) if path.is_file() else word
 
-    return _LOCAL.sub(full, command)
+    return _WORD.sub(full, command)
 
 
 def _anchored(value: Json, folder: Path) -> Json:
@@ -106,7 +110,6 @@ class Bench:
             scenario,
             script=script,
             commands={**self.commands, **scenario.commands},
-            expect=scenario.expect if "expect" in keys else Expectation(),
             origin=None,
             reach=(str(self.folder),),
         )

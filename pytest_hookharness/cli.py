@@ -20,10 +20,11 @@ from pytest_hookharness import __version__, hosts, loading
 from pytest_hookharness.bench import anchor, event_fields, pick
 from pytest_hookharness.execution.sandbox import ExecutionError
 from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.harness import TIERS, Harness, again, header, options, seconds
+from pytest_hookharness.harness import TIERS, Harness, again, header, options, seconds, whole
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.simulation import Interrupted
 
@@ -38,10 +39,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--seed", type=int, default=0, help="seed of everything that is made up (0)")
+    shared.add_argument("--seed", type=_whole(0), default=0, help="seed of everything that is made up (0)")
     shared.add_argument("--patience", default="10s", help="cut a fire after this (10s)")
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
-    shared.add_argument("--turns", type=int, help="most turns that are played")
+    shared.add_argument("--turns", type=_whole(1), help="most turns that are played")
     shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
     shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
 
@@ -69,6 +70,14 @@ def _parser() -> argparse.ArgumentParser:
     schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
     schema.set_defaults(scenario=None)
     return parser
+
+
+def _whole(least: int) -> Callable[[str], int]:
+    def number(text: str) -> int:
+        return whole(text, "this", least)
+
+    number.__name__ = f"whole number of {least} or more"
+    return number
 
 
 _TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
@@ -166,7 +175,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         WorkspaceError,
         SimulationError,
     ) as error:
-        print(f"hookharness: {error}", file=sys.stderr)
+        said = "\n".join(plain(line, 1000) for line in str(error).splitlines())
+        print(f"hookharness: {said}", file=sys.stderr)
         return UNUSABLE
 
 

@@ -19,8 +19,9 @@ from pytest_hookharness import harness, loading
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.plain import plain
 
-_MATERIAL = re.compile(r"^\s*(?:project|plugin):\s*[\"']?([^\"'\s#]+)", re.MULTILINE)
+_MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
 
 
 class ScenarioFailed(Exception):
@@ -107,7 +108,8 @@ class ScenarioItem(pytest.Function):
             again = harness.again(self.scenario, harness.settings(self.config))
             return self._told(broken, story.first_line(outcome), story.story(outcome, again=again))
         if isinstance(problem, harness.TROUBLE):
-            return self._told("name", str(problem), f"{self.name} could not be played: {problem}")
+            said = plain(str(problem), 1000)
+            return self._told("name", said, f"{self.name} could not be played: {said}")
         return super().repr_failure(excinfo)
 
     def _told(self, path: str, line: str, text: str) -> ReprExceptionInfo:
@@ -126,11 +128,15 @@ def is_material(folder: Path) -> bool:
     """
     Whether a folder is the project or the plugin of a scenario beside it, and so no place for tests.
     """
-    for file in folder.parent.glob("*.scenario.yaml"):
-        try:
-            named = _MATERIAL.findall(file.read_text("utf-8", "replace"))
-        except OSError:
-            continue
-        if any((file.parent / name).resolve() == folder.resolve() for name in named):
-            return True
-    return False
+    return any(folder.resolve() in _material(file) for file in folder.parent.glob("*.scenario.yaml"))
+
+
+def _material(file: Path) -> frozenset[Path]:
+    try:
+        scenarios = loading.load(file)
+    except loading.ScenarioErrors:
+        # It will be reported where the file is collected; what it names is found by its words.
+        found = _MATERIAL.findall(file.read_text("utf-8", "replace")) if file.is_file() else []
+        return frozenset((file.parent / name.strip("\"'")).resolve() for name in found)
+    named = (folder for scenario in scenarios for folder in (scenario.project, scenario.plugin))
+    return frozenset(folder.resolve() for folder in named if folder is not None)

@@ -44,7 +44,13 @@ class HookLoop:
             return self._bench.simulate(self._bench.scenario(keys))
         if isinstance(scenario, Scenario):
             return self._bench.simulate(replace(scenario, **keys) if keys else scenario)
-        return self._bench.simulate(pick(str(scenario), self._bench.folder))
+        name = str(scenario)
+        if "::" not in name and not name.endswith(".scenario.yaml"):
+            raise ValueError(
+                f"hook_loop({name!r}): this is no scenario file; to loop on a hook, name its event: "
+                f"hook_loop(Stop={name!r})"
+            )
+        return self._bench.simulate(pick(name, self._bench.folder))
 
 
 class HookFire:
@@ -62,10 +68,16 @@ class HookFire:
         Keywords are fields of the event's payload; all others are made up from the seed.
 
         Raises:
-            ValueError: The host has no such event, or the event no such field.
+            ValueError: The host has no such event, the event no such field, or no hook was fired.
         """
         scenario = self._bench.scenario({event: command} if command is not None else {})
-        return self._bench.stage(scenario).ask(event, fields)
+        response = self._bench.stage(scenario).ask(event, fields)
+        if not response.fires:
+            raise ValueError(
+                f"hook_fire({event!r}): no hook was fired; either none is configured for this event, "
+                f"or no matcher fits {response.hooked.target!r}"
+            )
+        return response
 
 
 class HookPayload:

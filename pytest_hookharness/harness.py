@@ -52,7 +52,13 @@ def seconds(text: str, where: str) -> float:
     return float(found[1]) * _UNITS[found[2] or "s"]
 
 
-def _whole(text: str, where: str, least: int) -> int:
+def whole(text: str, where: str, least: int) -> int:
+    """
+    Read a whole number.
+
+    Raises:
+        pytest.UsageError: It is none, or less than ``least``; the message names ``where`` it was written.
+    """
     if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
         raise pytest.UsageError(f"{where}: {text!r} is not a whole number of {least} or more")
     return int(text)
@@ -74,10 +80,10 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
 
     turns, where = chosen("turns")
     return Settings(
-        seed=_whole(*chosen("seed"), least=0),
+        seed=whole(*chosen("seed"), least=0),
         patience=seconds(*chosen("patience")),
         wall=seconds(*chosen("budget")),
-        turns=_whole(turns, where, least=1) if turns else None,
+        turns=whole(turns, where, least=1) if turns else None,
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
@@ -145,7 +151,7 @@ class Harness:
         self.interrupted: Outcome | None = None
         self._hook = hook
         self._supervisor: Supervisor | None = None
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._scratch: Path | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -163,7 +169,9 @@ class Harness:
             self._supervisor.close()
             self._supervisor = None
         if self._scratch is not None:
-            self._scratch.cleanup()
+            # What is kept lies in it.
+            if not any(self._scratch.iterdir()):
+                self._scratch.rmdir()
             self._scratch = None
 
     @property
@@ -183,8 +191,8 @@ class Harness:
         if self.settings.base is not None:
             return self.settings.base
         if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="hookharness-")
-        return Path(self._scratch.name)
+            self._scratch = Path(tempfile.mkdtemp(prefix="hookharness-"))
+        return self._scratch
 
     @property
     def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
+_CHECKED = ("seed", "turns", "patience", "budget")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -97,11 +98,15 @@ def _alone(config: pytest.Config) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Turn to the scenario folders when the flag stands alone.
+    Check the options, and turn to the scenario folders when the flag stands alone.
 
     Raises:
-        pytest.UsageError: None of the folders exists.
+        pytest.UsageError: An option cannot be read, or none of the folders exists.
     """
+    if any(config.getoption(f"--hook-{name}") is not None for name in _CHECKED):
+        from pytest_hookharness import harness
+
+        harness.settings(config)
     if not _alone(config):
         return
     named = config.getini("hook_scenario_paths")
@@ -127,11 +132,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """
     Leave alone what is not a scenario, and the projects that scenarios copy.
     """
-    if not _wanted(config):
-        return None
-    from pytest_hookharness import collection
-
     if collection_path.is_dir():
+        # A look at names only, so that a run without scenarios pays for nothing else.
+        if not any(path.name.endswith(SUFFIX) for path in collection_path.parent.iterdir()):
+            return None
+        from pytest_hookharness import collection
+
         return True if collection.is_material(collection_path) else None
     if _alone(config) and not collection_path.name.endswith(SUFFIX):
         return True

@@ -16,12 +16,14 @@ from typing import assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.firing import collect, finished
 from pytest_hookharness.judging import opinion
+from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.judging.lasso import Lasso, follow
 from pytest_hookharness.judging.promises import violations
-from pytest_hookharness.model.moves import Act, Corrupt, Observation, Wait
+from pytest_hookharness.model.moves import Act, Corrupt, Observation, Performance, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.scenario import Scenario
@@ -37,8 +39,9 @@ from pytest_hookharness.model.trace import (
     Step,
     Trace,
 )
+from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings, SimulationError
-from pytest_hookharness.stage import Stage, collect, finished
+from pytest_hookharness.stage import Stage
 
 OnTurn = Callable[[int, int], None]
 
@@ -86,6 +89,7 @@ def simulate(
     """
     agent = agents.start(scenario.script, behaviours)
     with Stage.open(scenario, settings, supervisor, base) as stage:
+        check_references(scenario, stage.profile, stage.configuration)
         loop = _Loop(stage, agent, on_turn)
         try:
             end = loop.play()
@@ -117,7 +121,7 @@ class _Loop:
         self.flaky = False
         self.began = time.monotonic()
         scenario, settings = stage.scenario, stage.settings
-        self.most_turns = settings.turns or scenario.turns
+        self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
         self.progress = hosts.begin(stage.profile, stage.configuration, stage.facts)
 
@@ -152,9 +156,7 @@ class _Loop:
                 return End(how="wall", turn=self.turn)
 
     def _ended(self, request: hosts.Ended) -> End:
-        # A session that was ended in the middle of a turn is for the judge to understand.
-        how = "stopped" if request.how == "idle" else request.how
-        return End(how=how, turn=self.turn, why=request.why, rule=request.rule)
+        return End(how=request.how, turn=self.turn, why=request.why, rule=request.rule)
 
     def _write(self, request: hosts.Request) -> None:
         stage = self.stage
@@ -189,12 +191,28 @@ class _Loop:
             )
         )
         self._note_calls()
+        self._reload(changed)
+
+    def _reload(self, changed: tuple[Change, ...]) -> None:
+        # The host reads settings anew when they change, so a hook may have switched itself off.
+        if self.stage.reconfigured(changed):
+            session = hosts.reconfigure(self.progress.session, self.stage.configuration)
+            self.progress = replace(self.progress, session=session)
 
     def _perform(self, request: hosts.PerformCall) -> None:
-        performance, run = self.stage.perform(request.call, request.operation, self.remaining)
+        performance, run = self._carry_out(request)
         changed = self.stage.scan()
         self.progress = hosts.advance(self.progress.session, performance)
         self._note_calls(run, changed)
+        self._reload(changed)
+
+    def _carry_out(self, request: hosts.PerformCall) -> tuple[Performance, Run | None]:
+        promised = request.call.expect
+        if promised in ("deny", "ask"):
+            # The guard under test has failed. What it should have stopped may be harmful, and is not done.
+            error = f"not carried out: it was promised that hooks {promised} this call"
+            return Performance(error=error), None
+        return self.stage.perform(request.call, request.operation, self.remaining)
 
     def _note_calls(self, run: Run | None = None, changed: tuple[Change, ...] = ()) -> None:
         for performed in self.progress.performed:
@@ -243,13 +261,16 @@ class _Loop:
                     return act
 
     def _remember(self, saw: Observation) -> None:
+        # The host has written to the transcript since the last fire, which counts if that is read.
+        self.stage.scan()
         position = self.agent.position
         self.states[self.turn] = state(
             visible=self.progress.session.visible,
-            agent=json.dumps([position.text, [repr(message) for message in saw.messages]]),
+            agent=json.dumps([position.text, *map(repr, saw.messages), self.stage.answers.position]),
             environment=self.environment,
             files=self.stage.files,
             opaque=position.opaque or self.stage.scanner.opaque,
+            previous=next(reversed(self.states.values()), None),
         )
 
     def _recurred(self) -> End | None:
@@ -258,7 +279,8 @@ class _Loop:
         if self.lasso is not None and self.lasso != before:
             # Read in full and without any cache, to be compared with the same at the end of the lap.
             self.files_in_full = self.stage.read_in_full()
-        if sure is None or self.flaky:
+        # Once the lap is over; later turns are at other places of the cycle.
+        if sure is None or self.lasso is None or self.turn != self.lasso.last:
             return None
         self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
         if self.stage.scenario.until == "guard":
@@ -282,6 +304,7 @@ class _Loop:
             masked=stage.scanner.masked,
             assumptions=self._assumptions(),
             problems=stage.configuration.problems,
+            configured=tuple(hook.event for hook in stage.configuration.hooks),
         )
         outcome = Outcome(
             scenario=stage.scenario,
@@ -301,11 +324,13 @@ class _Loop:
     def _lap_used_tools(self) -> bool:
         if self.lasso is None:
             return False
-        calls = (step for step in self.steps if isinstance(step.exchange, Performed))
-        return any(step.turn > self.lasso.stem for step in calls)
+        lap = (step.exchange for step in self.steps if step.turn > self.lasso.stem)
+        return any(isinstance(exchange, Performed) and not exchange.refused for exchange in lap)
 
     def _assumptions(self) -> tuple[str, ...]:
-        notes = [*self.stage.sandbox.notes, *self.stage.scanner.unapplied]
+        sandbox = self.stage.sandbox
+        outside = CONTAINED if sandbox.contained else UNCONTAINED
+        notes = [outside, *sandbox.notes, *self.stage.scanner.unapplied]
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
         return tuple(notes)

@@ -7,7 +7,9 @@ all that a single fire needs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -18,16 +20,19 @@ from pytest_hookharness import hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.tools import perform, performance_of
-from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
+from pytest_hookharness.firing import Answers, collect, finished
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Payload, Reply
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Entry, Fire, Hooked
+from pytest_hookharness.model.trace import Change, Entry, Hooked
 from pytest_hookharness.settings import Settings, SimulationError
+
+_PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 
 class Stage:
@@ -42,6 +47,7 @@ class Stage:
         sandbox: Where processes run.
         configuration: The hooks that the host read, and what was wrong with their files.
         facts: What the session knows of its place.
+        answers: What handlers say that are no commands.
         files: The covered files as they were last seen.
     """
 
@@ -49,7 +55,7 @@ class Stage:
         self.scenario = scenario
         self.settings = settings
         self.profile = hosts.find(scenario.host)
-        self._answered: dict[int, int] = {}
+        self.answers = Answers(scenario.answers)
         self.transcript_counts = False
         self._stack = ExitStack()
         try:
@@ -72,17 +78,19 @@ class Stage:
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
         self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base))
+        self.configuration = self._configure()
         self.sandbox: Sandbox = self._stack.enter_context(
             supervisor.open(
                 Confinement(
                     tier=self.settings.tier,
                     network=self.scenario.network,
                     private=self.workspace.private,
-                    visible=self.workspace.visible,
+                    visible=(*self.workspace.visible, *self._named_folders()),
+                    writable=self.workspace.writable,
+                    outside=str(self.workspace.outside),
                 )
             )
         )
-        self.configuration = self._configure()
         self.facts = hosts.facts(
             self.profile,
             workspace=str(self.workspace.root),
@@ -96,26 +104,53 @@ class Stage:
         self._transcript_name = f"home/{self.transcript.relative_to(self.workspace.home)}"
         self.scanner = Scanner(
             self.workspace.roots,
+            walked=(OUTSIDE,),
             masks=self.scenario.masks,
             skip=self.sandbox.stubs,
             transcripts=(self.transcript,),
+            watches=supervisor.watches,
         )
         self._stack.callback(self.scanner.close)
         self.files: Mapping[str, Entry] = self.scanner.scan(without=self._unread)
+
+    def _named_folders(self) -> Iterator[str]:
+        # A hook may be given by its place below /tmp, which the private one would hide.
+        hidden = tuple(f"{point}/" for point in self.workspace.private)
+        for hook in self.configuration.hooks:
+            for word in _PATH.findall(hook.command):
+                ours = word.startswith(str(self.workspace.base))
+                if word.startswith(hidden) and not ours and Path(word).is_file():
+                    yield str(Path(word).parent)
 
     def _instructions(self) -> tuple[str, ...]:
         file = self.workspace.root / "CLAUDE.md"
         return (str(file),) if file.is_file() else ()
 
-    def _configure(self) -> hosts.Configuration:
-        named, inline = self.scenario.hooks, None
-        paths: tuple[str, ...] = self.profile.settings_paths
+    @property
+    def _settings_paths(self) -> tuple[str, ...]:
+        named = self.scenario.hooks
         if isinstance(named, str):
-            paths = (f"workspace/{named}",)
-        elif named is not None:
-            inline, paths = named, ()
+            return (f"workspace/{named}",)
+        return self.profile.settings_paths if named is None else ()
+
+    def reconfigured(self, changed: Sequence[Change]) -> bool:
+        """
+        Whether files that hold settings are among those that changed; they are read again then.
+        """
+        if not any(change.path in self._settings_paths for change in changed):
+            return False
+        before = self.configuration.problems
+        self.configuration = self._configure()
+        problems = dict.fromkeys((*before, *self.configuration.problems))
+        self.configuration = replace(self.configuration, problems=tuple(problems))
+        return True
+
+    def _configure(self) -> hosts.Configuration:
+        named = self.scenario.hooks
+        inline = None if named is None or isinstance(named, str) else named
+        paths = self._settings_paths
         texts = {path: text for path in paths if (text := self.workspace.read(path)) is not None}
-        if isinstance(named, str) and not texts:
+        if isinstance(named, str) and not texts and not hasattr(self, "configuration"):
             raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
         plugin = self.workspace.plugin
         path = f"plugin/{self.profile.config.plugin_path}"
@@ -162,7 +197,7 @@ class Stage:
         }
         runs = dict(zip(launches, self.sandbox.run(tuple(launches.values()), budget=budget), strict=True))
         given = tuple(
-            runs[index] if index in runs else self._answer(hook) for index, hook in enumerate(hooks)
+            runs[index] if index in runs else self.answers.give(hook) for index, hook in enumerate(hooks)
         )
         stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
         return given, stdins
@@ -180,7 +215,7 @@ class Stage:
         )
         variable = self.profile.process.env_file[0]
         if variable in made.env:
-            Path(made.env[variable]).parent.mkdir(parents=True, exist_ok=True)
+            self.workspace.make_folder(Path(made.env[variable]).parent)
         way = self.scenario.stdin
         if way is None:
             return made
@@ -194,18 +229,6 @@ class Stage:
         """
         own = self.scenario.patience
         return own if own is not None else self.settings.patience
-
-    def _answer(self, hook: Hook) -> Payload:
-        said = " ".join(str(value) for value in hook.options.values())
-        for index, answer in enumerate(self.scenario.answers):
-            fits = (answer.event, answer.type) == (hook.event, hook.type) and answer.match in said
-            if fits and (answer.times is None or self._answered.get(index, 0) < answer.times):
-                self._answered[index] = self._answered.get(index, 0) + 1
-                return answer.reply
-        raise SimulationError(
-            f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
-            f"say what it answers: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
-        )
 
     def perform(
         self, call: ToolCall, operation: hosts.Operation | None, budget: float
@@ -235,8 +258,12 @@ class Stage:
         return self.workspace.private if self.sandbox.tier is Tier.NAMESPACES else {}
 
     def _shell(self, command: str) -> Launch:
+        folder = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
+        present = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        sourced = hosts.env_files(self.profile, self.facts, present)
+        lines = [*(f". {shlex.quote(file)}" for file in sourced), command]
         return Launch(
-            argv=("bash", "-c", command),
+            argv=("bash", "-c", "\n".join(lines)),
             cwd=str(self.workspace.root),
             env=self.workspace.environment,
             stdio=Stdio.PIPE,
@@ -309,35 +336,3 @@ class Stage:
                 changes=self.scan(),
             )
         )
-
-
-def finished(given: Sequence[Run | Payload]) -> tuple[int, ...]:
-    """
-    The order in which the fires of a batch ended.
-    """
-    ends = [run.started + run.wall if isinstance(run, Run) else 0.0 for run in given]
-    return tuple(sorted(range(len(ends)), key=ends.__getitem__))
-
-
-def collect(
-    hooks: Sequence[Hook],
-    payload: Payload,
-    stdins: Sequence[bytes],
-    given: Sequence[Run | Payload],
-    replies: Sequence[Reply],
-    opened: bool | None = None,
-) -> tuple[Fire, ...]:
-    """
-    The fires of a batch as the trace keeps them.
-    """
-    return tuple(
-        Fire(
-            hook=hook,
-            payload=payload,
-            stdin=stdin,
-            run=run if isinstance(run, Run) else None,
-            reply=reply,
-            transcript_opened=opened,
-        )
-        for hook, stdin, run, reply in zip(hooks, stdins, given, replies, strict=True)
-    )

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness.harness import TROUBLE
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import story, table
+from pytest_hookharness.reports.plain import plain
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
@@ -28,7 +28,9 @@ def enrich(
     Put a row for the table, and for a failed Python test the story, into its report.
     """
     is_scenario = hasattr(item, "scenario")
-    if is_scenario and call.excinfo is not None and isinstance(call.excinfo.value, TROUBLE):
+    # A broken promise is the only way in which a scenario fails; all else is trouble of the harness.
+    broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
+    if is_scenario and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
     if not outcomes:
         return
@@ -37,7 +39,7 @@ def enrich(
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
     # The JUnit report takes what the item has when it is torn down.
-    item.user_properties.extend(properties)
+    item.user_properties.extend(pair for pair in properties if pair not in item.user_properties)
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             again = shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
@@ -45,7 +47,7 @@ def enrich(
     if report.failed:
         for outcome in outcomes:
             if outcome.kept:
-                report.sections.append(("hook workspace", f"kept in {outcome.kept}"))
+                report.sections.append(("hook workspace", f"kept in {plain(outcome.kept, 400)}"))
 
 
 def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:

@@ -16,7 +16,7 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset({"settings", "stage", "simulation", "probing", "exploration"})
+UPPER = frozenset({"settings", "firing", "stage", "references", "simulation", "probing", "exploration"})
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -25,8 +25,10 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "imports": frozenset(),
     **dict.fromkeys(ROOMS, frozenset({"model"})),
     "settings": frozenset({"model"}),
-    "stage": LOOP | {"settings"},
-    "simulation": LOOP | {"settings", "stage"},
+    "firing": frozenset({"model", "settings"}),
+    "stage": LOOP | {"settings", "firing"},
+    "references": frozenset({"model", "hosts", "settings"}),
+    "simulation": LOOP | {"settings", "firing", "stage", "references"},
     "probing": LOOP | {"settings", "stage", "simulation"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,

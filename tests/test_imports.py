@@ -90,7 +90,7 @@ def test_unused_plugin_loads_three_modules(tmp_path):
 
 def test_engine_is_not_rewritten(tmp_path):
     """A run over scenario files loads the engine, and pytest rewrites none of it."""
-    write(tmp_path, {"nothing.scenario.yaml": "name: nothing\n"})
+    write(tmp_path, {"nothing.scenario.yaml": 'name: nothing\nhooks: {Stop: "true"}\n'})
     seen = loaders(tmp_path, "--hook-scenarios", ".")
     ours = {name: loader for name, loader in seen.items() if name.split(".")[0] == "pytest_hookharness"}
 

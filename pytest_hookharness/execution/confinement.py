@@ -53,12 +53,16 @@ def confine(path: str | Path, folders: Iterable[Path]) -> Path:
     return Path(resolved)
 
 
-def read_bytes(path: Path) -> bytes | None:
+def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
     """
     All of a regular file; ``None`` if there is nothing at that path.
 
+    Args:
+        path: The file.
+        most: Bytes that it may have; ``None`` for any number.
+
     Raises:
-        WorkspaceError: It is there and cannot be read, or is something else than a file.
+        WorkspaceError: It is there and cannot be read, is too large, or is something else than a file.
     """
     try:
         # Not blocking, for a named pipe without a writer would hold us for ever.
@@ -71,8 +75,12 @@ def read_bytes(path: Path) -> bytes | None:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise WorkspaceError(path, "is not a regular file")
         parts: list[bytes] = []
+        size = 0
         while data := os.read(descriptor, 1 << 20):
             parts.append(data)
+            size += len(data)
+            if most is not None and size > most:
+                raise WorkspaceError(path, f"is larger than {most} bytes")
         return b"".join(parts)
     except OSError as error:
         raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error

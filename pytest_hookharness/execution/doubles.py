@@ -16,11 +16,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.execution.confinement import WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.execution.confinement import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Double
 
 STDIN_LIMIT = 1 << 20
+# More than the system lets anybody pass as arguments.
+_RECORD_LIMIT = 16 << 20
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open
 # for as long as their child lives; a double that waited for good would hang where no real command does.
@@ -78,26 +86,31 @@ class Doubles:
         The calls of one double, in order.
 
         Raises:
-            WorkspaceError: There is no such double, or its records cannot be read.
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them,
+                and may have put anything in their place.
         """
-        folder = self.folder / "calls" / name
+        folder = confine(self.folder / "calls" / name, [self.folder])
         try:
             numbers = sorted(int(record.name) for record in folder.iterdir() if record.name.isdecimal())
-            return tuple(_read_call(folder, name, number) for number in numbers)
+            calls = (_read_call(folder, name, number) for number in numbers)
+            return tuple(call for call in calls if call is not None)
         except FileNotFoundError as error:
             raise WorkspaceError(folder, f"there is no double {name!r}; give it under `commands`") from error
         except OSError as error:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
 
-def _read_call(folder: Path, name: str, number: int) -> Call:
-    words = (folder / str(number)).read_bytes().split(b"\0")
+def _read_call(folder: Path, name: str, number: int) -> Call | None:
+    record = read_bytes(folder / str(number), most=_RECORD_LIMIT)
+    if record is None:
+        return None
+    words = record.split(b"\0")
     if len(words) < 4:
         # It was killed in the middle of its record, but it was called.
         return Call((name,))
     kind, cwd, *argv = map(os.fsdecode, words[:-1])
-    content = folder / f"{number}.stdin"
-    return Call(tuple(argv), cwd, content.read_bytes() if content.exists() else None, kind)
+    content = read_bytes(folder / f"{number}.stdin", most=_RECORD_LIMIT)
+    return Call(tuple(argv), cwd, content, kind)
 
 
 def script_of(name: str, double: Double, folder: Path) -> str:

@@ -120,19 +120,19 @@ class Fire:
         """
         Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
         """
-        by_number = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
-        if not by_number:
+        open_ends = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
+        if not open_ends:
             return
         ready = select.poll()
-        for number in by_number:
+        for number in open_ends:
             ready.register(number, select.POLLIN)
         for _ in range(_DRAIN_ROUNDS):
-            seen = ready.poll(0)
-            if not seen:
-                return
-            for number, _ in seen:
-                if not by_number[number].take():
+            for number, _ in (seen := ready.poll(0)):
+                if not open_ends[number].take():
                     ready.unregister(number)
+                    del open_ends[number]
+            if not seen or not open_ends:
+                return
 
     def settle(self, now: float) -> None:
         """
@@ -172,8 +172,12 @@ class Fire:
         streams = activity.Streams(self._channels.stream_names(), self.source.waiting, self.order.close)
         doing = activity.look(family, self._boot, streams)
         # The host's own limit counts as such only if nothing of ours was shorter.
-        at_host_limit = self.order.limit <= self._given
-        self._ending = "cut", self._given, at_host_limit, False, doing
+        by = "budget"
+        if self.order.limit <= self._given:
+            by = "limit"
+        elif self.order.patience <= self._given:
+            by = "patience"
+        self._ending = "cut", self._given, by, False, doing
         self._wall = now - self.began
         self.phase = CUTTING
         self._escalate(now)
@@ -184,8 +188,8 @@ class Fire:
         """
         signals, sent = self.order.signals, self._sent
         if sent == 1:
-            kind, after, at_host_limit, _, doing = self._ending
-            self._ending = kind, after, at_host_limit, signals[0] != signal.SIGKILL, doing
+            kind, after, by, _, doing = self._ending
+            self._ending = kind, after, by, signals[0] != signal.SIGKILL, doing
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])

@@ -2,13 +2,15 @@
 This module is concerned with the state of a repository: which of git's own files decide how things go on.
 
 Middle floor: execution. Pure. Everything below a ``.git`` counts (HEAD, refs, configuration, hooks,
-a merge under way, a lock left behind), with three exceptions: objects, which nothing refers to until a
-ref does; logs, except that of the stash, which is the stash; and of the index only its entries, for git
-writes times into it whenever somebody asks for the status.
+a merge under way, a lock left behind, and whatever is none of git's own), with three exceptions: objects
+under the names that git gives them, which nothing refers to until a ref does; of a log of refs the times
+in its lines; and of the index all but its entries, for git writes times into it whenever somebody asks
+for the status.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from hashlib import blake2b, sha1
 
@@ -20,16 +22,46 @@ _STAGE_AND_FLAGS = 0xF000
 _EXTENDED = 0x4000
 _SIGNATURE = b"DIRC"
 
+_NAME = "[0-9a-f]{40}(?:[0-9a-f]{24})?"
+# Not what tells git where to find further objects, or which to keep.
+_OBJECT = re.compile(
+    "objects/(?:[0-9a-f]{2}/[0-9a-f]{38}(?:[0-9a-f]{24})?"
+    rf"|pack/(?:pack-{_NAME}\.(?:pack|idx|rev|bitmap|mtimes)|multi-pack-index(?:-{_NAME}\.(?:rev|bitmap))?)"
+    rf"|info/(?:packs|commit-graph|commit-graphs/(?:commit-graph-chain|graph-{_NAME}\.graph)))"
+)
+_OBJECTS = re.compile("objects/(?:[0-9a-f]{2}|info/commit-graphs)")
+_LOG = re.compile("logs/(?:HEAD|refs/.+)", re.DOTALL)
+_LOGGED = re.compile(
+    rf"^({_NAME} {_NAME} [^\n<>]*<[^\n<>]*> )\d+ [+-]\d{{4}}(?=[\t\n])".encode(), re.MULTILINE
+)
 
-def counts(path: str) -> bool:
+
+def counts(path: str, *, folder: bool = False) -> bool:
     """
-    Whether a state path counts at all; below a folder that does not count, nothing does.
+    Whether a state path counts itself; below a folder that does not, something may count nevertheless.
     """
-    place = _place(path)
-    if place[:1] == ["objects"]:
-        return False
-    stash = ["logs", "refs", "stash"]
-    return place[:1] != ["logs"] or place == stash[: len(place)]
+    if "/objects/" not in path:
+        return True
+    return (_OBJECTS if folder else _OBJECT).fullmatch("/".join(_place(path))) is None
+
+
+def head_of_log(path: str, real: str) -> str:
+    """
+    Where the HEAD of a repository must stand if a path is that of a log of its refs; empty if it is not.
+
+    Args:
+        path: The state path.
+        real: The path itself.
+    """
+    place = "/".join(_place(path)) if "/logs/" in path else ""
+    return real.removesuffix(place) + "HEAD" if _LOG.fullmatch(place) else ""
+
+
+def log_digest(data: bytes) -> str:
+    """
+    A digest of the lines of a log of refs, but for when they were written.
+    """
+    return "log:" + blake2b(_LOGGED.sub(rb"\1", data), digest_size=16).hexdigest()
 
 
 def is_index(path: str) -> bool:

@@ -13,6 +13,7 @@ import socket
 
 from pytest_hookharness.execution import namespaces, wire
 from pytest_hookharness.execution.batch import Batch
+from pytest_hookharness.execution.containment import View
 from pytest_hookharness.execution.kin import Descendants, Group, SurvivorError
 from pytest_hookharness.execution.spawn import Spawner
 
@@ -62,27 +63,25 @@ def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     if request[0] == "tiers":
         wire.send(peer, tiers)
         return
-    _, asked, network, private, visible = request
+    _, asked, network, view = request
     tier = asked or next(name for name, reason in tiers.items() if not reason)
     if tiers[tier]:
         wire.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
-        _keep_in_namespaces(peer, spawner, network, private, visible)
+        _keep_in_namespaces(peer, spawner, network, View(*view))
     else:
         if tier == SUBREAPER:
             namespaces.become_subreaper()
-        wire.send(peer, ("ready", tier, [], "" if asked else tiers[NAMESPACES]))
+        wire.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
         serve(peer, spawner, Group() if tier == GROUP else Descendants(False))
 
 
-def _keep_in_namespaces(
-    peer: socket.socket, spawner: Spawner, network: bool, private: list[tuple[str, str]], visible: list[str]
-) -> None:
+def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: View) -> None:
     """
     Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
     """
     try:
-        namespaces.enter(network)
+        own_users = namespaces.enter(network)
         pid = os.fork()
     except OSError as problem:
         wire.send(peer, ("refused", trace(problem)))
@@ -95,11 +94,12 @@ def _keep_in_namespaces(
         return
     try:
         namespaces.die_with_parent()
-        stubs = namespaces.arrange(network, private, visible)
+        namespaces.arrange(network)
+        view.furnish(own_users=own_users)
     except OSError as problem:
         wire.send(peer, ("refused", trace(problem)))
         return
-    wire.send(peer, ("ready", NAMESPACES, stubs, ""))
+    wire.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, ""))
     serve(peer, spawner, Descendants(True))
 
 

@@ -35,6 +35,26 @@ class Masked:
     problem: str = ""
 
 
+class Hidden:
+    """
+    What the masks of one run hid: content that differed where what they left of it did not.
+
+    Attributes:
+        paths: The state paths of it, whatever became of them later.
+    """
+
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        self._seen: dict[tuple[str, str], str] = {}
+
+    def note(self, path: str, whole: str, left: str) -> None:
+        """
+        Note that a file was seen, by the digests of all its content and of what was left of that.
+        """
+        if self._seen.setdefault((path, left), whole) != whole:
+            self.paths.add(path)
+
+
 class Masking:
     """
     The masks of a scenario, made ready.

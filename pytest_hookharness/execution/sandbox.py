@@ -10,7 +10,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from pytest_hookharness.execution import wire
 from pytest_hookharness.execution.translation import decode, encode
+from pytest_hookharness.execution.watch import Watches
 from pytest_hookharness.model.processes import Launch, Run, Tier
 
 _PROGRAM = Path(__file__).with_name("supervisor.py")
@@ -44,12 +45,17 @@ class Confinement:
         network: Whether the machine's network stays reachable.
         private: Mount points, each with the folder that is bound over it.
         visible: Absolute paths that stay at their own place although they lie below such a mount point.
+        writable: Those of them in which writes go to the path itself.
+        outside: Folder that takes what is written elsewhere, below ``upper`` and the path; where it is empty,
+            or the tier cannot do that, such writes go to the machine.
     """
 
     tier: Tier | None = None
     network: bool = False
     private: Mapping[str, str] = field(default_factory=dict)
     visible: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    outside: str = ""
 
 
 class Sandbox:
@@ -59,7 +65,8 @@ class Sandbox:
     Attributes:
         tier: The tier in force.
         notes: What this tier cannot claim, in sentences.
-        stubs: Empty files and folders that were made below private folders as places for visible paths.
+        stubs: Files and folders that were made as places for mounts, below private folders and ``outside``.
+        contained: Whether nothing that is written outside of the writable places reaches the machine.
     """
 
     def __init__(self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor) -> None:
@@ -72,17 +79,24 @@ class Sandbox:
         except BaseException:
             self.close()
             raise
-        _, tier, stubs, reason = answer
+        _, tier, stubs, contained, refusals, reason = answer
         self.tier = Tier(tier)
         self.stubs: tuple[str, ...] = tuple(stubs)
-        self.notes = _notes(self.tier, confinement, reason)
+        self.contained = "/" in contained and not refusals
+        self.notes = (
+            *_notes(self.tier, confinement, reason),
+            *_notes_on_writes(self.tier, confinement, contained, refusals),
+        )
 
     def _open(self, confinement: Confinement) -> Any:
         asked = confinement.tier.value if confinement.tier else None
         private = [(str(point), str(folder)) for point, folder in confinement.private.items()]
-        visible = [str(path) for path in confinement.visible]
+        visible, writable = (
+            [str(path) for path in paths] for paths in (confinement.visible, confinement.writable)
+        )
+        view = private, visible, writable, str(confinement.outside)
         self._peer.settimeout(_OPENING)
-        answer = self._ask(("open", asked, confinement.network, private, visible))
+        answer = self._ask(("open", asked, confinement.network, view))
         if answer[0] != "ready":
             raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
         return answer
@@ -152,9 +166,13 @@ class Sandbox:
 class Supervisor:
     """
     The small process beside this one that makes sandboxes; started when the first is asked for.
+
+    Attributes:
+        watches: What the workspaces of its sandboxes are watched with, one after the other.
     """
 
     def __init__(self) -> None:
+        self.watches = Watches()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -229,6 +247,7 @@ class Supervisor:
         """
         End it, and with it all sandboxes that are still open.
         """
+        self.watches.close()
         if self._channel is None or self._process is None:
             return
         self._channel.close()
@@ -290,3 +309,18 @@ def _notes(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]
             "a process that left the group cannot be found by its environment either",
         ]
     return tuple(notes)
+
+
+def _notes_on_writes(
+    tier: Tier, confinement: Confinement, contained: Sequence[str], refusals: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    """
+    Say where writes outside of the covered folders go to the machine although they should not.
+    """
+    if tier is not Tier.NAMESPACES or not confinement.outside:
+        return
+    for place, reason in refusals:
+        yield f"what is written below {place} is neither contained nor seen: {reason}"
+    if "/" not in contained and not any(place == "/" for place, _ in refusals):
+        where = f"only below {', '.join(contained)}" if contained else "nowhere"
+        yield f"what is written outside of the covered folders is contained and seen {where}"

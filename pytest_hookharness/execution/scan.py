@@ -13,10 +13,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.gitstate import counts
-from pytest_hookharness.execution.masking import Masking
+from pytest_hookharness.execution.masking import Hidden, Masking
 from pytest_hookharness.execution.survey import Survey
-from pytest_hookharness.execution.watch import Touched, Watch
+from pytest_hookharness.execution.watch import Touched, Watch, Watches
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import Entry
 
@@ -37,6 +36,8 @@ class Scanner:
         skip: Collection[str | Path] = (),
         transcripts: Sequence[Path] = (),
         watch: bool = True,
+        watches: Watches | None = None,
+        walked: Collection[str] = (),
     ) -> None:
         """
         Watch folders from now on.
@@ -47,14 +48,22 @@ class Scanner:
             skip: Paths that do not count themselves, though what is below them does.
             transcripts: Files whose readers are of interest.
             watch: Whether to ask the system what was touched, if it can tell.
+            watches: Where a watch is taken from and given back to; ``None`` for one of its own.
+            walked: Names of folders of which all is looked at every time, for the system may not tell:
+                kernels differ in whether a write through an overlay is one to the folder behind it.
         """
         self._roots = _outermost(roots)
-        self._transcripts = tuple(_place(path) for path in transcripts)
+        self._walked = {name: root for name, root in self._roots.items() if name in walked}
+        self._places = {path: _place(path) for path in transcripts}
+        self._transcripts = tuple(self._places.values())
         self._masking = Masking(masks, self._names(self._transcripts))
         self._skip = self._names(map(_place, skip))
-        self._survey = Survey(self._masking, self._skip)
+        self._hidden = Hidden()
+        self._survey = Survey(self._masking, self._skip, self._hidden)
         self._trouble: tuple[str, ...] = ()
-        self._watch = _begin() if watch else None
+        self._watches = watches or Watches()
+        self._lends = watches is not None
+        self._watch = _begin(self._watches) if watch else None
         self._since = Touched(lost=True)
         self._postponed: set[str] = set()
         self._readable: dict[str, bool] = {}
@@ -78,9 +87,9 @@ class Scanner:
     @property
     def masked(self) -> frozenset[str]:
         """
-        State paths of which a mask really left something out.
+        State paths whose content differed at some time where what a mask left of it did not.
         """
-        return frozenset(self._survey.masked)
+        return frozenset(self._hidden.paths)
 
     @property
     def unapplied(self) -> tuple[str, ...]:
@@ -104,6 +113,8 @@ class Scanner:
             self._survey.inodes.clear()
         else:
             self._look_at(touched, left_out)
+            for name, root in self._walked.items():
+                self._survey.walk(root, name, _nothing, left_out)
         self._disregard_own_reading()
         return self._publish(left_out)
 
@@ -112,7 +123,7 @@ class Scanner:
         The entries as they are now, everything read anew.
         """
         self._take_in()
-        survey = Survey(self._masking, self._skip)
+        survey = Survey(self._masking, self._skip, self._hidden)
         for name, root in self._roots.items():
             survey.walk(root, name, _nothing, without)
         self._trouble = tuple(sorted(survey.unreadable.values()))
@@ -127,7 +138,7 @@ class Scanner:
             ``None`` if that cannot be known.
         """
         self._take_in()
-        file = _place(path)
+        file = self._places.get(path) or _place(path)
         before = self._readable.get(file)
         now = self._observe(file)
         seen = file in self._since.opened
@@ -155,8 +166,10 @@ class Scanner:
         Stop watching.
         """
         if self._watch is not None:
-            self._watch.close()
+            self._watches.give_back(self._watch)
             self._watch = None
+        if not self._lends:
+            self._watches.close()
 
     def _observe(self, file: str) -> bool | None:
         """
@@ -186,7 +199,8 @@ class Scanner:
 
     def _look_at_all(self, left_out: frozenset[str]) -> None:
         for name, root in self._roots.items():
-            self._survey.walk(root, name, self._enter_folder, left_out)
+            entering = _nothing if name in self._walked else self._enter_folder
+            self._survey.walk(root, name, entering, left_out)
         self._postponed = set(left_out)
 
     def _look_at(self, touched: Touched, left_out: frozenset[str]) -> None:
@@ -212,7 +226,7 @@ class Scanner:
 
     def _look_at_one(self, path: str, anew: bool, left_out: frozenset[str]) -> None:
         name = self._name(path)
-        if name is None or not counts(name):
+        if name is None:
             return
         if name in left_out:
             self._postponed.add(name)
@@ -259,9 +273,9 @@ class Scanner:
         return None
 
 
-def _begin() -> Watch | None:
+def _begin(watches: Watches) -> Watch | None:
     try:
-        return Watch()
+        return watches.take()
     except OSError:
         return None
 
@@ -284,4 +298,5 @@ def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
 
 def _place(path: str | Path) -> str:
     # Not the file itself: what a transcript's own name stands for is not our concern.
-    return str(Path(path).parent.resolve() / Path(path).name)
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)

@@ -239,7 +239,7 @@ def _enter_namespaces() -> None:
     pid = os.fork()
     if pid == 0:
         try:
-            namespaces.arrange(False, [], [])
+            namespaces.arrange(False)
         except OSError as problem:
             # The report of the parent's parent is a pipe that this process has as well.
             os._exit((problem.errno or 1) & 0x7F)

@@ -3,6 +3,8 @@ This module is concerned with the survey: what is known of the covered files, an
 
 Middle floor: execution. Files are known by what the system says of them (its times, size, number and
 mode) and are read again only if that differs, or is so young that a later write could look the same.
+The content of an entry is followed, after a zero byte, by an owner that is not ourselves and by extended
+attributes and access lists, if it has any.
 A write into memory that a process mapped before the last look leaves no trace while that process lives:
 look only when no process of a fire is left.
 """
@@ -13,25 +15,20 @@ import errno
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
+from functools import partial
 from hashlib import blake2b
 from typing import TypeAlias
 
-from pytest_hookharness.execution.gitstate import counts, index_digest, is_index
-from pytest_hookharness.execution.masking import Masking
+from pytest_hookharness.execution.content import attributes_of, content_of, kind_of
+from pytest_hookharness.execution.gitstate import counts, head_of_log, index_digest, is_index, log_digest
+from pytest_hookharness.execution.masking import Hidden, Masking
 from pytest_hookharness.model.trace import Entry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
 
 # Two ticks of the coarsest clock that kernels stamp files with.
 _RACY = 20_000_000
-_CHUNK = 1 << 20
-_OTHERS: Mapping[int, str] = {
-    stat.S_IFIFO: "pipe",
-    stat.S_IFSOCK: "socket",
-    stat.S_IFCHR: "character device",
-    stat.S_IFBLK: "block device",
-}
 
 
 class Survey:
@@ -41,23 +38,26 @@ class Survey:
     Attributes:
         entries: What was found.
         unreadable: Why something could not be read.
-        masked: Where a mask left something out.
+        hidden: What masks hid.
         unapplied: Why a mask could not be applied.
         linked: Where the files with several names stand, which change without their folder's knowledge.
         inodes: Their numbers, as far as they were found since this was last emptied.
         changed: Whether anything differs since this was last set to false.
     """
 
-    def __init__(self, masking: Masking, skip: Collection[str] = ()) -> None:
+    def __init__(self, masking: Masking, skip: Collection[str] = (), hidden: Hidden | None = None) -> None:
         self.entries: dict[str, Entry] = {}
         self.unreadable: dict[str, str] = {}
-        self.masked: set[str] = set()
+        self.hidden = hidden or Hidden()
         self.unapplied: dict[str, str] = {}
         self.linked: dict[str, str] = {}
         self.inodes: set[int] = set()
         self.changed = False
         self._masking = masking
         self._skip = frozenset(skip)
+        # Folders that were found and do not count themselves.
+        self._uncounted: set[str] = set()
+        self._owner = (os.geteuid(), os.getegid())
         self._keys: dict[str, tuple[Key, int]] = {}
 
     def look(self, real: str, name: str, *, anyway: bool = True) -> bool:
@@ -80,9 +80,11 @@ class Survey:
             self._give_up(name, "other", 0, error)
             return False
         before = self.entries.get(name)
+        held_others = name in self._uncounted or (before is not None and before.kind == "folder")
         self.note(real, name, status)
         if not stat.S_ISDIR(status.st_mode):
-            if before is not None and before.kind == "folder":
+            if held_others:
+                self._uncounted.discard(name)
                 self._drop_below(name)
             return False
         return before is None or before != self.entries.get(name)
@@ -110,11 +112,15 @@ class Survey:
             folder, its_name = pending.pop()
             for child in self._list(folder, its_name, entering):
                 path = f"{its_name}/{child.name}"
-                if not counts(path):
-                    continue
                 try:
+                    if not counts(path) and child.is_file(follow_symlinks=False):
+                        continue
                     status = child.stat(follow_symlinks=False)
-                except FileNotFoundError:
+                except (FileNotFoundError, NotADirectoryError):
+                    continue
+                except OSError as error:
+                    seen.add(path)
+                    self._give_up(path, "other", 0, error)
                     continue
                 seen.add(path)
                 if path not in without:
@@ -143,8 +149,8 @@ class Survey:
         Bring the entry of a path up to date with what the system says of it.
         """
         mode = status.st_mode
-        if stat.S_ISDIR(mode):
-            self._settle(name, Entry("folder", stat.S_IMODE(mode), ""))
+        if not counts(name, folder=stat.S_ISDIR(mode)):
+            self._pass_over(name, folder=stat.S_ISDIR(mode))
             return
         key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
         known = self._keys.get(name)
@@ -157,13 +163,18 @@ class Survey:
             self.drop(name)
             return
         except OSError as error:
-            self._give_up(name, "file", stat.S_IMODE(mode), error)
+            self._give_up(name, kind_of(mode), stat.S_IMODE(mode), error)
             return
         self._settle(name, entry)
         self._keys[name] = (key, now)
-        if status.st_nlink > 1:
+        if status.st_nlink > 1 and entry.kind != "folder":
             self.linked[name] = real
             self.inodes.add(status.st_ino)
+
+    def _pass_over(self, name: str, *, folder: bool) -> None:
+        self._forget(name)
+        if folder:
+            self._uncounted.add(name)
 
     def _settle(self, name: str, entry: Entry) -> None:
         self.unreadable.pop(name, None)
@@ -182,34 +193,37 @@ class Survey:
         self._enter(name, Entry(kind, mode, f"unreadable:{word}"))
 
     def _read(self, real: str, name: str, status: os.stat_result) -> Entry:
-        kind, mode = stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode)
-        if kind == stat.S_IFLNK:
-            return Entry("link", mode, os.readlink(real))
-        if kind != stat.S_IFREG:
-            return Entry("other", mode, _OTHERS.get(kind, "unknown"))
-        self.masked.discard(name)
         self.unapplied.pop(name, None)
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        descriptor = os.open(real, flags)
-        try:
-            if self._masking and self._masking.naming(name):
-                return Entry("file", mode, self._masked_digest(name, descriptor))
-            if is_index(name):
-                return Entry("file", mode, index_digest(_all(descriptor)))
-            return Entry("file", mode, _digest(descriptor, status.st_size))
-        finally:
-            os.close(descriptor)
+        mode = status.st_mode
+        digest = self._digest_for(real, name) if stat.S_ISREG(mode) else None
+        content = content_of(real, status, digest) + self._metadata(real, status)
+        return Entry(kind_of(mode), stat.S_IMODE(mode), content)
 
-    def _masked_digest(self, name: str, descriptor: int) -> str:
-        masked = self._masking.apply(name, _all(descriptor))
-        if masked.changed:
-            self.masked.add(name)
+    def _digest_for(self, real: str, name: str) -> Callable[[bytes], str] | None:
+        if self._masking and self._masking.naming(name):
+            return partial(self._masked_digest, name)
+        if is_index(name):
+            return index_digest
+        head = head_of_log(name, real)
+        return log_digest if head and os.path.isfile(head) else None
+
+    def _metadata(self, real: str, status: os.stat_result) -> str:
+        owner = (status.st_uid, status.st_gid)
+        said = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
+        attributes = attributes_of(real)
+        return f"{said}\0attributes {attributes}" if attributes else said
+
+    def _masked_digest(self, name: str, data: bytes) -> str:
+        masked = self._masking.apply(name, data)
         if masked.problem:
             self.unapplied[name] = masked.problem
         if masked.data is None:
-            return "masked"
-        digest = blake2b(masked.data, digest_size=16).hexdigest()
-        return f"masked:{digest}" if masked.changed else digest
+            left = "masked"
+        else:
+            digest = blake2b(masked.data, digest_size=16).hexdigest()
+            left = f"masked:{digest}" if masked.changed else digest
+        self.hidden.note(name, blake2b(data, digest_size=16).hexdigest(), left)
+        return left
 
     def find_linked(self) -> list[str]:
         """
@@ -226,7 +240,7 @@ class Survey:
         Drop a path that is no longer there, with everything below it.
         """
         known = self.entries.get(name)
-        if name in self._skip or (known is not None and known.kind == "folder"):
+        if name in self._skip or name in self._uncounted or (known is not None and known.kind == "folder"):
             self._drop_below(name)
         self._forget(name)
 
@@ -239,21 +253,4 @@ class Survey:
         self.changed = self.entries.pop(name, None) is not None or self.changed
         for ledger in (self._keys, self.unreadable, self.unapplied, self.linked):
             ledger.pop(name, None)
-        self.masked.discard(name)
-
-
-def _digest(descriptor: int, size: int) -> str:
-    data = os.read(descriptor, min(size, _CHUNK) + 1)
-    if len(data) <= _CHUNK and len(data) <= size:
-        return blake2b(data, digest_size=16).hexdigest()
-    digest = blake2b(data, digest_size=16)
-    while data := os.read(descriptor, _CHUNK):
-        digest.update(data)
-    return digest.hexdigest()
-
-
-def _all(descriptor: int) -> bytes:
-    parts: list[bytes] = []
-    while data := os.read(descriptor, _CHUNK):
-        parts.append(data)
-    return b"".join(parts)
+        self._uncounted.discard(name)

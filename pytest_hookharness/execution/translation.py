@@ -7,10 +7,12 @@ Middle floor: execution. Only the pytest process loads it.
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from pytest_hookharness.model.processes import (
     Activity,
+    Cut,
     Ending,
     Exited,
     HeldOpen,
@@ -23,6 +25,8 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 
+_ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
+
 
 def encode(launch: Launch) -> tuple[Any, ...]:
     """
@@ -31,11 +35,11 @@ def encode(launch: Launch) -> tuple[Any, ...]:
     if not launch.argv:
         raise ValueError("a launch needs at least one word in argv")
     stdin, kill = launch.stdin, launch.kill
-    encode_name = os.fsencode
-    argv = [encode_name(word) for word in launch.argv]
-    env = [encode_name(name) + b"=" + encode_name(value) for name, value in launch.env.items()]
+    argv = [os.fsencode(word) for word in launch.argv]
+    # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
+    env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in launch.env.items()]
     return (
-        argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), encode_name(launch.cwd), env,
+        argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), os.fsencode(launch.cwd), env,
         stdin.data, stdin.close, stdin.chunk, stdin.delay,
         launch.stdio.value, launch.own_session,
         launch.limit, launch.patience, launch.pipe_wait, launch.linger,
@@ -85,9 +89,9 @@ def _ending(values: tuple[Any, ...]) -> Ending:
     match values:
         case ("exited" | "signaled", int()):
             return _exit(values)
-        case ("cut", after, at_host_limit, ignored_term, doing):
+        case ("cut", after, by, ignored_term, doing):
             seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
-            return TimedOut(after, at_host_limit, ignored_term, seen)
+            return TimedOut(after, Cut(by), ignored_term, seen)
         case ("held", exit, waited, holders):
             return HeldOpen(_exit(exit), waited, _processes(holders))
         case ("not started", reason):

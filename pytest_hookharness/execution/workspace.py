@@ -8,6 +8,7 @@ Middle floor: execution. All of it lies below one base folder::
     private/tmp  private/var-tmp  private/shm
                                       what the hooks see as /tmp, /var/tmp and /dev/shm
     plugin/                           a copy of the scenario's plugin, if it has one
+    outside/upper                     what hooks write anywhere else, below its own path; see ``containment``
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Scenario
 
-__all__ = ["Workspace", "WorkspaceError"]
+__all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
+
+# What begins the state paths of files that were written outside of all other folders.
+OUTSIDE = "outside"
 
 # These are hidden from the hooks, not used.
 _PRIVATE: Mapping[str, tuple[str, str]] = {
@@ -64,6 +68,7 @@ class Workspace:
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
         writable: Those of them that may be written; the others are the developer's.
+        outside: The folder for what is written elsewhere, where the tier can do that.
         roots: The covered folders by the name that begins their state paths.
         environment: The host's own environment.
     """
@@ -77,9 +82,11 @@ class Workspace:
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
         }
+        self.outside = base / "outside"
         self.roots: Mapping[str, Path] = self._roots(scenario)
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
-        self.writable = tuple(str(folder) for folder in own if folder is not None)
+        covered = [folder for folder in scenario.cover if os.path.exists(folder)]
+        self.writable = _unique([*(str(folder) for folder in own if folder is not None), *covered])
         self.visible = _unique([*self.writable, *_surroundings(scenario)])
         self.environment: Mapping[str, str] = host_environment(
             os.environ,
@@ -123,6 +130,7 @@ class Workspace:
         if self.plugin is not None:
             roots["plugin"] = self.plugin
         roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
+        roots[OUTSIDE] = self.outside / "upper"
         return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
 
     def _furnish(self, scenario: Scenario) -> None:
@@ -131,6 +139,7 @@ class Workspace:
         for folder in map(Path, self.private.values()):
             make_folders(folder)
             folder.chmod(_FOR_EVERYBODY)
+        make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
             copy_folder(scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
@@ -193,6 +202,18 @@ class Workspace:
         text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
         place = confine(path, [self.base])
         write_bytes(place, text.encode("utf-8", "backslashreplace"), append=True)
+
+    def make_folder(self, path: Path) -> None:
+        """
+        Make a folder as the host does, where it is missing.
+
+        Raises:
+            WorkspaceError: The path leads out of the workspace's folders, or something else stands there.
+        """
+        try:
+            make_folders(confine(path, [self.base]))
+        except OSError as error:
+            raise WorkspaceError(path, f"cannot be made: {error.strerror}") from error
 
     def corrupt(self, event: Corrupt) -> None:
         """
@@ -264,7 +285,7 @@ def _surroundings(scenario: Scenario) -> list[str]:
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *scenario.cover]
+    found += scenario.reach
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))

@@ -11,7 +11,7 @@ from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.hosts.facts import Facts, facts
-from pytest_hookharness.hosts.launching import launch
+from pytest_hookharness.hosts.launching import env_files, env_folder, launch
 from pytest_hookharness.hosts.matching import select
 from pytest_hookharness.hosts.profile import GuardRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.replies import read_reply
@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.requests import (
     Request,
     RunHooks,
 )
-from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for
+from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, payload_for, target_of
 from pytest_hookharness.hosts.turns import EVENTS
@@ -62,6 +62,8 @@ __all__ = [
     "begin",
     "configure",
     "encode",
+    "env_files",
+    "env_folder",
     "facts",
     "find",
     "guard_for",
@@ -69,6 +71,7 @@ __all__ = [
     "launch",
     "payload_for",
     "read_reply",
+    "reconfigure",
     "select",
     "target_of",
 ]

@@ -59,6 +59,17 @@ def parse(output: str) -> Payload | Unparsable | None:
     return value if isinstance(value, dict) else None
 
 
+def announces_background(output: str) -> bool:
+    """
+    Whether output begins with the answer of a hook that goes on in the background.
+
+    The host reads that answer as soon as it is there; what follows it is not part of it.
+    """
+    first = parse(trim(output).partition("\n")[0])
+    answer = first if isinstance(first, dict) else parse(output)
+    return isinstance(answer, dict) and answer.get("async") is True
+
+
 def _refuse_constant(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 

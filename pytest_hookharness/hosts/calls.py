@@ -25,8 +25,6 @@ def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | 
     """
     The session with a move's calls on its agenda, one after the other.
     """
-    if session.profile.guard.reset_by_tools:
-        session = replace(session, streak=0)
     tasks: list[Ask | CloseBatch | Listen] = []
     for one in made:
         launch = subagent
@@ -77,7 +75,7 @@ def _refuse(
 ) -> Session:
     result = ToolResult(text=text, failed=True)
     refused = Performed(call=call.made, result=result, refused=True)
-    session = replace(session, performed=(*session.performed, refused))
+    session = replace(session, performed=(*session.performed, refused), calls_refused=True)
     if not told:
         return session
     contexts = (Message("context", note, event) for note in notes)
@@ -143,6 +141,8 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
         batch=(*session.batch, {**_describe(call), "tool_response": result.text}),
         position=session.position + 1,
     )
+    if session.profile.guard.reset_by_tools:
+        session = replace(session, streak=0, calls_refused=False)
     return session.first(_after(session, call, result))
 
 

@@ -66,6 +66,13 @@ CONFIG = ConfigRules(
             "copies of a plugin are counted apart"
         ),
         "condition": _documented("a hook with 'if' on an event without a tool never runs"),
+        "unpassable": _assumed(
+            "a command or variable that no process can be given (NUL, half a surrogate pair) is left out; "
+            "the rest of its file is used"
+        ),
+        "unreachable": _assumed("hooks of events that are never come to change nothing for the others"),
+        "reload": _documented("settings files are read again when they change"),
+        "reload time": _assumed("changed settings hold from the next event on"),
         "misplaced": _assumed("event names beside the key 'hooks' mean nothing in a settings file"),
     },
 )
@@ -85,7 +92,10 @@ REPLIES = ReplyRules(
         "unparsable": _observed("output that begins with a brace and is not JSON is an error: it fails open"),
         "invalid": _observed("an answer with a value that the host does not know is ignored as a whole"),
         "no power": _observed("a refusal of this event is ignored"),
-        "async": _observed("a hook that goes on in the background has no say"),
+        "async": _assumed(
+            "a hook in the background has no say, and the session goes the same way if it is waited for, "
+            "as is done here, although the host goes on without it"
+        ),
         "unanswered": _assumed("a handler without an answer has no opinion"),
         "precedence": _documented("deny goes before defer, defer before ask, ask before allow"),
         "halt": _observed("continue: false ends the turn and goes before every other decision"),
@@ -139,6 +149,13 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "pipe wait": _observed("output held open by a child is waited for half a second, and is kept"),
         "parallel": _observed("all hooks of an event start at once"),
         "env": _assumed("the values of AI_AGENT, CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA"),
+        "env file": _documented(
+            "what SessionStart and Setup hooks export in CLAUDE_ENV_FILE is set in later Bash calls"
+        ),
+        "env file order": _assumed(
+            "the files for variables are read in the order of their events, and of the hooks in each; "
+            "others in their folder are not read"
+        ),
         "shared": _documented(
             "timeouts in settings files raise SessionEnd's budget, those of plugins do not"
         ),
@@ -151,8 +168,12 @@ GUARD = GuardRules(
     reset_by_tools=True,
     rules={
         "cap": _observed("8 refusals of a stop in a row are honoured, the next one is overridden"),
+        "cap across refused calls": _assumed(
+            "8 refusals of a stop in a row are honoured, the next one is overridden, also if calls that "
+            "hooks refused lie between them: only a call that is carried out begins the count again"
+        ),
         "off": _observed("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP at 0 or below switches the cap off"),
-        "reset": _observed("a tool call begins the count again, so the cap is never reached"),
+        "reset": _observed("a call that is carried out begins the count again, so the cap is never reached"),
     },
 )
 

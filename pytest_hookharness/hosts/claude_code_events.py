@@ -25,6 +25,15 @@ from pytest_hookharness.model.protocol import Basis, Field, Rule
 
 _SESSION_EVENTS = (
     event_rule(
+        "Setup",
+        Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
+        says="Setup cannot be refused; it fires only if the session is started for it",
+        role=Role.SETUP,
+        target="trigger",
+        context=True,
+        env_file=True,
+    ),
+    event_rule(
         "SessionStart",
         Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
         says="SessionStart cannot be refused; plain output and additionalContext reach the model",
@@ -34,15 +43,6 @@ _SESSION_EVENTS = (
         context=True,
         env_file=True,
         observed=True,
-    ),
-    event_rule(
-        "Setup",
-        Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
-        says="Setup cannot be refused; it fires only if the session is started for it",
-        role=Role.SETUP,
-        target="trigger",
-        context=True,
-        env_file=True,
     ),
     event_rule(
         "InstructionsLoaded",

@@ -115,7 +115,7 @@ UNREACHED = (
         recorded=False,
         power=Power.REFUSES,
         target="source",
-        unreachable="the simulation reads the settings once",
+        unreachable="the simulation takes changed settings without asking",
     ),
     event_rule(
         "CwdChanged",

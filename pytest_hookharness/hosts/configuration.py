@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.hosts.entries import Problem, read_entries
+from pytest_hookharness.hosts.entries import Problem, find_unpassable, read_entries
 from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.shorthand import expand
 from pytest_hookharness.model.protocol import Hook, Json
@@ -117,7 +117,10 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
         if one.plugin:
             continue
         allowed += _allowed(one.content)
-        env.update(_variables(one.content))
+        variables = _variables(one.content)
+        odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
+        problems += [_left_out(profile, one.source, name) for name in odd]
+        env.update({name: value for name, value in variables.items() if name not in odd})
         if isinstance(one.content.get("disableAllHooks"), bool):
             disabled = one.content["disableAllHooks"] is True
     if disabled and hooks:
@@ -129,6 +132,11 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     return Configuration(
         hooks=kept, problems=tuple(problems), allowed=tuple(allowed), env=env, disabled=disabled
     )
+
+
+def _left_out(profile: Profile, source: str, name: str) -> Problem:
+    told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
+    return Problem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
 
 
 def _in_plugin(hook: Hook, root: str) -> Hook:

@@ -7,12 +7,15 @@ Middle floor: hosts.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
+# What can stand in a text of JSON and in no argument of a process: NUL, and halves of surrogate pairs.
+_UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 _OWN_KEYS = ("type", "command", "args", "timeout", "onFailure")
 
 
@@ -22,7 +25,8 @@ class Problem:
     Something wrong with the settings.
 
     Attributes:
-        kind: ``malformed``, ``unreadable``, ``unknown-event``, ``misplaced``, ``disabled`` or ``ignored``.
+        kind: ``malformed``, ``unreadable``, ``unknown-event``, ``unreachable-event``, ``misplaced``,
+            ``disabled`` or ``ignored``.
         source: The file.
         path: Key path in it.
         text: What was seen and what it does, in one sentence.
@@ -43,6 +47,12 @@ class _Malformed(Exception):
         self.text = text
 
 
+class _Unpassable(_Malformed):
+    """
+    A handler that the host takes, with a text that no process can be given; the others are not affected.
+    """
+
+
 def read_entries(profile: Profile, settings: Json, source: str) -> tuple[list[Hook], list[Problem]]:
     """
     The hooks of one file, and what is wrong with it.
@@ -60,13 +70,29 @@ def read_entries(profile: Profile, settings: Json, source: str) -> tuple[list[Ho
         read, wrong = _read_event(profile, event, groups, source)
         hooks += read
         malformed += wrong
-    rule = profile.config.rules["malformed"]
-    after = "; every hook of this file is off" if profile.config.one_bad_voids_file else "; it is left out"
-    problems += [
-        Problem("malformed", source, bad.path, f"{source}: {bad.path} {bad.text}{after}", rule)
-        for bad in malformed
-    ]
-    return [] if malformed and profile.config.one_bad_voids_file else hooks, problems
+    problems += [_wrong(profile, source, bad) for bad in malformed]
+    if any(_voids(profile, bad) for bad in malformed):
+        hooks = []
+    return hooks, [*problems, *_unreachable(profile, source, hooks)]
+
+
+def _voids(profile: Profile, bad: _Malformed) -> bool:
+    return profile.config.one_bad_voids_file and not isinstance(bad, _Unpassable)
+
+
+def _wrong(profile: Profile, source: str, bad: _Malformed) -> Problem:
+    after = "every hook of this file is off" if _voids(profile, bad) else "it is left out"
+    rule = profile.config.rules["unpassable" if isinstance(bad, _Unpassable) else "malformed"]
+    return Problem("malformed", source, bad.path, f"{source}: {bad.path} {bad.text}; {after}", rule)
+
+
+def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[Problem]:
+    for event in dict.fromkeys(hook.event for hook in hooks):
+        why = profile.events[event].unreachable
+        if why:
+            told = f"{source}: the hooks of {event} are never fired: {why}"
+            rule = profile.config.rules["unreachable"]
+            yield Problem("unreachable-event", source, f"hooks.{event}", told, rule)
 
 
 def _unknown(profile: Profile, source: str, event: str) -> Problem:
@@ -136,17 +162,36 @@ def _read_handler(
     texts = isinstance(args, Sequence) and all(isinstance(arg, str) for arg in args)
     if args is not None and (isinstance(args, str) or not texts):
         raise _Malformed(f"{path}.args", "is not a list of texts")
+    timeout = _timeout(path, handler)
+    command = str(handler.get("command", "")) if kind == "command" else ""
+    words = None if args is None else tuple(str(arg) for arg in args)  # type: ignore[union-attr]
+    _check_passable(f"{path}.command", command)
+    _check_passable(f"{path}.args", "".join(words or ()))
     return Hook(
         event=event,
-        command=str(handler.get("command", "")) if kind == "command" else "",
+        command=command,
         type=kind,
-        args=None if args is None else tuple(str(arg) for arg in args),  # type: ignore[union-attr]
+        args=words,
         matcher=matcher,
-        timeout=_timeout(path, handler),
+        timeout=timeout,
         on_failure="block" if handler.get("onFailure") == "block" else "allow",
         source=source,
         options={key: value for key, value in handler.items() if key not in _OWN_KEYS},
     )
+
+
+def _check_passable(path: str, text: str) -> None:
+    bad = find_unpassable(text)
+    if bad:
+        raise _Unpassable(path, f"holds {bad!r}, which no process can be given")
+
+
+def find_unpassable(text: str) -> str:
+    """
+    The first character of a text that no process can be given; empty if there is none.
+    """
+    found = _UNPASSABLE.search(text)
+    return found[0] if found is not None else ""
 
 
 def _timeout(path: str, handler: Mapping[str, Json]) -> float | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profile import GuardRules
-from pytest_hookharness.model.protocol import Decision
+from pytest_hookharness.model.protocol import Decision, Rule
 from pytest_hookharness.model.verdicts import Guard
 
 
@@ -25,19 +25,31 @@ def find_cap(rules: GuardRules, env: Mapping[str, str]) -> int | None:
     return cap if cap is not None and cap > 0 else None
 
 
-def override(rules: GuardRules, env: Mapping[str, str], streak: int, decision: Decision) -> Decision:
+def override(
+    rules: GuardRules, env: Mapping[str, str], streak: int, decision: Decision, *, calls_refused: bool = False
+) -> Decision:
     """
     The decision as the guard leaves it, after a streak of refusals that were honoured.
+
+    With ``calls_refused``, calls between them were refused as well.
     """
     cap = find_cap(rules, env)
     if not decision.refused or cap is None or streak < cap:
         return decision
-    return replace(decision, refused=False, overridden=True, to_agent=(), rule=rules.rules["cap"])
+    return replace(decision, refused=False, overridden=True, to_agent=(), rule=_cap(rules, calls_refused))
 
 
-def describe(rules: GuardRules, env: Mapping[str, str], *, lap_used_tools: bool) -> Guard | None:
+def _cap(rules: GuardRules, calls_refused: bool) -> Rule:
+    return rules.rules["cap across refused calls" if calls_refused and rules.reset_by_tools else "cap"]
+
+
+def describe(
+    rules: GuardRules, env: Mapping[str, str], *, lap_used_tools: bool, calls_refused: bool = False
+) -> Guard | None:
     """
     What the guard would do about an endless loop; ``None`` if the host has none.
+
+    A lap used tools if calls were carried out in it; with ``calls_refused``, some were only tried.
     """
     if rules.cap is None:
         return None
@@ -47,7 +59,7 @@ def describe(rules: GuardRules, env: Mapping[str, str], *, lap_used_tools: bool)
         why = f"{rules.variable}={written} switches it off"
         return Guard(overrides=None, why=why, rule=rules.rules["off"])
     if lap_used_tools and rules.reset_by_tools:
-        why = "every lap makes a tool call, and that begins the count again"
+        why = "every lap carries out a tool call, and that begins the count again"
         return Guard(overrides=None, why=why, rule=rules.rules["reset"])
     why = f"{cap} refusals in a row are honoured, the next one is overridden"
-    return Guard(overrides=cap + 1, why=why, rule=rules.rules["cap"])
+    return Guard(overrides=cap + 1, why=why, rule=_cap(rules, calls_refused))

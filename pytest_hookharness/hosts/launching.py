@@ -9,7 +9,8 @@ made-up process number would point at a stranger.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
@@ -57,6 +58,32 @@ def launch(
         pipe_wait=process.pipe_wait,
         kill=process.kill,
     )
+
+
+def env_folder(profile: Profile, facts: Facts) -> str:
+    """
+    Where hooks leave variables for later commands of the agent, absolute; empty if the host has no place.
+    """
+    return posixpath.dirname(profile.process.env_file[1]).format(**facts.words)
+
+
+def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple[str, ...]:
+    """
+    The files that the host reads before each shell command of the agent, absolute and in order.
+
+    Args:
+        profile: The host.
+        facts: What is fixed for the session.
+        present: Names of the files that are in its ``env_folder``.
+    """
+    folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
+    found: list[tuple[int, int, str]] = []
+    for place, rule in enumerate(profile.events.values()):
+        parts = template.replace("{event}", rule.name.lower()).split("{index}")
+        pattern = "([0-9]+)".join(re.escape(part) for part in parts)
+        matched = (re.fullmatch(pattern, name) for name in present if rule.env_file and template)
+        found += [(place, int(match[1]), match[0]) for match in matched if match is not None]
+    return tuple(posixpath.join(folder, name) for _, _, name in sorted(found))
 
 
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:

@@ -154,8 +154,8 @@ class GuardRules:
     Attributes:
         cap: How many refusals in a row it honours; ``None`` if it has no net.
         variable: The variable of its environment that sets the cap.
-        reset_by_tools: Whether a tool call begins the count again.
-        rules: Where this is known from: ``cap``, ``off``, ``reset``.
+        reset_by_tools: Whether a tool call that is carried out begins the count again.
+        rules: Where this is known from: ``cap``, ``cap across refused calls``, ``off``, ``reset``.
     """
 
     cap: int | None

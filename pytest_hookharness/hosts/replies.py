@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.answers import KNOWN, Unparsable, check, find_lost, parse, trim
+from pytest_hookharness.hosts.answers import (
+    KNOWN,
+    Unparsable,
+    announces_background,
+    check,
+    find_lost,
+    parse,
+    trim,
+)
 from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
@@ -29,14 +37,14 @@ class _Reader:
     def none(self, rule: str, fault: str | None = None) -> Reply:
         return Reply(rule=self.rule(rule), fault=fault)
 
-    def refuse(self, reason: str, rule: str) -> Reply:
+    def refuse(self, reason: str, rule: str, *, silent: bool = False) -> Reply:
         """
         A refusal, as far as the event knows one.
         """
         if self.event.power is Power.NOTHING:
             fault = f"ignored: a refusal means nothing on {self.event.name}"
             return Reply(user_text=reason, fault=fault, rule=self.rule("no power"))
-        return self.limit(Reply(ruling=Ruling.DENY, reason=reason, rule=self.rule(rule)))
+        return self.limit(Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=self.rule(rule)))
 
     def limit(self, reply: Reply) -> Reply:
         """
@@ -53,19 +61,21 @@ class _Reader:
 def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | None) -> Reply:
     """
     What the host reads from one fire, or from the answer that a scenario gives for a handler.
+
+    A hook with ``async: true``, or one that begins its output with an answer that says so, has no say.
+    The harness waits for it all the same, since all processes of a fire end with it; the host goes on.
     """
     reader = _Reader(profile, hook, profile.events[event])
     if run is None:
         return reader.none("unanswered")
     if not isinstance(run, Run):
         return _read_answer(reader, run)
+    if hook.options.get("async") is True or announces_background(run.stdout.text):
+        return reader.none("async")
     reply = _read_run(reader, run)
     cut = run.stdout.cut_at
     if cut is not None:
         reply = replace(reply, fault=f"too-long: output was cut after {cut} of {run.stdout.total} bytes")
-    if hook.options.get("async") is True:
-        tried = reply.ruling is not Ruling.NONE
-        return reader.none("async", "ignored: a hook in the background decides nothing" if tried else None)
     return reply
 
 
@@ -118,8 +128,9 @@ def _first_line(text: str) -> str:
 
 
 def _refuse_by_code(reader: _Reader, stderr: str) -> Reply:
-    words = stderr.strip() or reader.profile.replies.no_error_text
-    return reader.refuse(f"[{reader.hook.command}]: {words}", "code refuses")
+    said = stderr.strip()
+    words = said or reader.profile.replies.no_error_text
+    return reader.refuse(f"[{reader.hook.command}]: {words}", "code refuses", silent=not said)
 
 
 def _read_plain(reader: _Reader, stdout: str, stderr: str) -> Reply:
@@ -173,7 +184,7 @@ def _read_ruling(reader: _Reader, answer: Payload, special: Payload) -> Reply:
         return _grant(reader, special["decision"])
     reason = str(answer.get("reason") or "")
     if decision in rules.refusing_words or (answer.get("ok") is False and reader.hook.type != "command"):
-        return reader.refuse(reason or rules.no_reason, "answer")
+        return reader.refuse(reason or rules.no_reason, "answer", silent=not reason.strip())
     if decision in rules.allowing_words:
         return Reply(ruling=Ruling.ALLOW, user_text=reason, rule=reader.rule("answer"))
     return reader.none("answer")
@@ -181,7 +192,8 @@ def _read_ruling(reader: _Reader, answer: Payload, special: Payload) -> Reply:
 
 def _permit(reader: _Reader, ruling: Ruling, reason: str) -> Reply:
     if ruling is Ruling.DENY:
-        return reader.refuse(reason or reader.profile.replies.no_reason, "answer")
+        words = reason or reader.profile.replies.no_reason
+        return reader.refuse(words, "answer", silent=not reason.strip())
     if ruling is Ruling.ALLOW:
         return Reply(ruling=ruling, user_text=reason, rule=reader.rule("answer"))
     words = reason or (reader.profile.replies.no_reason if ruling is Ruling.ASK else "")
@@ -202,6 +214,7 @@ def _grant(reader: _Reader, decision: Json) -> Reply:
         reason=message if behaviour == "deny" else "",
         updated_input=changed if isinstance(changed, Mapping) else None,
         halt=halt,
+        silent=behaviour == "deny" and not message.strip(),
         rule=reader.rule("answer"),
     )
 
@@ -223,5 +236,6 @@ def _add_texts(reader: _Reader, reply: Reply, answer: Payload, special: Payload)
         updated_input=changed if isinstance(changed, Mapping) else reply.updated_input,
         updated_output=output,
         halt=str(answer.get("stopReason") or "") if halting else reply.halt,
+        silent=reply.silent and not context.strip(),
         fault=fault,
     )

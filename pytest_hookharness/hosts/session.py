@@ -85,19 +85,11 @@ class Progress:
     result: ToolResult | None = None
 
 
-def begin(
-    profile: Profile, configuration: Configuration, facts: Facts, until_guard: bool = False
-) -> Progress:
+def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progress:
     """
     The first step of a session.
     """
-    session = Session(
-        profile=profile,
-        configuration=configuration,
-        facts=facts,
-        until_guard=until_guard,
-        agenda=(Listen(),),
-    )
+    session = Session(profile=profile, configuration=configuration, facts=facts, agenda=(Listen(),))
     return _go_on(open_session(session, "startup"))
 
 
@@ -128,6 +120,15 @@ def advance(session: Session, answer: Answer) -> Progress:
             raise Mismatch("the session has ended; nothing can be answered any more")
 
 
+def reconfigure(session: Session, configuration: Configuration) -> Session:
+    """
+    The session after its settings were changed: they hold from the next event on.
+
+    Hooks that were asked and have not answered yet are still those that were asked.
+    """
+    return replace(session, configuration=configuration)
+
+
 def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
     profile, rule = session.profile, _rule(session, ask)
     pairs = zip(session.hooks, fired.runs, strict=True)
@@ -137,7 +138,8 @@ def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
     )
     if ask.role in _STREAKS:
         streak = getattr(session, _STREAKS[ask.role])
-        decision = guards.override(profile.guard, session.env, streak, decision)
+        refused = session.calls_refused and ask.role is Role.STOP
+        decision = guards.override(profile.guard, session.env, streak, decision, calls_refused=refused)
     after = _settle(replace(session, hooks=()), ask, decision)
     return _go_on(after, decision, replies)
 
@@ -275,5 +277,9 @@ def _settle(session: Session, ask: Ask, decision: Decision | None) -> Session:
 def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:
     """
     What the host's guard would do about an endless loop at this point.
+
+    A lap used tools if a call was carried out in it; a refused one does not count.
     """
-    return guards.describe(session.profile.guard, session.env, lap_used_tools=lap_used_tools)
+    rules = session.profile.guard
+    refused = session.calls_refused
+    return guards.describe(rules, session.env, lap_used_tools=lap_used_tools, calls_refused=refused)

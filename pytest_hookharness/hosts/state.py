@@ -105,7 +105,6 @@ class Session:
         profile: The host.
         configuration: Its hooks.
         facts: What is fixed for the session.
-        until_guard: Whether the scenario lets the guard end an endless loop; carried for the caller.
         agenda: What is still to be done, in order.
         waiting: What was asked and is not answered.
         hooks: The hooks that were asked for it.
@@ -122,7 +121,8 @@ class Session:
         ending: How the last turn ended.
         stop_hook_active: Whether the agent goes on because a stop was refused.
         streak: How many refusals of a stop were honoured in a row.
-        subagent_streak: The same for the subagent.
+        calls_refused: Whether calls were refused since that count began, and none was carried out.
+        subagent_streak: The same count for the subagent.
         batch: Calls that were made in this move, for the event after all of them.
         halt: The turn ends once the calls are made, with this text and rule.
     """
@@ -130,7 +130,6 @@ class Session:
     profile: Profile
     configuration: Configuration
     facts: Facts
-    until_guard: bool = False
     agenda: tuple[Task, ...] = ()
     waiting: Task | None = None
     hooks: tuple[Hook, ...] = ()
@@ -147,6 +146,7 @@ class Session:
     ending: Ended | None = None
     stop_hook_active: bool = False
     streak: int = 0
+    calls_refused: bool = False
     subagent_streak: int = 0
     batch: tuple[Payload, ...] = ()
     halt: tuple[str, Rule] | None = None

@@ -91,7 +91,14 @@ def take(session: Session, act: Act | None) -> Session:
 def _begin_turn(session: Session) -> Session:
     prompt_id, session = session.make_id("prompt")
     return replace(
-        session, prompt_id=prompt_id, in_turn=True, ending=None, streak=0, stop_hook_active=False, halt=None
+        session,
+        prompt_id=prompt_id,
+        in_turn=True,
+        ending=None,
+        streak=0,
+        calls_refused=False,
+        stop_hook_active=False,
+        halt=None,
     )
 
 
@@ -107,7 +114,7 @@ def _resume(session: Session) -> Session:
         rule = session.profile.replies.rules["no hooks"]
         session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
     again = open_session(replace(session, agenda=(Listen(),)), "resume")
-    again = replace(again, streak=0, stop_hook_active=False)
+    again = replace(again, streak=0, calls_refused=False, stop_hook_active=False)
     return again.first(Ask(role=Role.SESSION_END, values={"reason": "other"}))
 
 
@@ -215,7 +222,8 @@ def settle_stop(session: Session, decision: Decision | None) -> Session:
         return session.finish("capped", why, decision.rule)
     if not decision.refused:
         return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
-    session = replace(session, streak=session.streak + 1, stop_hook_active=True)
+    between = session.calls_refused and session.streak > 0
+    session = replace(session, streak=session.streak + 1, calls_refused=between, stop_hook_active=True)
     for text in decision.to_agent:
         session = session.tell(Message("feedback", text, decision.event))
         session = session.write("user", user_message(text), isMeta=True)

@@ -103,6 +103,14 @@ SILENT_REFUSAL = Code(
     "An agent that is not told why can only try the same again.",
     "Say what was refused, why, and what to do instead, where this host shows it to the agent.",
 )
+NEVER_FIRED = Code(
+    "HH011",
+    "NEVER-FIRED",
+    "No hook was fired at all.",
+    "A run without hooks shows how the agent does alone, and says nothing about any hook.",
+    "Check the name and the place of the file that configures the hooks, the name of the event and the "
+    "matcher, and let the scenario do what they wait for.",
+)
 FLAKY = Code(
     "HH012",
     "FLAKY",
@@ -117,6 +125,13 @@ OUTSIDE_WRITE = Code(
     "It is not part of the state, so an equal state proves nothing.",
     "Write below the workspace, HOME or TMPDIR, or name the folder with `cover`.",
 )
+UNREACHED = Code(
+    "HH015",
+    "UNREACHED",
+    "Hooks are configured for an event that the simulated session never comes to.",
+    "Nothing is known about these hooks: neither the verdict nor any other finding speaks of them.",
+    "Fire them by themselves with `hook_fire`, and try them with the real host.",
+)
 
 _CODES = (
     HUNG_FIRE,
@@ -129,8 +144,10 @@ _CODES = (
     EVENT_UNKNOWN,
     OUTPUT_CUT,
     SILENT_REFUSAL,
+    NEVER_FIRED,
     FLAKY,
     OUTSIDE_WRITE,
+    UNREACHED,
 )
 
 

@@ -56,35 +56,38 @@ def overridden(trace: Trace) -> tuple[Step, Hooked] | None:
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
 
 
-def not_let_go(trace: Trace) -> str:
+def not_let_go(trace: Trace, end: End) -> str:
     """
     Why the end of this run is not the hooks' own decision to let the agent stop; empty if it is.
 
-    Three ends are their decision: the agent wanted to stop after the last prompt and nobody refused;
-    a hook halted everything; the prompt itself was refused, so that the agent never started.
+    Two ends are their decision: the last stop was let through; or the host says that a hook halted the
+    turn or refused its prompt, so that nothing could go on. Neither undoes a refusal that still stood.
+    What hooks of other events say once the turn is over ends nothing.
     """
-    steps = _since_last_prompt(trace)
-    moved = [index for index, step in enumerate(steps) if isinstance(step.exchange, Moved)]
-    tail = steps[moved[-1] + 1 :] if moved else steps
-    decisions = [step.exchange.decision for step in tail if isinstance(step.exchange, Hooked)]
-    if any(decision.halt is not None for decision in decisions):
+    if _refusal_stands(trace):
+        return "the session ended while the refusal of the last stop still stood"
+    if end.how == "halted":
         return ""
-    if not moved:
-        if any(decision.refused for decision in decisions):
-            return ""
-        return "the script ended the session before the agent made a move"
-    last = steps[moved[-1]].exchange
-    if not (isinstance(last, Moved) and isinstance(last.move, moves.Stop)):
-        return "the script ended the session before the agent tried to stop"
-    if any(decision.refused for decision in decisions):
-        return "the script ended the session while the refusal of the last stop still stood"
+    last = _last_move(trace)
+    if last is None:
+        return "the session ended before the agent made a move"
+    if end.how == "idle" or not isinstance(last[1].move, moves.Stop):
+        return "the session ended before the agent tried to stop"
     return ""
 
 
-def _since_last_prompt(trace: Trace) -> tuple[Step, ...]:
-    prompts = [
-        index
-        for index, step in enumerate(trace.steps)
-        if isinstance(step.exchange, Happened) and isinstance(step.exchange.event, moves.Prompt)
-    ]
-    return trace.steps[prompts[-1] :] if prompts else trace.steps
+def _last_move(trace: Trace) -> tuple[int, Moved] | None:
+    found = [(place, step.exchange) for place, step in enumerate(trace.steps)]
+    return next(((place, item) for place, item in reversed(found) if isinstance(item, Moved)), None)
+
+
+def _refusal_stands(trace: Trace) -> bool:
+    last = _last_move(trace)
+    if last is None or not isinstance(last[1].move, moves.Stop):
+        return False
+    for step in trace.steps[last[0] + 1 :]:
+        if isinstance(step.exchange, Happened):
+            break
+        if isinstance(step.exchange, Hooked) and step.exchange.decision.refused:
+            return True
+    return False

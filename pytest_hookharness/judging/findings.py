@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.lasso import contradiction
+from pytest_hookharness.judging.problem import Problem
+from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
+    Cut,
     Exited,
     HeldOpen,
     NotStarted,
@@ -24,7 +27,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule
-from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _FAULTS = {
@@ -36,50 +39,6 @@ _FAULTS = {
     "timed-out": codes.HUNG_FIRE,
 }
 _SHOWN = 3
-
-
-class Problem(Protocol):
-    """
-    Something wrong in a hook configuration, as the host reads it.
-
-    The word ``unknown`` together with ``event`` in ``kind`` is an event that the host does not know;
-    every other kind leaves hooks out.
-    """
-
-    @property
-    def kind(self) -> str:
-        """
-        What is wrong, as a word.
-        """
-        ...
-
-    @property
-    def source(self) -> str:
-        """
-        The file.
-        """
-        ...
-
-    @property
-    def path(self) -> str:
-        """
-        The place in it.
-        """
-        ...
-
-    @property
-    def text(self) -> str:
-        """
-        The problem in a sentence.
-        """
-        ...
-
-    @property
-    def rule(self) -> Rule | None:
-        """
-        The host's rule behind it.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +58,7 @@ def find(
     problems: Sequence[Problem] = (),
     outside: Sequence[str] = (),
     flaky: bool = False,
+    configured: Sequence[str] | None = None,
 ) -> tuple[Finding, ...]:
     """
     All findings, each once, with how often and when first it was seen.
@@ -108,8 +68,11 @@ def find(
         problems: What is wrong in the hook configuration.
         outside: Files outside the covered roots that were seen to be written.
         flaky: The loop saw one state give two answers; the trace itself is looked at as well.
+        configured: The events for which hooks are configured; ``None`` if that is not known.
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
+    if configured is not None and not any(trace.fires()):
+        seen += _never_fired(trace, configured, problems)
     if outside:
         seen.append(_finding(_Sight(codes.OUTSIDE_WRITE, f"Written outside: {_listed(outside)}.")))
     return _merge(seen)
@@ -145,10 +108,43 @@ def _listed(words: Sequence[str]) -> str:
 
 def _configuration(problems: Sequence[Problem]) -> Iterator[Finding]:
     for problem in problems:
-        unknown = "unknown" in problem.kind and "event" in problem.kind
-        code = codes.EVENT_UNKNOWN if unknown else codes.CONFIG_OFF
+        code = _code(problem.kind)
         place = ", ".join(part for part in (problem.source, problem.path) if part)
         yield _finding(_Sight(code, f"{place}: {problem.text}" if place else problem.text, problem.rule))
+
+
+def _code(kind: str) -> Code:
+    if "unreachable" in kind:
+        return codes.UNREACHED
+    return codes.EVENT_UNKNOWN if "unknown" in kind and "event" in kind else codes.CONFIG_OFF
+
+
+def _never_fired(trace: Trace, configured: Sequence[str], problems: Sequence[Problem]) -> Iterator[Finding]:
+    if problems and not configured:
+        # What left all hooks out is told already.
+        return
+    events = _listed([*dict.fromkeys(configured)])
+    hooks = f"hooks are configured for {events}" if events else "none is configured"
+    text = f"No hook was fired at all: {hooks}, and the run had {_course(trace)}."
+    yield _finding(_Sight(codes.NEVER_FIRED, text), trace.turns)
+
+
+def _course(trace: Trace) -> str:
+    """
+    What took place, each kind of it once.
+    """
+    words: dict[str, None] = {}
+    for step in trace.steps:
+        match step.exchange:
+            case Moved(move=Stop()):
+                words["a stop"] = None
+            case Happened(event=event):
+                words[f"the event {type(event).__name__.lower()}"] = None
+            case Performed(call=call):
+                words[f"a call of {call.name}"] = None
+            case Moved() | Hooked():
+                continue
+    return ", ".join(words) or "nothing that hooks hear of"
 
 
 def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
@@ -166,17 +162,22 @@ def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
 def _refusals(trace: Trace) -> Iterator[Finding]:
     for step, hooked in trace.hooked():
         words = (*hooked.decision.reasons, *hooked.decision.to_agent)
-        if hooked.decision.refused and not any(word.strip() for word in words):
-            text = f"{hooked.event} was refused without a word to the agent."
+        refusing = _refusing(hooked)
+        # The host puts words of its own in the place of those that a hook does not say.
+        filler = bool(refusing) and all(fire.reply.silent for fire in refusing)
+        if hooked.decision.refused and (filler or not any(word.strip() for word in words)):
+            text = f"{hooked.event} was refused without a word of why."
             yield _finding(
                 _Sight(codes.SILENT_REFUSAL, text, hooked.decision.rule), step.turn, _refusers(hooked)
             )
 
 
 def _refusers(hooked: Hooked) -> str:
-    return ", ".join(
-        fire.hook.command for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling
-    )
+    return ", ".join(fire.hook.command for fire in _refusing(hooked))
+
+
+def _refusing(hooked: Hooked) -> list[Fire]:
+    return [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
 
 
 def _fires(trace: Trace) -> Iterator[Finding]:
@@ -196,8 +197,14 @@ def _covers(seen: Code, said: Code) -> bool:
     return seen is said or (said is codes.HUNG_FIRE and seen is codes.HELD_OPEN)
 
 
+def _out_of_budget(fire: Fire) -> bool:
+    # The run was over, not the patience with this fire; nothing is known about it.
+    ending = fire.run.ending if fire.run is not None else None
+    return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
+
+
 def _fault(fire: Fire) -> _Sight | None:
-    if fire.reply.fault is None:
+    if fire.reply.fault is None or _out_of_budget(fire):
         return None
     word, _, rest = fire.reply.fault.partition(":")
     code = _FAULTS.get(word.strip())
@@ -224,8 +231,10 @@ def _run(fire: Fire, run: Run) -> Iterator[_Sight]:
 def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
     event, rule = fire.hook.event, fire.reply.rule
     match run.ending:
+        case TimedOut(by=Cut.BUDGET):
+            return
         case TimedOut() as cut:
-            limit = "the host's limit" if cut.at_host_limit else "our patience; assumed: never ends"
+            limit = "the host's limit" if cut.by is Cut.LIMIT else "our patience; assumed: never ends"
             deaf = ", and it ignored the first signal" if cut.ignored_term else ""
             text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_doing(cut)}."
             yield _Sight(codes.HUNG_FIRE, text, rule)

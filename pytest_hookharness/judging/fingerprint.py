@@ -59,10 +59,14 @@ def changes(before: State | Mapping[str, Entry], after: State | Mapping[str, Ent
     new = after.files if isinstance(after, State) else after
     if old is new:
         return ()
-    found = [Change(path=path, how="removed") for path in old.keys() - new.keys()]
-    for path, entry in new.items():
-        known = old.get(path)
-        if known is not entry and known != entry:
+    find = old.get
+    # By identity first: most entries are the very same objects, and there may be thousands.
+    others = [(path, entry, find(path)) for path, entry in new.items() if find(path) is not entry]
+    found: list[Change] = []
+    if len(old) + sum(known is None for _, _, known in others) != len(new):
+        found = [Change(path=path, how="removed") for path in old.keys() - new.keys()]
+    for path, entry, known in others:
+        if known != entry:
             found.append(Change(path=path, how="added" if known is None else _difference(known, entry)))
     return tuple(sorted(found, key=lambda change: change.path))
 

@@ -123,7 +123,7 @@ def _name(fire: Fire) -> str:
 def _ended(case: _Case) -> Verdict:
     if overridden(case.trace) is not None:
         return _capped(case)
-    if case.end.how != "halted" and (reason := not_let_go(case.trace)):
+    if reason := not_let_go(case.trace, case.end):
         return Undecided(turn=case.end.turn, why=reason)
     return Terminated(turn=case.end.turn)
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from pytest_hookharness.judging.assumptions import gather
 from pytest_hookharness.judging.ends import End
-from pytest_hookharness.judging.findings import Problem, find
+from pytest_hookharness.judging.findings import find
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.lasso import Lasso
+from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Guard, Opinion
 
@@ -28,6 +29,7 @@ def form(
     assumptions: Sequence[str] = (),
     outside: Sequence[str] = (),
     problems: Sequence[Problem] = (),
+    configured: Sequence[str] | None = None,
 ) -> Opinion:
     """
     What the judge makes of a run; the arguments are those of `judge` and of `find`.
@@ -42,5 +44,5 @@ def form(
         assumptions=assumptions,
         outside=outside,
     )
-    findings = find(trace, problems=problems, outside=outside, flaky=flaky)
+    findings = find(trace, problems=problems, outside=outside, flaky=flaky, configured=configured)
     return Opinion(verdict, findings, gather(trace, assumptions))

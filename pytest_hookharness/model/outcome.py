@@ -22,6 +22,9 @@ from pytest_hookharness.model.verdicts import (
     verdict_name,
 )
 
+# Findings after which a session that ended is no proof that its hooks let go.
+HOLLOW = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -67,8 +70,12 @@ class Outcome:
     def terminated(self) -> bool:
         """
         Whether the hooks let the agent stop by their own decision.
+
+        A hook that was cut, that could not be run, or that was never asked has decided nothing, so this
+        is false then although the session ended; ``verdict`` and ``findings`` say what took place.
         """
-        return isinstance(self.verdict, Terminated)
+        hollow = any(finding.name in HOLLOW for finding in self.findings)
+        return isinstance(self.verdict, Terminated) and not hollow
 
     @property
     def livelock(self) -> bool:

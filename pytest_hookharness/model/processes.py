@@ -178,6 +178,19 @@ class Signaled:
     signal: int
 
 
+class Cut(enum.Enum):
+    """
+    Whose limit ended a fire.
+
+    Only the host's says what the host would do; our patience assumes that the fire would never have
+    ended, and the budget of the whole run says nothing about the fire at all.
+    """
+
+    LIMIT = "limit"
+    PATIENCE = "patience"
+    BUDGET = "budget"
+
+
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     """
@@ -185,13 +198,13 @@ class TimedOut:
 
     Attributes:
         after: Seconds it was given.
-        at_host_limit: True if the host's own limit cut it, false if our patience ended below it.
+        by: Whose limit that was.
         ignored_term: It was still alive after the first signal's grace.
         doing: What each process of the tree was doing.
     """
 
     after: float
-    at_host_limit: bool
+    by: Cut
     ignored_term: bool = False
     doing: tuple[Activity, ...] = ()
 

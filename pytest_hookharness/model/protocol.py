@@ -97,6 +97,8 @@ class Reply:
         updated_output: A replacement for the tool's result.
         halt: The hook asked to end everything (``continue: false``); the text that goes with it.
         behaviour: The answer to a permission request, ``allow`` or ``deny``.
+        silent: The hook gave no words of its own with its refusal; what stands in ``reason``, or for it,
+            is the host's filler.
         fault: Why the host could not use what the hook said or how it ended; ``None`` if it could.
         rule: The host's rule that was applied.
     """
@@ -109,6 +111,7 @@ class Reply:
     updated_output: Json = None
     halt: str | None = None
     behaviour: str | None = None
+    silent: bool = False
     fault: str | None = None
     rule: Rule
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_hookharness.model.processes import Ending
+from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Fire, Hooked
 
@@ -37,6 +37,14 @@ class Response:
         Whether the host honours a refusal.
         """
         return self.hooked.decision.refused
+
+    @property
+    def allowed(self) -> bool:
+        """
+        Whether every hook ran to its end, none refused, and the host could use what each said.
+        """
+        ran = (isinstance(fire.run.ending, Exited) for fire in self.fires if fire.run is not None)
+        return not self.refused and all(ran) and not any(fire.reply.fault for fire in self.fires)
 
     @property
     def reason(self) -> str:

@@ -23,7 +23,8 @@ class Entry:
     Attributes:
         kind: ``file``, ``folder``, ``link`` or ``other``.
         mode: Permission bits.
-        content: Digest of a file's content, target of a link, empty for a folder.
+        content: Digest of a file's content, target of a link, empty for a folder. Behind a zero byte
+            an owner that is not the harness's own, and a digest of extended attributes and access lists.
     """
 
     kind: str

@@ -30,6 +30,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.processes import (
     Activity,
+    Cut,
     Ending,
     Exited,
     HeldOpen,
@@ -108,9 +109,8 @@ def ending_words(ending: Ending, wall: float | None = None) -> str:
     match ending:
         case Exited() | Signaled():
             return f"{_exit(ending)}{took}"
-        case TimedOut(after=after, at_host_limit=at_host_limit, ignored_term=ignored_term):
-            whose = "the host's limit" if at_host_limit else "our patience"
-            return f"was cut after {after:g} s ({whose})" + (
+        case TimedOut(after=after, by=by, ignored_term=ignored_term):
+            return f"was cut after {after:.3g} s ({_whose(by)})" + (
                 " and ignored the signal" if ignored_term else ""
             )
         case HeldOpen(exit=ended, holders=holders):
@@ -121,6 +121,18 @@ def ending_words(ending: Ending, wall: float | None = None) -> str:
             return f"was not started: {plain(reason, _REASON)}"
         case _:
             assert_never(ending)
+
+
+def _whose(by: Cut) -> str:
+    match by:
+        case Cut.LIMIT:
+            return "the host's limit"
+        case Cut.PATIENCE:
+            return "our patience"
+        case Cut.BUDGET:
+            return "the time for all of it was over"
+        case _:
+            assert_never(by)
 
 
 def _time(seconds: float) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness.model.moves import Run, Script, Stop
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.model.verdicts import Livelock, Terminated
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
 STUBBORN = "echo never >&2; exit 2"
@@ -119,6 +119,61 @@ def test_fire_once(hook_fire):
     assert allowed.ending == Exited(0)
 
 
+@pytest.mark.parametrize(
+    "command", ["./missing.sh", "sleep 86399", "exit 1", "echo '{broken'", "kill -9 $$"], ids=str
+)
+def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command):
+    """A hook that is missing, hangs, crashes or says what nobody understands has not allowed anything."""
+    hook_workspace(patience=0.3)
+
+    answer = hook_fire("PreToolUse", command)
+
+    assert not answer.allowed
+    assert not answer.refused
+
+
+def test_no_fire_is_no_answer(hook_fire):
+    """Asking an event for which no hook is configured is an error, and no permission."""
+    with pytest.raises(ValueError, match=r"no hook was fired"):
+        hook_fire("PreToolUse", [{"matcher": "Bsh", "hooks": [{"type": "command", "command": "true"}]}])
+
+
+@pytest.mark.parametrize(
+    "hooks", [{"Stop": "./nosuch.sh"}, {"Stopp": "true"}, {"Stop": "sleep 86399"}, {}], ids=str
+)
+def test_what_did_not_decide_has_not_let_go(hook_loop, hooks):
+    """A session whose hooks did not run to their end, or never, has not terminated by their decision."""
+    outcome = hook_loop(**hooks, patience=0.3)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert not outcome.terminated
+    assert not outcome.passed
+
+
+def test_a_livelock_has_not_passed(hook_loop):
+    """Without a promise of its own a loop must terminate to pass, as in a scenario file."""
+    assert not hook_loop(Stop=STUBBORN).passed
+    assert hook_loop(Stop=STUBBORN, expect={"verdict": "livelock"}).passed
+
+
+def test_a_script_is_no_scenario(hook_loop):
+    """A hook given where a scenario belongs is an error that says how to write it."""
+    with pytest.raises(ValueError, match=r"hook_loop\(Stop='./lint.sh'\)"):
+        hook_loop("./lint.sh")
+
+
+def test_what_is_promised_to_be_denied_is_never_done(hook_loop, hook_workspace):
+    """A call that a broken guard lets through although it was promised to be denied is not carried out."""
+    outcome = hook_loop(
+        agent=[{"run": "rm victim.txt", "expect": "deny"}],
+        files={"victim.txt": "here"},
+        PreToolUse="exit 0",
+        expect={"verdict": "terminated", "files": {"equal": {"victim.txt": "here"}}},
+    )
+
+    assert [violation.path for violation in outcome.violations] == ["agent[0].expect"]
+
+
 def test_fires_share_the_workspace(hook_fire):
     """Fires of the same hooks in one test find what the earlier ones wrote."""
     command = "echo x >> log; wc -l < log"
@@ -201,7 +256,8 @@ def test_hanging_command(hanging_command, hook_loop):
     outcome = hook_loop(Stop="npm test", patience=0.5)
 
     (fire,) = (fire for _, fire in outcome.trace.fires())
-    assert outcome.terminated
+    assert isinstance(outcome.verdict, Terminated)
+    assert not outcome.terminated
     assert isinstance(fire.run.ending, TimedOut)
     assert [finding.code for finding in outcome.findings] == ["HH001"]
 

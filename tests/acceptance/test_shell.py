@@ -129,7 +129,7 @@ def test_version(hookharness):
 @pytest.mark.parametrize("door", ["shell", "pytest"])
 def test_interrupt(project, pytester, door):
     """Ctrl-C tells what was seen until then, and leaves no process behind."""
-    # In the scenario's own folder, which the agent's shell can see.
+    # In a covered folder, for elsewhere the agent's shell has a pipe of its own.
     ready = project.path / "scenarios" / "ready"
     ready.parent.mkdir()
     os.mkfifo(ready)
@@ -138,7 +138,7 @@ def test_interrupt(project, pytester, door):
     # The second fire hangs; that the first is over is seen by the agent's own shell call before it.
     text = (project.path / "scenarios/slow.scenario.yaml").read_text()
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
-    project.scenario("slow", text="cover: []\n" + text)
+    project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
     commands = {
         "shell": ["pytest_hookharness.cli", "run", "scenarios/slow.scenario.yaml"],
         "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],

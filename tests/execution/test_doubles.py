@@ -255,6 +255,44 @@ def test_calls_alone_are_no_part_of_the_state(make: Make) -> None:
     scanner.close()
 
 
+@pytest.mark.parametrize("harm", ["fifo", "link", "folder", "large"])
+@pytest.mark.parametrize("record", ["1", "7", "1.stdin"])
+def test_a_record_that_is_no_record_is_an_error(make: Make, tmp_path: Path, harm: str, record: str) -> None:
+    """
+    What a hook put in the place of a record is neither followed nor waited for, and the error names it.
+    """
+    workspace = make(npm=Double())
+    shell(workspace, "npm one")
+    place = workspace.base / "doubles" / "calls" / "npm" / record
+    place.unlink(missing_ok=True)
+    (tmp_path / "elsewhere").write_text("secret")
+    harms = {
+        "fifo": lambda: os.mkfifo(place),
+        "link": lambda: place.symlink_to(tmp_path / "elsewhere"),
+        "folder": place.mkdir,
+        "large": lambda: [place.touch(), os.truncate(place, 1 << 33)],
+    }
+    harms[harm]()
+    with pytest.raises(WorkspaceError, match=f"calls/npm/{record}: (is |cannot be read)"):
+        workspace.calls("npm")
+
+
+def test_records_elsewhere_are_not_read(make: Make, tmp_path: Path) -> None:
+    """
+    A folder of records that leads out of the workspace is an error, and odd names in it are no records.
+    """
+    workspace = make(npm=Double())
+    folder = workspace.base / "doubles" / "calls" / "npm"
+    shell(workspace, "npm one")
+    for name in ("007", "\u0663", "last"):
+        (folder / name).write_text("x")
+    assert [call.argv for call in workspace.calls("npm")] == [("npm", "one")]
+    folder.rename(tmp_path / "away")
+    folder.symlink_to(tmp_path / "away")
+    with pytest.raises(WorkspaceError, match="which is outside of"):
+        workspace.calls("npm")
+
+
 def test_a_double_floods_as_much_as_told(make: Make) -> None:
     """
     A flood has exactly the bytes asked for, and ends when nobody reads it.

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_hookharness.execution.sandbox import Sandbox
 from pytest_hookharness.model.processes import (
+    Cut,
     Exited,
     HeldOpen,
     KillPolicy,
@@ -133,7 +134,7 @@ def test_a_hook_that_ignores_term_is_cut_and_says_so(sandbox: Sandbox) -> None:
     """
     _, ending = cut(sandbox, "ignores_term.sh")
     assert ending.ignored_term
-    assert not ending.at_host_limit
+    assert ending.by is Cut.PATIENCE
     assert ending.after == SHORT
     assert staying() == []
 
@@ -159,7 +160,7 @@ def test_the_hosts_own_limit_is_told_from_our_patience(sandbox: Sandbox) -> None
     A fire cut at the host's limit is marked so, and given exactly that limit.
     """
     _, ending = cut(sandbox, "waits_for_child.sh", limit=0.2, patience=5.0)
-    assert ending.at_host_limit
+    assert ending.by is Cut.LIMIT
     assert ending.after == 0.2
 
 
@@ -279,7 +280,7 @@ def test_a_budget_cuts_what_is_still_alive(sandbox: Sandbox) -> None:
     quick, slow = sandbox.run(launches, budget=0.3)
     assert quick.ending == Exited(0)
     assert isinstance(slow.ending, TimedOut)
-    assert not slow.ending.at_host_limit
+    assert slow.ending.by is Cut.BUDGET
     assert slow.ending.after <= 0.3
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.gitstate import counts, index_digest, is_index
+from pytest_hookharness.execution.gitstate import counts, head_of_log, index_digest, is_index
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
@@ -84,18 +84,104 @@ def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
 
 def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) -> None:
     """
-    A commit differs in the branch, and neither in objects nor in logs.
+    A commit differs in the branch, in the logs and in the message, and not in objects.
     """
     git("commit", "--quiet", "--allow-empty", "--message", "second")
-    assert differing(scanner) == {"workspace/.git/refs/heads/main", "workspace/.git/COMMIT_EDITMSG"}
+    assert differing(scanner) == {
+        f"workspace/.git/{place}"
+        for place in ("refs/heads/main", "logs/refs/heads/main", "logs/HEAD", "COMMIT_EDITMSG")
+    }
+
+
+def test_objects_that_nothing_refers_to_are_no_difference(
+    scanner: Scanner, workspace: Workspace, git: Callable[..., str]
+) -> None:
+    """
+    New objects, packed or not, are no difference.
+    """
+    (workspace.root / ".git" / "draft").write_text("x\n")
+    scanner.scan()
+    git("hash-object", "-w", ".git/draft")
+    assert differing(scanner) == set()
+    git("repack", "-q", "-d", "-n")
+    git("multi-pack-index", "write")
+    git("prune")
+    assert differing(scanner) == set()
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ".git/objects/count",
+        ".git/objects/ab",
+        ".git/objects/zz/count",
+        ".git/objects/ab/count",
+        f".git/objects/ab/{'c' * 38}/count",
+        ".git/objects/pack/count",
+        ".git/objects/info/alternates",
+        ".git/logs/count",
+        ".git/logs/HEAD",
+        "sub/.git/objects/n",
+        "sub/.git/logs/HEAD",
+    ],
+)
+def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, place: str) -> None:
+    """
+    A file that a hook keeps among those of git is seen whenever it is written, and when it is gone.
+    """
+    file = workspace.root / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for text in ("1\n", "2\n", "3\n"):
+        file.write_text(text)
+        assert f"workspace/{place}" in differing(scanner)
+    file.unlink()
+    assert differing(scanner) == {f"workspace/{place}"}
+
+
+def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspace: Workspace) -> None:
+    """
+    What stood in a folder of objects is not known any more when the folder is gone, or is a file.
+    """
+    folder = workspace.root / ".git" / "objects" / "ab"
+    for remove in (lambda: shutil.rmtree(folder), lambda: folder.rename(workspace.base / "away")):
+        folder.mkdir()
+        (folder / "count").write_text("1")
+        assert differing(scanner) == {"workspace/.git/objects/ab/count"}
+        remove()
+        assert differing(scanner) == {"workspace/.git/objects/ab/count"}
+    folder.mkdir()
+    (folder / "count").write_text("1")
+    scanner.scan()
+    folder.rename(workspace.base / "aside")
+    folder.write_text("1")
+    assert differing(scanner) == {"workspace/.git/objects/ab", "workspace/.git/objects/ab/count"}
+
+
+def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) -> None:
+    """
+    When a ref was moved is no difference in a log; by whom, from where and to where is.
+    """
+    log = workspace.root / ".git" / "logs" / "HEAD"
+    line = f"{'0' * 40} {'1' * 40} A <a@b> %s\tcommit: x\n"
+    log.write_text(line % "1700000000 +0000")
+    first = scanner.scan()["workspace/.git/logs/HEAD"]
+    log.write_text(line % "1700000001 +0200")
+    assert differing(scanner) == set()
+    log.write_text(line.replace("1" * 40, "2" * 40) % "1700000001 +0200")
+    assert differing(scanner) == {"workspace/.git/logs/HEAD"}
+    log.write_text(2 * line % ("1700000001 +0200", "1700000002 +0200"))
+    assert scanner.scan()["workspace/.git/logs/HEAD"] != first
 
 
 def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
     """
-    Another branch differs in HEAD and in the refs.
+    Another branch differs in HEAD, in the refs and in the logs.
     """
     git("checkout", "--quiet", "-b", "side")
-    assert differing(scanner) == {"workspace/.git/HEAD", "workspace/.git/refs/heads/side"}
+    assert differing(scanner) == {
+        f"workspace/.git/{place}"
+        for place in ("HEAD", "refs/heads/side", "logs/HEAD", "logs/refs/heads/side")
+    }
 
 
 def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
@@ -207,31 +293,76 @@ def test_extensions_that_may_be_ignored_are() -> None:
     assert len(digests) == 1
 
 
+OBJECT, LONGER = f"ab/{'c' * 38}", f"ab/{'c' * 62}"
+PACK = f"pack/pack-{'d' * 40}"
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("workspace/.git", True),
         ("workspace/.git/HEAD", True),
-        ("workspace/.git/objects", False),
-        ("workspace/.git/objects/ab/cd", False),
+        ("workspace/.git/objects", True),
+        ("workspace/.git/objects/ab/cd", True),
+        (f"workspace/.git/objects/{OBJECT}", False),
+        (f"workspace/.git/objects/{LONGER}", False),
+        (f"workspace/.git/objects/{OBJECT}c", True),
+        (f"workspace/.git/objects/{OBJECT}/n", True),
+        (f"workspace/.git/objects/{PACK}.pack", False),
+        (f"workspace/.git/objects/{PACK}.idx", False),
+        (f"workspace/.git/objects/{PACK}.keep", True),
+        (f"workspace/.git/objects/{PACK}.count", True),
+        ("workspace/.git/objects/info/packs", False),
+        ("workspace/.git/objects/info/alternates", True),
         ("workspace/.git/logs", True),
-        ("workspace/.git/logs/HEAD", False),
-        ("workspace/.git/logs/refs/heads", False),
-        ("workspace/.git/logs/refs/stash", True),
-        ("workspace/.git/refs/heads/objects", True),
-        ("workspace/.git/modules/lib/objects/ab", False),
-        ("workspace/.git/modules/a/b/objects/ab", False),
-        ("workspace/.git/modules/a/refs/heads/objects", True),
-        ("workspace/.git/worktrees/one/logs/HEAD", False),
-        ("workspace/objects/x", True),
-        ("workspace/inner/.git/objects/x", False),
+        ("workspace/.git/logs/HEAD", True),
+        (f"workspace/.git/refs/heads/objects/{OBJECT}", True),
+        (f"workspace/.git/modules/lib/objects/{OBJECT}", False),
+        (f"workspace/.git/modules/a/b/objects/{OBJECT}", False),
+        (f"workspace/.git/modules/a/refs/heads/objects/{OBJECT}", True),
+        (f"workspace/objects/{OBJECT}", True),
+        (f"workspace/inner/.git/objects/{OBJECT}", False),
     ],
 )
-def test_objects_and_logs_do_not_count(path: str, expected: bool) -> None:
+def test_objects_do_not_count(path: str, expected: bool) -> None:
     """
-    Of a repository, wherever it stands, objects and logs are left out, but the stash is not.
+    Of a repository, wherever it stands, what git names as an object is left out, and nothing else.
     """
     assert counts(path) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("workspace/.git/objects", True),
+        ("workspace/.git/objects/ab", False),
+        ("workspace/.git/objects/zz", True),
+        (f"workspace/.git/objects/{OBJECT}", True),
+    ],
+)
+def test_folders_of_objects_do_not_count(path: str, expected: bool) -> None:
+    """
+    Of the folders of a repository, those are left out which git makes and removes as objects come and go.
+    """
+    assert counts(path, folder=True) is expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("w/.git/logs/HEAD", "/x/.git/HEAD"),
+        ("w/.git/logs/refs/heads/a/b", "/x/.git/HEAD"),
+        ("w/.git/modules/lib/logs/refs/stash", "/x/.git/modules/lib/HEAD"),
+        ("w/.git/worktrees/one/logs/HEAD", "/x/.git/worktrees/one/HEAD"),
+        ("w/.git/logs/count", ""),
+        ("w/logs/HEAD", ""),
+    ],
+)
+def test_a_log_belongs_to_a_head(path: str, expected: str) -> None:
+    """
+    A log of refs is known by its place, and so is the HEAD of its repository.
+    """
+    assert head_of_log(path, "/x" + path.removeprefix("w")) == expected
 
 
 @pytest.mark.parametrize(

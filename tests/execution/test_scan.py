@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -615,16 +616,17 @@ def test_what_is_left_out_is_not_read_until_it_is_asked_for(root: Path) -> None:
 
 def test_masks_reach_the_scan(root: Path) -> None:
     """
-    A masked difference is none, and the scan says where a mask left something out.
+    A masked difference is none, and the scan says for the rest of the run where one was hidden.
     """
     masks = [Mask(file="workspace/*.json", keys=("time",)), Mask(file="transcript"), Mask(file="absent")]
     scanner = Scanner({"workspace": root}, masks=masks, transcripts=[root / "src" / "app.py"])
     (root / "state.json").write_text('{"time": 1, "n": 1}')
     scanner.scan()
-    assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}
+    assert scanner.masked == frozenset()
     (root / "state.json").write_text('{"time": 2, "n": 1}')
     (root / "src" / "app.py").write_text("anything")
     assert differing(scanner) == set()
+    assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}
     (root / "state.json").write_text('{"time": 2, "n": 2}')
     assert differing(scanner) == {"workspace/state.json"}
     (root / "state.json").write_text("{no json")
@@ -632,6 +634,128 @@ def test_masks_reach_the_scan(root: Path) -> None:
     assert "workspace/state.json is no JSON" in scanner.unapplied[0]
     (root / "state.json").unlink()
     scanner.scan()
-    assert scanner.masked == {"workspace/src/app.py"}
+    assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}
     assert scanner.unapplied == ()
     scanner.close()
+
+
+def test_a_mask_hides_between_any_two_looks(scanner: Scanner, root: Path) -> None:
+    """
+    What was hidden is told also if the file was away, or something unmasked differed, in between.
+    """
+    scanner.close()
+    masks = [Mask(file="workspace/*.json", keys=("time",))]
+    masked = Scanner({"workspace": root}, masks=masks, watch=scanner.watching)
+    away, other, same = (root / f"{name}.json" for name in ("away", "other", "same"))
+    for time in (1, 2, 3):
+        away.unlink(missing_ok=True)
+        other.write_text(f'{{"time": {time}, "n": {time % 2}}}')
+        same.write_text(f'{{"time": 1, "n": {time}}}')
+        masked.scan()
+        away.write_text(f'{{"time": {time}}}')
+        masked.scan()
+    assert masked.masked == {"workspace/away.json", "workspace/other.json"}
+    masked.close()
+
+
+def test_what_cannot_be_named_makes_the_state_opaque(
+    scanner: Scanner, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    A path longer than the system lets anybody name is an entry that says so.
+    """
+    monkeypatch.chdir(root)
+    for _ in range(25):
+        Path("d" * 200).mkdir()
+        monkeypatch.chdir("d" * 200)
+    scanner.scan()
+    assert "File name too long" in scanner.opaque
+    assert any(entry.content == "unreadable:ENAMETOOLONG" for entry in scanner.verify().values())
+
+
+def test_names_that_can_be_read_but_not_looked_at_make_the_state_opaque(plain_user: Path) -> None:
+    """
+    In a folder that may be listed and not entered, every name is an entry that says so until it can be.
+    """
+    (plain_user / "folder").mkdir()
+    (plain_user / "folder" / "file").write_text("1")
+    (plain_user / "folder").chmod(0o400)
+    scanner = Scanner({"workspace": plain_user})
+    assert scanner.scan()["workspace/folder/file"].content == "unreadable:EACCES"
+    assert scanner.opaque == "workspace/folder/file cannot be read: Permission denied"
+    (plain_user / "folder").chmod(0o700)
+    assert scanner.scan()["workspace/folder/file"].kind == "file"
+    assert not scanner.opaque
+    scanner.close()
+
+
+@pytest.mark.parametrize("masks", [(), (Mask(file="workspace/large", keys=("a",)),)], ids=["whole", "masked"])
+def test_a_file_that_is_too_large_is_not_read(root: Path, masks: tuple[Mask, ...]) -> None:
+    """
+    A file of any size is looked at within a moment, and the state is not known while it is there.
+    """
+    (root / "large").touch()
+    os.truncate(root / "large", 1 << 40)
+    scanner = Scanner({"workspace": root}, masks=masks)
+    assert scanner.scan()["workspace/large"].content == "unreadable:EFBIG"
+    assert scanner.opaque == "workspace/large cannot be read: it is larger than 256 MiB"
+    os.truncate(root / "large", 1 << 10)
+    scanner.scan()
+    assert not scanner.opaque
+    scanner.close()
+
+
+def test_extended_attributes_count(scanner: Scanner, root: Path) -> None:
+    """
+    An attribute that is set, changed or removed on a file or folder differs.
+    """
+    before = dict(scanner.scan())
+    for place, path in ((root / "notes", "workspace/notes"), (root / "src", "workspace/src")):
+        for value in (b"1", b"2"):
+            try:
+                os.setxattr(place, "user.count", value)
+            except OSError as error:
+                pytest.skip(f"no extended attributes here: {error.strerror}")
+            assert differing(scanner) == {path}
+        os.removexattr(place, "user.count")
+        assert differing(scanner) == {path}
+    assert before == dict(scanner.scan())
+
+
+def test_marks_of_an_overlay_do_not_count(scanner: Scanner, root: Path) -> None:
+    """
+    What an overlay notes down for itself on its files is no difference.
+    """
+    try:
+        os.setxattr(root / "notes", "user.overlay.origin", b"1")
+    except OSError as error:
+        pytest.skip(f"no extended attributes here: {error.strerror}")
+    assert differing(scanner) == set()
+
+
+def test_access_lists_count(scanner: Scanner, root: Path) -> None:
+    """
+    A list of who may do what with a file differs although its mode does not.
+    """
+    entries = [(0x01, 6, -1), (0x02, 0, NOBODY), (0x04, 4, -1), (0x10, 4, -1), (0x20, 4, -1)]
+    (root / "notes").chmod(0o644)
+    scanner.scan()
+    lists = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(root / "notes", "system.posix_acl_access", lists)
+    except OSError as error:
+        pytest.skip(f"no access lists here: {error.strerror}")
+    assert stat.S_IMODE((root / "notes").stat().st_mode) == 0o644
+    assert differing(scanner) == {"workspace/notes"}
+
+
+def test_owners_count(scanner: Scanner, root: Path) -> None:
+    """
+    A file or a folder of somebody else differs from one of ours, and a new group does too.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("only the superuser may give a file away")
+    for name in ("notes", "src"):
+        for owner in ((NOBODY, 0), (0, NOBODY), (0, 0)):
+            os.chown(root / name, *owner)
+            assert differing(scanner) == {f"workspace/{name}"}

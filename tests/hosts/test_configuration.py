@@ -170,6 +170,71 @@ def test_an_unknown_event_names_the_nearest(profile, event, near):
     assert f"did you mean {near!r}" in problem.text
 
 
+def test_hooks_that_are_never_reached_are_named(profile):
+    """Hooks of an event that no session comes to are taken, and one problem for each event says why not."""
+    inline = {"Stop": "./x", "Notification": ["./a", "./b"], "TeammateIdle": [], "ConfigChange": "./c"}
+
+    configuration = hosts.configure(profile, {}, inline=inline)
+
+    assert commands(configuration) == ["./x", "./a", "./b", "./c"]
+    assert [(problem.kind, problem.path) for problem in configuration.problems] == [
+        ("unreachable-event", "hooks.Notification"),
+        ("unreachable-event", "hooks.ConfigChange"),
+    ]
+    for problem in configuration.problems:
+        assert profile.events[problem.path.partition(".")[2]].unreachable in problem.text
+
+
+def test_hooks_that_are_off_anyway_are_not_called_unreached(profile):
+    """In a file that is off as a whole only the reason for that is a problem."""
+    inline = {"Notification": "./x", "Stop": [{"hooks": [{"type": "shell"}]}]}
+
+    assert [problem.kind for problem in hosts.configure(profile, {}, inline=inline).problems] == ["malformed"]
+
+
+@pytest.mark.parametrize("bad", ["\\u0000", "\\ud800", "\\udc80"])
+@pytest.mark.parametrize(
+    "handler, key",
+    [
+        ('"command": "echo BAD"', "command"),
+        ('"command": "echo", "args": ["a", "BAD"]', "args"),
+    ],
+)
+def test_what_no_process_can_be_given_is_left_out(profile, bad, handler, key):
+    """A handler with NUL or half a surrogate pair is a malformed entry, and the rest of its file is used."""
+    good = '{"type": "command", "command": "echo \\ud83d\\ude00"}'
+    text = f'{{"hooks": {{"Stop": [{{"hooks": [{{"type": "command", {handler}}}, {good}]}}]}}}}'
+
+    configuration = hosts.configure(profile, {PROJECT: text.replace("BAD", bad)})
+
+    assert commands(configuration) == ["echo \U0001f600"]
+    (problem,) = configuration.problems
+    assert (problem.kind, problem.path) == ("malformed", f"hooks.Stop[0].hooks[0].{key}")
+    assert "left out" in problem.text
+    assert problem.text.isprintable()
+
+
+def test_an_entry_that_is_wrong_in_two_ways_turns_off_its_file(profile):
+    """A handler that is malformed beside holding NUL turns off its file like any malformed one."""
+    text = settings("good").replace('"command": "good"', '"command": "x\\u0000", "timeout": -1')
+
+    (problem,) = hosts.configure(profile, {PROJECT: text}).problems
+
+    assert problem.path.endswith(".timeout")
+    assert "every hook of this file is off" in problem.text
+
+
+def test_a_variable_that_no_process_can_be_given_is_left_out(profile):
+    """A variable of the settings with NUL or half a surrogate pair is a problem, and the others are set."""
+    text = '{"env": {"A": "x\\u0000", "\\ud800": "1", "B": "2"}}'
+
+    configuration = hosts.configure(profile, {PROJECT: text})
+
+    assert configuration.env == {"B": "2"}
+    assert [problem.kind for problem in configuration.problems] == ["malformed", "malformed"]
+    assert all(problem.text.isprintable() for problem in configuration.problems)
+
+
 def test_settings_without_hooks_are_no_problem(profile):
     """Settings that say nothing of hooks have none, and their permissions and variables are taken."""
     text = json.dumps({"permissions": {"allow": ["Bash"]}, "env": {"A": 1}})

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import Performance, Prompt, Stop, ToolCall, Tools
-from pytest_hookharness.model.processes import Exited, HeldOpen, Output, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, Output, TimedOut
 from pytest_hookharness.model.processes import Run as Process
 
 RESULTS = json.loads((Path(__file__).parents[1] / "data" / "claude-code" / "results.json").read_text())
@@ -213,7 +213,7 @@ def test_cut_and_held_open_hooks(play, tally, row):
     deny = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "R-DENY"}
     out = json.dumps({"hookSpecificOutput": deny}).encode() if "deny" in row else b""
     recorded = RESULTS["timeouts"][row]
-    ending = TimedOut(1.0, at_host_limit=True) if recorded["at_limit"] else HeldOpen(Exited(0), 0.5)
+    ending = TimedOut(1.0, by=Cut.LIMIT) if recorded["at_limit"] else HeldOpen(Exited(0), 0.5)
     run = Process(ending=ending, stdout=Output(out, len(out)))
 
     played = play(

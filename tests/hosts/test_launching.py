@@ -90,6 +90,31 @@ def test_the_file_for_later_variables(launch):
     assert env["CLAUDE_ENV_FILE"] == f"/home/dev/.claude/session-env/{session}/sessionstart-hook-2.sh"
 
 
+def test_files_with_variables_are_read_in_the_order_of_their_hooks(profile, launch):
+    """Every file that a hook is given is read later, Setup's before SessionStart's, and no other file is."""
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
+    folder = hosts.env_folder(profile, facts)
+    given = [
+        launch(Hook(event=event, command="x"), index=index).env["CLAUDE_ENV_FILE"]
+        for event, index in [("Setup", 0), ("SessionStart", 0), ("SessionStart", 2), ("SessionStart", 10)]
+    ]
+    names = [name.rpartition("/")[2] for name in given]
+
+    found = hosts.env_files(profile, facts, [*sorted(names), "notes.sh", "stop-hook-0.sh", "setup-hook-x.sh"])
+
+    assert list(found) == given
+    assert {name.rpartition("/")[0] for name in given} == {folder}
+
+
+def test_a_host_may_have_no_file_for_variables(profile):
+    """A host without a place for variables has no folder for them, and reads none."""
+    bare = replace(profile, process=replace(profile.process, env_file=("", "")))
+    facts = hosts.facts(bare, workspace="/project", home="/home/dev", tmp="/tmp")
+
+    assert hosts.env_folder(bare, facts) == ""
+    assert hosts.env_files(bare, facts, ["", "setup-hook-0.sh"]) == ()
+
+
 def test_a_plugin_has_a_folder_for_its_data(launch):
     """The hooks of a plugin, and no others, are given a folder for data."""
     plugin = launch(Hook(event="Stop", command="x", env={"CLAUDE_PLUGIN_ROOT": "/plugins/p"})).env

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import NotStarted, Output, Run, Signaled, TimedOut
-from pytest_hookharness.model.protocol import Hook, Ruling
+from pytest_hookharness.model.processes import Cut, NotStarted, Output, Run, Signaled, TimedOut
+from pytest_hookharness.model.protocol import Basis, Hook, Ruling
 
 BLOCK = json.dumps({"decision": "block", "reason": "no"})
 
@@ -97,7 +97,7 @@ def test_used_words_are_no_fault(read, event, code, stdout):
     "ending, fault",
     [
         (
-            TimedOut(1.0, at_host_limit=True),
+            TimedOut(1.0, by=Cut.LIMIT),
             "timed-out: it was cut after 1 s although it had already answered",
         ),
         (Signaled(9), "crashed: signal 9"),
@@ -143,9 +143,71 @@ def test_output_that_was_cut_is_a_fault(profile, ended):
 
 
 def test_a_hook_in_the_background_decides_nothing(read):
-    """A refusal of a hook that is configured as async is ignored and noted, and silence is not."""
-    assert read("Stop", 2, options={"async": True}).fault.startswith("ignored: a hook in the background")
-    assert read("Stop", 0, options={"async": True}).fault is None
+    """A hook that is configured as async, or says so first, is read without a ruling and without a fault."""
+    asynchronous = json.dumps({"async": True, "asyncTimeout": 5000})
+    replies = [
+        read("Stop", 2, "", "no", options={"async": True}),
+        read("Stop", 0, BLOCK, options={"async": True}),
+        read("Stop", 0, f"done\n{BLOCK}", options={"async": True}),
+        read("Stop", 0, asynchronous),
+        read("Stop", 0, f"{asynchronous}\nworking\n{BLOCK}\n"),
+        read("Stop", 0, json.dumps({"async": True}, indent=2)),
+        read("Stop", 2, asynchronous, "no"),
+        read("PreToolUse", 1, asynchronous, on_failure="block"),
+    ]
+
+    for reply in replies:
+        assert (reply.ruling, reply.fault, reply.rule.basis) == (Ruling.NONE, None, Basis.ASSUMED)
+
+
+@pytest.mark.parametrize("stdout", ['{"async": false}', f'{BLOCK}\n{{"async": true}}'])
+def test_only_the_first_answer_sends_a_hook_to_the_background(read, stdout):
+    """An answer that says no, or stands behind another one, leaves the hook in the foreground."""
+    assert read("Stop", 2, stdout, "no").ruling is Ruling.DENY
+
+
+@pytest.mark.parametrize(
+    "event, code, stdout, stderr",
+    [
+        ("Stop", 2, "", ""),
+        ("Stop", 2, "no", " \n"),
+        ("Stop", 2, "{}", ""),
+        ("Stop", 0, '{"decision": "block"}', ""),
+        ("Stop", 0, '{"decision": "block", "reason": ""}', "told to nobody"),
+        ("Stop", 0, '{"decision": "block", "reason": " "}', ""),
+        ("PostToolUse", 2, "", ""),
+        ("PreToolUse", 0, special("PreToolUse", permissionDecision="deny"), ""),
+        ("PermissionRequest", 0, special("PermissionRequest", decision={"behavior": "deny"}), ""),
+    ],
+)
+def test_a_refusal_without_words_is_silent(read, event, code, stdout, stderr):
+    """A refusal for which the hook gave no reason says so, although the host puts words in its place."""
+    reply = read(event, code, stdout, stderr)
+
+    assert (reply.ruling, reply.silent) == (Ruling.DENY, True)
+
+
+@pytest.mark.parametrize(
+    "event, code, stdout, stderr",
+    [
+        ("Stop", 0, "", ""),
+        ("Stop", 2, "", "no"),
+        ("Stop", 2, BLOCK, ""),
+        ("Stop", 0, BLOCK, ""),
+        ("SessionStart", 2, "", ""),
+        ("PreToolUse", 0, special("PreToolUse", permissionDecision="allow"), ""),
+        ("PreToolUse", 0, special("PreToolUse", permissionDecision="deny", additionalContext="why"), ""),
+        (
+            "PermissionRequest",
+            0,
+            special("PermissionRequest", decision={"behavior": "deny", "message": "no"}),
+            "",
+        ),
+    ],
+)
+def test_what_is_no_refusal_or_has_words_is_not_silent(read, event, code, stdout, stderr):
+    """A refusal with words of the hook's own is not silent, and neither is what refuses nothing."""
+    assert not read(event, code, stdout, stderr).silent
 
 
 @pytest.mark.parametrize("ok, ruling", [(True, Ruling.NONE), (False, Ruling.DENY)])

@@ -23,7 +23,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.protocol import Basis, Ruling
 
 BLOCK = {"decision": "block", "reason": "not yet"}
 GO = Prompt(text="go")
@@ -170,6 +170,41 @@ def test_tool_calls_begin_the_count_again(play):
 
     assert [decision.overridden for decision in played.decisions] == [False] * 37 + [True]
     assert hosts.guard_for(played.sessions[0], lap_used_tools=True).overrides is None
+
+
+@pytest.mark.parametrize(
+    "event, answer",
+    [
+        ("PreToolUse", BLOCK),
+        ("PreToolUse", special("PreToolUse", permissionDecision="ask")),
+        ("PermissionRequest", special("PermissionRequest", decision={"behavior": "deny"})),
+    ],
+)
+def test_refused_calls_do_not_begin_the_count_again(play, event, answer):
+    """Calls that were never carried out leave the guard's count as it is, and that they do is assumed."""
+    answers = {event: answer, "Stop": BLOCK}
+    acts = [GO, *[Run(command="true"), Stop()] * 20]
+
+    played = play({event: "./no", "Stop": "./hook"}, acts, lambda request, _: answers[request.event])
+
+    stops = [decision for decision in played.decisions if decision.event == "Stop"]
+    assert [decision.overridden for decision in stops] == [False] * 8 + [True]
+    assert stops[-1].rule.basis is Basis.ASSUMED
+    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    assert (guard.overrides, guard.rule) == (9, stops[-1].rule)
+
+
+def test_a_call_that_is_carried_out_begins_the_count_again_after_refused_ones(play):
+    """Of several calls one that is carried out is enough, and then nothing is assumed any more."""
+    settings = {"PreToolUse": {"command": "./no", "if": "Bash(a)"}, "Stop": "./hook"}
+    both = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
+    acts = [GO, *[Run(command="a"), Stop()] * 5, both, Run(command="a"), *[Stop()] * 20]
+
+    played = play(settings, acts, always(BLOCK))
+
+    stops = [decision for decision in played.decisions if decision.event == "Stop"]
+    assert [decision.overridden for decision in stops] == [False] * 13 + [True]
+    assert stops[-1].rule.basis is Basis.OBSERVED
 
 
 def test_the_flag_falls_with_the_next_prompt(play):
@@ -398,10 +433,29 @@ def test_the_transcript_is_one_chain_of_json_lines(play):
     assert [line["type"] for line in lines] == ["user", "assistant", "assistant", "user", "assistant"]
 
 
-def test_the_flag_until_guard_changes_nothing_in_the_host(profile):
-    """The host plays the same whether or not its guard may end the loop."""
+def test_changed_settings_hold_from_the_next_event_on(profile):
+    """Hooks that were asked stay those that were asked, and the next event wakes the new ones."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
-    one, other = (hosts.begin(profile, hosts.Configuration(), facts, until) for until in (False, True))
+    old = hosts.configure(profile, {}, inline={"Stop": "./old"})
+    new = hosts.configure(profile, {}, inline={"Stop": ["./new", "./more"]})
+    progress = hosts.advance(hosts.begin(profile, old, facts).session, GO)
+    asked = hosts.advance(progress.session, Stop())
 
-    assert one.request == other.request
-    assert other.session.until_guard
+    changed = hosts.reconfigure(asked.session, new)
+    answered = hosts.advance(changed, hosts.Fired(runs=(BLOCK,)))
+    again = hosts.advance(answered.session, Stop())
+
+    assert [hook.command for hook in changed.hooks] == ["./old"]
+    assert answered.decision.refused
+    assert [hook.command for hook in again.request.hooks] == ["./new", "./more"]
+    assert again.request.payload["stop_hook_active"]
+    assert hosts.reconfigure(changed, old) == asked.session
+
+
+def test_changed_settings_reach_the_guard(profile):
+    """A cap in changed settings is the one that counts."""
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    session = hosts.begin(profile, hosts.Configuration(), facts).session
+    capped = hosts.Configuration(env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"})
+
+    assert hosts.guard_for(hosts.reconfigure(session, capped), lap_used_tools=False).overrides == 3

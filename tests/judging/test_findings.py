@@ -8,8 +8,10 @@ import pytest
 
 from pytest_hookharness.judging.codes import catalogue, look_up
 from pytest_hookharness.judging.findings import find
+from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import (
     Activity,
+    Cut,
     Ending,
     Exited,
     HeldOpen,
@@ -21,7 +23,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, State, Step, Trace
+from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, State, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 SLEEP = Process(7, "sleep 100", 0.1)
@@ -41,12 +43,19 @@ class Problem:
     rule: Rule | None = RULE
 
 
-def fire(ending: Ending | None = None, *, fault: str | None = None, run: Run | None = None) -> Fire:
+def fire(
+    ending: Ending | None = None,
+    *,
+    fault: str | None = None,
+    run: Run | None = None,
+    ruling: Ruling = Ruling.NONE,
+    silent: bool = False,
+) -> Fire:
     return Fire(
         hook=Hook(event="Stop", command="./hook.sh"),
         payload={},
         run=run or Run(ending=ending or Exited(0)),
-        reply=Reply(fault=fault, rule=RULE),
+        reply=Reply(fault=fault, ruling=ruling, silent=silent, rule=RULE),
     )
 
 
@@ -75,9 +84,9 @@ def test_a_clean_trace_has_no_findings() -> None:
 @pytest.mark.parametrize(
     "ending,fault,expected",
     [
-        (TimedOut(5, at_host_limit=True), None, ["HUNG-FIRE"]),
-        (TimedOut(5, at_host_limit=True), "timed-out: after 5 s", ["HUNG-FIRE"]),
-        (TimedOut(5, at_host_limit=True), "crashed: killed", ["HUNG-FIRE"]),
+        (TimedOut(5, by=Cut.LIMIT), None, ["HUNG-FIRE"]),
+        (TimedOut(5, by=Cut.LIMIT), "timed-out: after 5 s", ["HUNG-FIRE"]),
+        (TimedOut(5, by=Cut.LIMIT), "crashed: killed", ["HUNG-FIRE"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), None, ["HELD-OPEN"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), "timed-out: output open", ["HELD-OPEN"]),
         (HeldOpen(Exited(127), 0.5), None, ["HELD-OPEN", "NOT-RUN"]),
@@ -108,8 +117,8 @@ def test_a_cut_at_our_patience_is_marked_as_assumed() -> None:
     Only a fire that was cut below its host's limit is marked as assumed never to end.
     """
     texts = [
-        find(trace(hooked(fire(TimedOut(5, at_host_limit=host, doing=(WAITS,))))))[0].text
-        for host in (True, False)
+        find(trace(hooked(fire(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
+        for host in (Cut.LIMIT, Cut.PATIENCE)
     ]
     assert ["assumed: never ends" in text for text in texts] == [False, True]
     assert all("cat waits for end of file on stdin" in text for text in texts)
@@ -144,12 +153,59 @@ def test_a_refusal_without_a_word_is_found(reasons: tuple[str, ...], expected: i
     assert names(trace(hooked(fire(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
 
 
+@pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
+def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int) -> None:
+    """
+    A refusal of which every hook was silent has no reason, whatever the host says in their stead.
+    """
+    fires = [fire(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
+    agreed = fire(silent=True)
+    seen = trace(hooked(*fires, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
+    assert names(seen) == ["SILENT-REFUSAL"] * expected
+
+
 @pytest.mark.parametrize(
-    "kind,expected", [("unknown-event", "EVENT-UNKNOWN"), ("malformed", "CONFIG-OFF"), ("off", "CONFIG-OFF")]
+    "configured,words",
+    [
+        ((), "none is configured, and the run had the event prompt, a call of Bash, a stop."),
+        (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse, and the run had"),
+    ],
+)
+def test_a_run_without_any_fire_is_found(configured: tuple[str, ...], words: str) -> None:
+    """
+    A run in which no hook was fired is a finding that says what was configured and what took place.
+    """
+    call = Performed(call=ToolCall(name="Bash", input={}), result=ToolResult())
+    course = (Happened(event=Prompt(text="go")), Moved(move=Tools(calls=())), call, Moved(move=Stop()))
+    steps = tuple(Step(number=turn, turn=turn, exchange=item) for turn, item in enumerate(course))
+    (finding,) = find(Trace(steps=steps), configured=configured)
+    assert (finding.code, finding.name, finding.turn) == ("HH011", "NEVER-FIRED", 3)
+    assert words in finding.text
+    assert "name" in finding.advice
+
+
+def test_hooks_that_were_fired_or_are_not_known_are_not_missed() -> None:
+    """
+    With one fire, without knowledge of the configuration, or with a cause that is told, nothing is missed.
+    """
+    assert find(trace(hooked(fire())), configured=("Stop",)) == ()
+    assert find(Trace()) == ()
+    told = find(Trace(), configured=(), problems=[Problem("malformed")])
+    assert [finding.name for finding in told] == ["CONFIG-OFF"]
+
+
+@pytest.mark.parametrize(
+    "kind,expected",
+    [
+        ("unknown-event", "EVENT-UNKNOWN"),
+        ("unreachable-event", "UNREACHED"),
+        ("malformed", "CONFIG-OFF"),
+        ("off", "CONFIG-OFF"),
+    ],
 )
 def test_problems_of_the_configuration_are_findings(kind: str, expected: str) -> None:
     """
-    An unknown event has a code of its own; every other problem leaves hooks out.
+    Unknown and unreached events have codes of their own; every other problem leaves hooks out.
     """
     finding = find(Trace(), problems=[Problem(kind)])[0]
     assert (finding.name, finding.turn, finding.rule) == (expected, 0, RULE)

@@ -16,7 +16,7 @@ from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.opinion import form
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
-from pytest_hookharness.model.processes import Exited, HeldOpen, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, Run, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import (
     Change,
@@ -118,16 +118,40 @@ def test_a_hook_that_halts_everything_terminates() -> None:
     """
     seen = trace(PROMPT, EDIT, asked("PostToolUse", halt="enough"))
     assert judge(seen, End(how="halted", turn=1)) == Terminated(turn=1)
-    assert judge(seen, stopped(1)) == Terminated(turn=1)
 
 
-@pytest.mark.parametrize("how", ["stopped", "idle"])
-def test_a_refused_prompt_terminates(how: How) -> None:
+def test_a_refused_prompt_terminates() -> None:
     """
     An agent whose prompt was refused never started, so the run is terminated in turn 0.
     """
     seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
-    assert judge(seen, End(how=how, turn=0)) == Terminated(turn=0)
+    assert judge(seen, End(how="halted", turn=0)) == Terminated(turn=0)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        asked("SessionEnd", halt="enough"),
+        asked("PreCompact", halt="enough"),
+        asked("UserPromptSubmit", refused=True),
+    ],
+    ids=["session end", "compaction", "second prompt"],
+)
+@pytest.mark.parametrize("how", ["idle", "stopped", "halted"])
+def test_what_comes_after_a_refused_stop_does_not_undo_it(after: Hooked, how: How) -> None:
+    """
+    A refusal that still stands is no termination, whatever hooks of other events say afterwards.
+    """
+    seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
+    assert isinstance(judge(seen, End(how=how, turn=1)), Undecided)
+
+
+def test_a_halt_when_the_session_ends_ends_nothing() -> None:
+    """
+    A session that the script ended in the middle is undecided although a hook halts its end.
+    """
+    seen = trace(PROMPT, EDIT, Happened(event=moves.End()), asked("SessionEnd", halt="enough"))
+    assert isinstance(judge(seen, End(how="idle", turn=1)), Undecided)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +329,7 @@ def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
     assert verdict.why == words
 
 
-@pytest.mark.parametrize("ending", [TimedOut(5, at_host_limit=True), HeldOpen(Exited(0), 5)])
+@pytest.mark.parametrize("ending", [TimedOut(5, by=Cut.LIMIT), HeldOpen(Exited(0), 5)])
 def test_a_host_that_waits_for_a_cut_fire_is_hung(ending: TimedOut | HeldOpen) -> None:
     """
     A run is hung where the host waits for a fire that was cut or held open.
@@ -336,7 +360,7 @@ def test_hung_goes_before_everything_else() -> None:
     """
     A run that waits for ever is hung although the guard acted before and a lasso was closed.
     """
-    cut = asked(run=Run(ending=TimedOut(5, at_host_limit=True)))
+    cut = asked(run=Run(ending=TimedOut(5, by=Cut.LIMIT)))
     known = {turn: state("a") for turn in (1, 2, 3)}
     seen = trace(PROMPT, STOP, asked(overridden=True), STOP, STOP, cut, states=known)
     assert isinstance(judge(seen, End(how="waiting", turn=3), lasso=Lasso(1, 1)), Hung)
@@ -378,7 +402,7 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
     """
     Rules that nobody observed and cuts at our own patience are among the assumptions, once each.
     """
-    run = Run(ending=TimedOut(10, at_host_limit=False))
+    run = Run(ending=TimedOut(10, by=Cut.PATIENCE))
     seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
     sentences = gather(seen, ["The tier."])
     assert sentences[: len(STANDING) + 1] == (*STANDING, "The tier.")

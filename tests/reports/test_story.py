@@ -12,6 +12,7 @@ from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import (
     Activity,
+    Cut,
     Ending,
     Exited,
     HeldOpen,
@@ -98,9 +99,9 @@ VERDICTS: list[tuple[Verdict, str]] = [
 ENDINGS: list[tuple[Ending, str]] = [
     (Exited(2), "exited 2 in 0.1 s"),
     (Signaled(11), "was killed by signal 11 in 0.1 s"),
-    (TimedOut(0.5, at_host_limit=False), "was cut after 0.5 s (our patience)"),
+    (TimedOut(0.5, by=Cut.PATIENCE), "was cut after 0.5 s (our patience)"),
     (
-        TimedOut(60, at_host_limit=True, ignored_term=True),
+        TimedOut(60, by=Cut.LIMIT, ignored_term=True),
         "was cut after 60 s (the host's limit) and ignored the signal",
     ),
     (HeldOpen(Exited(0), 0.5, (Process(7, "sleep", 0),)), "exited 0 but sleep (pid 7) holds its output open"),
@@ -276,7 +277,7 @@ def test_says_what_a_cut_tree_was_doing() -> None:
         Activity(Process(13, "git", 0), "S", "wait4"),
         Activity(Process(14, "yes", 0), "R"),
     )
-    told = story(outcome(Terminated(turn=1), trace(STOP, asked(ending=TimedOut(5, True, doing=doing)))))
+    told = story(outcome(Terminated(turn=1), trace(STOP, asked(ending=TimedOut(5, Cut.LIMIT, doing=doing)))))
     assert "cat (pid 12) waits for end of file on stdin" in told
     assert "git (pid 13) is blocked in wait4" in told
     assert "yes (pid 14) is running" in told
@@ -481,7 +482,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
     """
     Whatever a hook, an agent, a file or a promise says, the story has no control character and no long line.
     """
-    cut = TimedOut(5, True, doing=(Activity(Process(1, BOMB, 0), BOMB, BOMB, BOMB),))
+    cut = TimedOut(5, Cut.LIMIT, doing=(Activity(Process(1, BOMB, 0), BOMB, BOMB, BOMB),))
     held = HeldOpen(Exited(0), 1, (Process(1, BOMB, 0),))
     call = ToolCall(name=BOMB, input={BOMB: BOMB})
     seen = trace(

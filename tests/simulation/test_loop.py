@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Ruling
@@ -248,11 +249,122 @@ def test_a_corrupted_file(play):
     assert outcome.verdict == Terminated(turn=2)
 
 
-def test_the_environment_file(play):
-    """The file that the host offers for variables can be written to."""
-    outcome = play(hooks={"SessionStart": 'echo "export A=1" >> "$CLAUDE_ENV_FILE"'})
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"expect": {"blocks": {"Stpo": 0}}},
+        {"expect": {"decisions": {"Stpo": ["allow"]}}},
+        {"expect": {"sometimes": ["Stpo:deny"]}},
+        {"expect": {"fires": {"Stpo": {"max": 3}}}},
+    ],
+    ids=str,
+)
+def test_expectations_about_nothing_are_refused(play, keys):
+    """An expectation that names an event or command which does not exist is an error, not a kept promise."""
+    with pytest.raises(SimulationError, match=r"Stpo.*did you mean 'Stop'"):
+        play(hooks={"Stop": "true"}, **keys)
 
+
+def test_an_answer_that_runs_out(play):
+    """How often a handler was answered is part of the state, so a last answer is not taken for a loop."""
+    refusal = {"event": "Stop", "type": "prompt", "reply": {"ok": False, "reason": "no"}, "times": 5}
+    consent = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
+
+    outcome = play(
+        hooks={"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}, answers=[refusal, consent]
+    )
+
+    assert outcome.verdict == Terminated(turn=6)
+
+
+def test_the_environment_file(play):
+    """What a hook exports into the host's file for variables reaches the agent's later commands."""
+    outcome = play(
+        hooks={"SessionStart": 'echo "export GREETING=hello" >> "$CLAUDE_ENV_FILE"'},
+        agent=[{"run": "echo $GREETING"}],
+    )
+
+    (call,) = (step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed))
+    assert "hello" in call.result.text
     assert outcome.findings == ()
+
+
+def test_the_host_writes_nothing_through_a_link(play, tmp_path):
+    """A hook that turns a folder of the host into a link does not make the harness write elsewhere."""
+    away = tmp_path / "away"
+    away.mkdir()
+
+    with pytest.raises(WorkspaceError):
+        play(
+            hooks={"SessionStart": f"rm -rf ~/.claude/session-env; ln -s {away} ~/.claude/session-env"},
+            agent=[{"stop": "Done."}, {"resume": None}, {"prompt": "On."}],
+            cover=[str(away)],
+        )
+
+    assert list(away.iterdir()) == []
+
+
+def test_a_hook_that_switches_itself_off(play):
+    """Settings that a hook rewrites are read again, as the host does, so such a loop ends."""
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./once.sh"}]}]}}
+    once = "#!/bin/sh\necho '{}' > .claude/settings.json; echo no >&2; exit 2\n"
+
+    outcome = play(files={".claude/settings.json": json.dumps(settings), "once.sh": once})
+
+    assert outcome.verdict == Terminated(turn=2)
+    assert outcome.fires() == 1
+
+
+def test_a_hook_below_tmp(play, tmp_path):
+    """A hook that is given by its full path below /tmp is found, though hooks have a /tmp of their own."""
+    script = tmp_path / "deep" / "hook.sh"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\necho found >&2; exit 2\n")
+    script.chmod(0o755)
+
+    outcome = play(hooks={"Stop": str(script)})
+
+    assert "found" in outcome.reasons()[0]
+
+
+def test_two_quick_refusals_come_in_one_order(play):
+    """Which of two quick hooks ends first is chance, and never makes the same state give two answers."""
+    for _ in range(5):
+        outcome = play(hooks={"Stop": ["echo one >&2; exit 2", "echo two >&2; exit 2"]})
+
+        assert outcome.livelock
+        assert [reason[-3:] for reason in outcome.reasons()[:2]] == ["one", "two"]
+
+
+def test_a_cycle_until_the_guard_is_no_contradiction(play):
+    """A loop of two states that the guard ends is capped, without a finding about two answers."""
+    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo no >&2; exit 2"
+
+    outcome = play(hooks={"Stop": flip}, until="guard")
+
+    assert isinstance(outcome.verdict, Capped)
+    assert outcome.findings == ()
+
+
+def test_a_transcript_that_is_removed(play):
+    """A hook that removes the transcript at every stop is no contradiction either."""
+    outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo no >&2; exit 2"}, turns=8, env=OFF)
+
+    assert "FLAKY" not in [finding.name for finding in outcome.findings]
+
+
+def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
+    """A fire that the budget of the whole run cut is no finding, and the run is undecided."""
+    whole = harness.settings
+    harness.settings = dataclasses.replace(whole, wall=0.4)
+    try:
+        outcome = play(hooks={"Stop": "sleep 86399"})
+    finally:
+        harness.settings = whole
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "HUNG-FIRE" not in [finding.name for finding in outcome.findings]
+    assert not any("patience" in text for text in outcome.assumptions)
 
 
 def test_instructions_are_announced(play):
@@ -267,7 +379,7 @@ def test_no_end_of_input(play):
     outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, patience=0.3)
 
     (fire,) = (fire for _, fire in outcome.trace.fires())
-    assert outcome.terminated
+    assert outcome.verdict == Terminated(turn=1)
     assert [finding.name for finding in outcome.findings] == ["HUNG-FIRE"]
     assert "stdin" in str(fire.run.ending)
 

@@ -1,0 +1,55 @@
+"""
+This module is concerned with references: names in a scenario that must be the name of something.
+
+Upper floor. An expectation about an event that does not exist would be kept for ever, and prove nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.scenario import Expectation, Scenario
+from pytest_hookharness.settings import SimulationError
+
+
+def check_references(scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration) -> None:
+    """
+    Refuse a scenario whose expectations or reactions name what its host does not have.
+
+    Raises:
+        SimulationError: The first such name, with the nearest one that there is.
+    """
+    events = tuple(profile.events)
+    for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
+        if name not in events:
+            raise SimulationError(f"{path}: {profile.id} has no event {name!r}{_nearest(name, events)}")
+    if configuration.problems:
+        # A command may stand in a file that the host does not take, and be expected not to fire.
+        return
+    commands = [hook.command for hook in configuration.hooks]
+    for word in scenario.expect.fires:
+        if word not in events and not any(word in command for command in commands):
+            raise SimulationError(
+                f"expect.fires: {word!r} is no event of {profile.id}, and no configured command holds it"
+                f"{_nearest(word, events)}"
+            )
+
+
+def _expected(expect: Expectation) -> Iterator[tuple[str, str]]:
+    if isinstance(expect.blocks, dict):
+        yield from (("expect.blocks", name) for name in expect.blocks)
+    yield from (("expect.decisions", name) for name in expect.decisions)
+    yield from (("expect.sometimes", word.partition(":")[0]) for word in expect.sometimes)
+
+
+def _reactions(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    for place, reaction in enumerate(scenario.script.reactions):
+        if reaction.event:
+            yield f"when[{place}].event", reaction.event
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; it has {', '.join(known)}"

@@ -1,0 +1,71 @@
+"""
+Claims about the benchmarks: they run to the end, and what they count is as promised. Times are never tested.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
+TARGETS = ("true", "bash", "python")
+TIERS = ("process group",)  # the one that is to be had everywhere
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """
+    The cells of every row of a quick run, by its first cell and, where that is not enough, the second.
+    """
+    run = subprocess.run([sys.executable, RUN, "--quick"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    lines = [re.split(r"  +", line.strip()) for line in run.stdout.splitlines() if "  " in line]
+    return {tuple(line[:2]) if line[0] == "proof" else line[0]: line for line in lines}
+
+
+def test_rows_of_fires(rows):
+    """Every target is fired by the harness, by subprocess and, where there is a compiler, in C."""
+    peers = ("subprocess.run(input)", "subprocess.run(input, timeout, session, cwd)", "C", *TIERS)
+
+    assert {f"{target}: {peer}" for target in TARGETS for peer in peers} <= rows.keys()
+    if not shutil.which("gcc") and not shutil.which("cc"):
+        assert rows["true: C"][1] == "no C compiler"
+
+
+def test_unused_plugin(rows):
+    """A run that does not use the plugin loads at most three modules of ours."""
+    assert {"one empty test", "--collect-only"} <= rows.keys()
+    assert int(rows["our modules loaded"][1]) <= 3
+
+
+@pytest.mark.parametrize("period", [1, 2, 3])
+def test_fires_until_the_proof(rows, period):
+    """A livelock is proved as soon as its lap was repeated once, after at most one turn of stem."""
+    assert int(rows["proof", str(period)][2]) <= 2 * period + 2
+
+
+@pytest.mark.parametrize("cap", [8, 60, 500])
+def test_fires_until_a_cap(rows, cap):
+    """Up to a cap there is one fire for each refusal that the guard honours, and one that it overrides."""
+    assert int(rows[f"cap of {cap}"][2]) == cap + 1
+
+
+def test_rows_of_cases(rows):
+    """The cases run with every runner, in one test and in many."""
+    forms = ("one test", "many tests")
+    runners = ("subprocess.run", "subprocess.run of /bin/sh -c", "hook_fire")
+
+    assert {f"pytest + {runner}, {form}" for runner in runners for form in forms} <= rows.keys()
+    assert {"loop in bash", "bats"} <= rows.keys()
+
+
+def test_rows_of_workspaces(rows):
+    """A step is measured with and without files, by itself and as part of a loop."""
+    steps = ("fire", "fire + scan + digest", "one turn of a loop")
+
+    assert {f"{step}, {files} files" for step in steps for files in ("0", "1,000")} <= rows.keys()
