@@ -15,6 +15,7 @@ import struct
 
 from pytest_hookharness.execution import mounts
 
+_NEWUTS = 0x4000000  # or a hook could rename the machine
 _NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
@@ -51,7 +52,7 @@ def enter(network: bool) -> bool:
     """
     if not hasattr(_libc, "unshare"):
         raise OSError("this system has no namespaces")
-    flags = _NEWNS | _NEWPID | _NEWIPC | (0 if network else _NEWNET)
+    flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
     if os.geteuid() == 0 and _libc.unshare(flags) == 0:
         return False
     # Without the right to do so directly (any other user, or root inside a container) a user namespace

@@ -181,6 +181,18 @@ def test_the_network_is_reachable_only_on_request(
     assert run.ending == Exited(code)
 
 
+def test_the_machine_keeps_its_name(isolating: Supervisor) -> None:
+    """
+    A hook that renames the machine renames only what its own item sees.
+    """
+    before = os.uname().nodename
+    name = "/proc/sys/kernel/hostname"
+    with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
+        (run,) = sandbox.run([launch("bash", "-c", f"echo renamed > {name}; cat {name}")])
+    assert run.stdout.text == "renamed\n"
+    assert os.uname().nodename == before
+
+
 def test_loopback_itself_is_up(isolating: Supervisor) -> None:
     """
     Without the machine's network a hook can still reach a server that it starts itself.
