@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.trace import Change, Hooked
 from pytest_hookharness.model.verdicts import (
     Capped,
     Hung,
@@ -35,9 +35,10 @@ def advice(outcome: Outcome) -> str:
         case Livelock():
             return _loop(outcome)
         case Capped():
+            proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
             return (
                 f"Only the guard of {plain(outcome.host, 40)} ended this; other hosts, and other agents, "
-                f"have none. {_let_go(_last_refusal(outcome))}"
+                f"have none. {_let_go(_last_refusal(outcome))}{proof}"
             )
         case Hung():
             return (
@@ -87,16 +88,21 @@ def _let_go(refusal: Hooked | None) -> str:
     return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
 
 
+def _mask(changed: tuple[Change, ...]) -> str:
+    return f"If what changes decides nothing, say so: `mask: [{plain(changed[0].path, 60)}]`."
+
+
 def _unknown(verdict: Undecided) -> str:
     if "two answers" in verdict.why:
         return (
             "Something outside of the state decides: a clock, a random number, the network, another folder. "
             "Find what the hook reads, and name a folder with `cover`."
         )
+    if verdict.why.startswith("interrupted"):
+        return ""
     if verdict.changed:
-        path = plain(verdict.changed[0].path, 60)
         return (
-            f"If what changes decides nothing, say so: `mask: [{path}]`. If it is a limit of the hook's own, "
-            "give the run more `turns` so that it can be reached."
+            f"{_mask(verdict.changed)} If it is a limit of the hook's own, give the run more `turns` so that "
+            "it can be reached."
         )
     return "Give the run more turns or time, or let the script go on until the agent tries to stop."

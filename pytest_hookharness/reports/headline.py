@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import HOLLOW, Outcome
 from pytest_hookharness.model.verdicts import (
     Capped,
     Guard,
@@ -75,6 +75,10 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
         return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 60)}"
     if verdict.turn == 0:
         return "the hooks refused the prompt, so the agent never started"
+    hollow = [finding.name for finding in outcome.findings if finding.name in HOLLOW]
+    if hollow:
+        named = ", ".join(dict.fromkeys(hollow))
+        return f"the session ended in turn {verdict.turn}, but not by a decision of every hook ({named})"
     return f"the hooks let the agent stop in turn {verdict.turn} {after}"
 
 

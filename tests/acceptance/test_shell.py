@@ -114,6 +114,14 @@ def test_try_with_an_unknown_event(hookharness):
     assert "Stop" in result.stderr
 
 
+def test_a_session_that_ended_by_no_decision_says_so(hookharness):
+    """The first line does not say that hooks let the agent stop if they could not be run."""
+    result = hookharness("try", "Stop", "./missing.sh")
+
+    assert result.returncode == 1
+    assert "but not by a decision of every hook (NOT-RUN)" in result.stdout.splitlines()[1]
+
+
 def test_schema(hookharness):
     """The JSON Schema that is printed is the one that ships with the package."""
     shipped = Path(pytest_hookharness.__file__).with_name("scenario.schema.json")

@@ -418,7 +418,7 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
         (Capped(turn=1, guard=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
         (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
-        (Undecided(turn=1, why="interrupted"), trace(STOP), "more turns or time"),
+        (Undecided(turn=1, why="no end"), trace(STOP), "more turns or time"),
     ],
 )
 def test_advice_fits_what_was_seen(verdict: Verdict, seen: Trace, expected: str) -> None:
