@@ -195,6 +195,9 @@ def _plain(name: str, value: object) -> str:
 
 
 def _iterator(name: str, value: Iterator[object]) -> str:
+    if type(value).__module__ == "itertools":
+        # These no longer tell what they hold, from Python 3.14 on.
+        raise _Opaque(f"an itertools.{type(value).__name__} in {name!r}")
     try:
         made = value.__reduce__()
     except TypeError:

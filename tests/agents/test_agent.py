@@ -90,8 +90,9 @@ def test_loop_iterators_count():
     """The hidden iterator of a for loop is part of the position."""
 
     def twice_then_once(seen):
-        for text in itertools.cycle(["a", "a", "b"]):
-            yield Stop(text=text)
+        while True:
+            for text in ["a", "a", "b"]:
+                yield Stop(text=text)
 
     agent = start(Script(then=Behaviour(name="t")), {"t": twice_then_once})
     _, agent = play(agent, NOTHING, *[REFUSED] * 7)
@@ -102,6 +103,18 @@ def test_loop_iterators_count():
 
     assert 3 == len(set(places))
     assert places[:3] == places[3:]
+
+
+def test_iterators_that_tell_nothing_are_opaque():
+    """An iterator that cannot be asked what it holds makes the position opaque."""
+
+    def cycling(seen):
+        for text in itertools.cycle(["a", "b"]):
+            yield Stop(text=text)
+
+    _, agent = play(start(Script(then=Behaviour(name="c")), {"c": cycling}), NOTHING, NOTHING)
+
+    assert "itertools.cycle" in agent.position.opaque
 
 
 def test_what_cannot_be_compared_is_said():
