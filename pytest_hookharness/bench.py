@@ -10,7 +10,7 @@ import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.protocol import EventFields, Json
+from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.stage import Stage
 
@@ -60,15 +61,29 @@ def _anchored(value: Json, folder: Path) -> Json:
             return value
 
 
-class Bench:
+@dataclass(slots=True)
+class Told:
     """
-    What the hook fixtures of one test share: its doubles, its files, its outcomes.
+    What a test was told, for its report.
+
+    Attributes:
+        outcomes: What its simulations gave.
+        responses: What single events were answered.
     """
 
-    def __init__(self, harness: Harness, folder: Path, outcomes: list[Outcome]) -> None:
+    outcomes: list[Outcome] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+
+
+class Bench:
+    """
+    What the hook fixtures of one test share: its doubles, its files, what it was told.
+    """
+
+    def __init__(self, harness: Harness, folder: Path) -> None:
         self.harness = harness
         self.folder = folder
-        self.outcomes = outcomes
+        self.told = Told()
         self.keys: dict[str, Any] = {}
         self.commands: dict[str, Double] = {}
         self._stage: tuple[Scenario, Stage] | None = None
@@ -86,7 +101,7 @@ class Bench:
         """
         Every call of a double so far, in simulations and in single fires.
         """
-        played = [call for outcome in self.outcomes for call in outcome.calls.get(name, ())]
+        played = [call for outcome in self.told.outcomes for call in outcome.calls.get(name, ())]
         staged = self._stage[1].workspace.calls(name) if self._stage is not None else ()
         return (*played, *staged)
 
@@ -119,7 +134,7 @@ class Bench:
         Play a scenario, and remember its outcome for the report of this test.
         """
         outcome = self.harness.simulate(scenario)
-        self.outcomes.append(outcome)
+        self.told.outcomes.append(outcome)
         return outcome
 
     def stage(self, scenario: Scenario) -> Stage:

@@ -72,6 +72,7 @@ class HookFire:
         """
         scenario = self._bench.scenario({event: command} if command is not None else {})
         response = self._bench.stage(scenario).ask(event, fields)
+        self._bench.told.responses.append(response)
         if not response.fires:
             raise ValueError(
                 f"hook_fire({event!r}): no hook was fired; either none is configured for this event, "

@@ -176,11 +176,11 @@ def pytest_runtest_makereport(
     Add what the simulations of a test gave to its report.
     """
     report = yield
-    outcomes = item.stash.get(OUTCOMES, None)
-    if outcomes is not None and report.when == "call":
+    told = item.stash.get(TOLD, None)
+    if told is not None and report.when == "call":
         from pytest_hookharness import summary
 
-        summary.enrich(item, call, report, outcomes)
+        summary.enrich(item, call, report, told)
     return report
 
 
@@ -216,7 +216,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 HARNESS = pytest.StashKey[Any]()
-OUTCOMES = pytest.StashKey[list[Any]]()
+TOLD = pytest.StashKey[Any]()
 
 
 @pytest.fixture(scope="session")
@@ -232,8 +232,8 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
     from pytest_hookharness.bench import Bench
 
-    request.node.stash[OUTCOMES] = []
-    with Bench(_hook_harness, request.path.parent, request.node.stash[OUTCOMES]) as bench:
+    with Bench(_hook_harness, request.path.parent) as bench:
+        request.node.stash[TOLD] = bench.told
         yield bench
 
 

@@ -13,17 +13,17 @@ from typing import Any
 
 import pytest
 
+from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import story, table
 from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.turns import write_response
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
 
 
-def enrich(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, outcomes: Sequence[Outcome]
-) -> None:
+def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: Told) -> None:
     """
     Put a row for the table, and for a failed Python test the story, into its report.
     """
@@ -32,6 +32,10 @@ def enrich(
     broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
     if is_scenario and report.failed and not broken:
         report.user_properties.append(("hook_error", True))
+    if report.failed:
+        for response in told.responses[-MOST_STORIES:]:
+            report.sections.append(("hook fire", write_response(response)))
+    outcomes = told.outcomes
     if not outcomes:
         return
     if is_scenario:

@@ -34,7 +34,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},
-    "summary": frozenset({"model", "reports", "harness"}),
+    "summary": frozenset({"model", "reports", "bench"}),
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection"},
     "cli": INSIDE | {"harness", "bench", "fixtures", "__init__"},

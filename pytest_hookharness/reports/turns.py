@@ -12,6 +12,7 @@ from typing import assert_never
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
+from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.headline import guard_words
@@ -86,6 +87,15 @@ def write_turns(outcome: Outcome, width: int) -> list[str]:
         joined = f"{lines[-1]}, {for_ever.lstrip()}" if groups and groups[-1].like is not None else ""
         lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], for_ever]
     return [fit(line, width).rstrip() for line in lines]
+
+
+def write_response(response: Response, width: int = 100) -> str:
+    """
+    The lines of one event that was asked alone.
+    """
+    lines = [*_hooked(response.hooked)]
+    labels = max((columns(line.label) for line in lines), default=0)
+    return "\n".join(fit(f"{fit(line.label, labels)}  {line.text}", width).rstrip() for line in lines)
 
 
 def _for_ever(outcome: Outcome, verdict: Livelock) -> str:

@@ -90,6 +90,20 @@ def test_a_failed_assert_tells_the_story(project):
     result.stdout.fnmatch_lines(["*hook story*", "livelock: after turn 2 *", "*Stop*exited 2*block*never*"])
 
 
+def test_a_failed_fire_tells_what_was_fired(project):
+    """A Python test that fails carries what its single fires did."""
+    project.write(
+        "test_it.py",
+        "def test_it(hook_fire):\n"
+        "    assert hook_fire('PreToolUse', './nosuch.sh', tool_name='Bash').allowed\n",
+    )
+
+    result = project.run()
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*hook fire*", "PreToolUse *./nosuch.sh *exited 127*", "*not found*"])
+
+
 def test_loop_of_a_scenario_file(hook_loop, project):
     """A scenario file, or one item of it, can be played from a test."""
     file = project.scenario("polite")
