@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -154,6 +155,11 @@ def _play(scenario: Scenario, settings: Settings) -> Outcome:
     return outcome
 
 
+def _leave(number: int, _: object) -> None:
+    # By an exception, so that everything is cleared away on the way out.
+    raise SystemExit(128 + number)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """
     The console script.
@@ -162,6 +168,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         0 if every promise was kept, 1 if one was broken, 2 if it could not be told.
     """
     arguments = _parser().parse_args(argv)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
     if arguments.scenario is None:
         print(json.dumps(loading.schema(), indent=2))
         return KEPT

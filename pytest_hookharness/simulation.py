@@ -331,6 +331,8 @@ class _Loop:
         sandbox = self.stage.sandbox
         outside = CONTAINED if sandbox.contained else UNCONTAINED
         notes = [outside, *sandbox.notes, *self.stage.scanner.unapplied]
+        if any("/.git/" in path for path in self.stage.files):
+            notes.append("What git keeps in its store of objects decides nothing.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
         return tuple(notes)

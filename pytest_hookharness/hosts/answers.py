@@ -117,7 +117,7 @@ def find_lost(stdout: str, stderr: str) -> str | None:
     text = trim(stdout)
     try:
         whole = json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, str) and _holds_answer(whole):
         return "the answer is inside a JSON string"

@@ -14,7 +14,7 @@ from pytest_hookharness.model.trace import Trace
 
 STANDING: tuple[str, ...] = (
     "Ids and time stamps that the host makes are derived from the seed and the position.",
-    "The clock, chance, time stamps of files, the kernel and the network decide nothing; none was watched.",
+    "The clock, chance, the kernel, the network, and times, links and blocks of files decide nothing.",
 )
 # Which of these holds is known to those who ran the fires.
 CONTAINED = "Nobody else changed files outside of the covered folders meanwhile."

@@ -214,6 +214,8 @@ def _fault(fire: Fire) -> _Sight | None:
 
 
 def _run(fire: Fire, run: Run) -> Iterator[_Sight]:
+    if not fire.hook.command.strip():
+        yield _Sight(codes.NOT_RUN, f"{fire.hook.event}: the command is empty.", fire.reply.rule)
     rule = fire.reply.rule
     yield from _ending(fire, run)
     holders = (

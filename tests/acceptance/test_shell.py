@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,24 @@ def test_schema(hookharness):
 def test_version(hookharness):
     """The version is that of the package."""
     assert hookharness("--version").stdout.strip() == f"hookharness {pytest_hookharness.__version__}"
+
+
+def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
+    """A shell command that is told to end, as CI does when it cancels, clears its folders away."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest_hookharness.cli", "try", "Stop", "sleep 86399"],
+        cwd=project.path,
+        stdout=subprocess.DEVNULL,
+    )
+    end = time.monotonic() + 30
+    while not list(tmp_path.glob("hookharness-*/try/workspace/work.txt")) and time.monotonic() < end:
+        select.select([], [], [], 0.02)
+
+    process.terminate()
+
+    assert process.wait(timeout=30) == 128 + signal.SIGTERM
+    assert list(tmp_path.glob("hookharness-*")) == []
 
 
 @pytest.mark.parametrize("door", ["shell", "pytest"])

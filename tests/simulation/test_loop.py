@@ -327,6 +327,23 @@ def test_a_hook_below_tmp(play, tmp_path):
     assert "found" in outcome.reasons()[0]
 
 
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000], ids=["lists", "objects"])
+def test_deep_nonsense(play, text):
+    """Output that is nested too deeply to be read is no answer, and does not harm the harness."""
+    assert play(hooks={"Stop": "cat nonsense"}, files={"nonsense": text}).verdict == Terminated(turn=1)
+
+
+@pytest.mark.parametrize("command", ["", " "], ids=repr)
+def test_an_empty_command_decides_nothing(play, command):
+    """A hook whose command is empty was not run, so the session has not terminated by its decision."""
+    settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+
+    outcome = play(files={".claude/settings.json": json.dumps(settings)})
+
+    assert not outcome.terminated
+    assert "NOT-RUN" in [finding.name for finding in outcome.findings]
+
+
 def test_two_quick_refusals_come_in_one_order(play):
     """Which of two quick hooks ends first is chance, and never makes the same state give two answers."""
     for _ in range(5):
