@@ -6,7 +6,6 @@ Top floor.
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pytest_hookharness import hosts, loading
-from pytest_hookharness.harness import Harness
+from pytest_hookharness import loading
+from pytest_hookharness.harness import Harness, host_names
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
-from pytest_hookharness.model.protocol import EventFields, Json
+from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.stage import Stage
@@ -159,7 +158,7 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     """
     file, _, wanted = name.partition("::")
     path = (folder or Path()) / file
-    known = tuple(word for profile in hosts.known() for word in (profile.name, profile.id))
+    known = host_names()
     scenarios = loading.load(path, known_hosts=known)
     if wanted not in {"", *(scenario.id for scenario in scenarios)}:
         # The item may have been played on another host than its file names.
@@ -171,18 +170,3 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
         problem = f"has no item {wanted!r}" if wanted else f"has {len(scenarios)} items; name one"
         raise ValueError(f"{file} {problem}:\n  {items}")
     return found[0]
-
-
-def event_fields(profile: hosts.Profile, event: str) -> EventFields:
-    """
-    What the hooks of an event are given.
-
-    Raises:
-        ValueError: The host has no such event; the message names the nearest.
-    """
-    rule = profile.events.get(event)
-    if rule is None:
-        near = difflib.get_close_matches(event, profile.events, n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(profile.events)}"
-        raise ValueError(f"{profile.id} has no event {event!r}{hint}")
-    return rule.fields

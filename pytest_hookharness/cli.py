@@ -18,18 +18,19 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import __version__, hosts, loading
-from pytest_hookharness.bench import anchor, event_fields, pick
-from pytest_hookharness.execution.sandbox import ExecutionError
-from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.harness import TIERS, Harness, again, header, options, seconds, whole
+from pytest_hookharness.bench import anchor, pick
+from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, options, seconds, whole
+from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
 from pytest_hookharness.reports.plain import plain
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted
 
 KEPT, BROKEN, UNUSABLE = 0, 1, 2
+# What is told in a line, without a traceback.
+_CLEAR: tuple[type[Exception], ...] = (*TROUBLE, ValueError, OSError, pytest.UsageError)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -102,14 +103,14 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
     if arguments.matcher is not None:
         group["matcher"] = arguments.matcher
     acts = [
-        {"prompt": "Please do the work."},
+        {"prompt": FIRST_PROMPT.text},
         {"run": "echo working"},
         {"edit": {"file": "work.txt", "text": "done\n"}},
     ]
     made = loading.scenario_from(
         {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [group]}}
     )
-    event_fields(hosts.find(made.host), arguments.event)
+    hosts.find_event(hosts.find(made.host), arguments.event)
     project = arguments.project.resolve() if arguments.project is not None else None
     script = loading.script_from(acts, then=arguments.then)
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
@@ -175,14 +176,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return KEPT
     try:
         return _tell(arguments)
-    except (
-        ValueError,
-        OSError,
-        pytest.UsageError,
-        ExecutionError,
-        WorkspaceError,
-        SimulationError,
-    ) as error:
+    except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())
         print(f"hookharness: {said}", file=sys.stderr)
         return UNUSABLE

@@ -51,9 +51,10 @@ class ScenarioFile(pytest.Module):
         One item for each variant and host.
         """
         wanted = self.config.getoption("--hook-host")
-        known = tuple(name for profile in harness.profiles() for name in (profile.name, profile.id))
         try:
-            scenarios = loading.load(_short(self.path), hosts=wanted or None, known_hosts=known)
+            scenarios = loading.load(
+                _short(self.path), hosts=wanted or None, known_hosts=harness.host_names()
+            )
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         for scenario in scenarios:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_hookharness import hosts, loading
 from pytest_hookharness.agents.payloads import make_payload
-from pytest_hookharness.bench import Bench, event_fields, pick
+from pytest_hookharness.bench import Bench, pick
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
@@ -97,7 +97,9 @@ class HookPayload:
             ValueError: The host has no such event, or the event no such field.
         """
         profile = hosts.find(host)
-        return make_payload(event_fields(profile, event), seed=self._bench.harness.settings.seed, **fields)
+        return make_payload(
+            hosts.find_event(profile, event).fields, seed=self._bench.harness.settings.seed, **fields
+        )
 
 
 class HookWorkspace:

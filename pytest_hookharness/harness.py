@@ -90,11 +90,11 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
     )
 
 
-def profiles() -> tuple[hosts.Profile, ...]:
+def host_names() -> tuple[str, ...]:
     """
-    The hosts that can be simulated.
+    The names that a scenario may give for a host: each with its version and without.
     """
-    return hosts.known()
+    return tuple(name for profile in hosts.known() for name in (profile.name, profile.id))
 
 
 def header(chosen: Settings) -> str:

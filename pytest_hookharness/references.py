@@ -23,8 +23,10 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
     """
     events = tuple(profile.events)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
-        if name not in events:
-            raise SimulationError(f"{path}: {profile.id} has no event {name!r}{_nearest(name, events)}")
+        try:
+            hosts.find_event(profile, name)
+        except ValueError as error:
+            raise SimulationError(f"{path}: {error}") from None
     if configuration.problems:
         # A command may stand in a file that the host does not take, and be expected not to fire.
         return

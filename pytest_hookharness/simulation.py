@@ -149,14 +149,11 @@ class _Loop:
                     if end is not None:
                         return end
                 case hosts.Ended():
-                    return self._ended(request)
+                    return End(how=request.how, turn=self.turn, why=request.why, rule=request.rule)
                 case _:
                     assert_never(request)
             if self.remaining == 0.0:
                 return End(how="wall", turn=self.turn)
-
-    def _ended(self, request: hosts.Ended) -> End:
-        return End(how=request.how, turn=self.turn, why=request.why, rule=request.rule)
 
     def _write(self, request: hosts.Request) -> None:
         stage = self.stage

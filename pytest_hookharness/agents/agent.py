@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from pytest_hookharness.agents.behaviours import BEHAVIOURS, BehaviourFunction, begin
 from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
     Act,
     Compact,
     Corrupt,
@@ -33,7 +34,6 @@ from pytest_hookharness.model.moves import (
 )
 
 _MACHINERY = (types.CodeType, types.FunctionType, types.FrameType)
-FIRST_PROMPT = Prompt(text="Please do the work.")
 
 
 @dataclass(frozen=True, slots=True)

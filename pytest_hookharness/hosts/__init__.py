@@ -28,7 +28,7 @@ from pytest_hookharness.hosts.requests import (
 )
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
-from pytest_hookharness.hosts.stdin import encode, payload_for, target_of
+from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
 from pytest_hookharness.hosts.turns import EVENTS
 from pytest_hookharness.model.moves import Performance
 
@@ -66,6 +66,7 @@ __all__ = [
     "env_folder",
     "facts",
     "find",
+    "find_event",
     "guard_for",
     "known",
     "launch",

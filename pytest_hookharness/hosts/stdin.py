@@ -11,6 +11,7 @@ import json
 import posixpath
 from collections.abc import Iterable, Mapping
 
+from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.profile import Profile
@@ -34,6 +35,19 @@ def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
     return payload
 
 
+def find_event(profile: Profile, event: str) -> EventRule:
+    """
+    The event of a host that has a name.
+
+    Raises:
+        ValueError: The host has no such event; the message names the nearest.
+    """
+    rule = profile.events.get(event)
+    if rule is None:
+        raise ValueError(f"{profile.id} has no event {event!r}{_near(event, profile.events)}")
+    return rule
+
+
 def payload_for(
     profile: Profile, event: str, facts: Facts, fields: Mapping[str, Json] | None = None
 ) -> dict[str, Json]:
@@ -44,9 +58,7 @@ def payload_for(
         ValueError: The host has no such event, or the event no such key.
     """
     given = dict(fields or {})
-    rule = profile.events.get(event)
-    if rule is None:
-        raise ValueError(f"{profile.id} has no event {event!r}{_near(event, profile.events)}")
+    rule = find_event(profile, event)
     names = [field.name for field in rule.fields.fields]
     for name in given:
         if name not in names:

@@ -12,9 +12,8 @@ from dataclasses import replace
 from pytest_hookharness.loading.elements import Element, Entry, Listing, Scalar, Table, join, shown
 from pytest_hookharness.loading.keys import MERGED
 from pytest_hookharness.loading.problems import Problems
-from pytest_hookharness.loading.scripts import USUAL_PROMPT
 from pytest_hookharness.loading.shapes import Values
-from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
 
 USUAL_HOST = "claude-code"
@@ -58,7 +57,7 @@ def script_of(values: Values) -> Script:
     """
     The agent with its reactions; without a word about it, it is prompted once and is idle.
     """
-    script: Script = values.get("agent", Script(acts=(USUAL_PROMPT,)))
+    script: Script = values.get("agent", Script(acts=(FIRST_PROMPT,)))
     script = replace(script, reactions=values.get("when", ()))
     return replace(script, then=values["then"]) if "then" in values else script
 

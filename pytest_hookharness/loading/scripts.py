@@ -12,10 +12,7 @@ from typing import Any
 from pytest_hookharness.loading.acts import EVENTS, GOING_ON, MOVES
 from pytest_hookharness.loading.shapes import Key, Many, Placed, Record, Tagged, Values
 from pytest_hookharness.loading.words import EVENT, REGEX, TIMES
-from pytest_hookharness.model.moves import Act, Prompt, Reaction, Script
-
-# What a person would say who only wants the agent to run into its hooks.
-USUAL_PROMPT = Prompt(text="Please do the work.")
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Reaction, Script
 
 
 def check_acts(items: Sequence[Placed | None]) -> Iterator[tuple[int, str]]:
@@ -74,7 +71,7 @@ def gather_script(items: Sequence[Placed]) -> Script:
     A script; one that has no act at all begins with a prompt.
     """
     going_on = [item.value for item in items if item.tag.role == "then"]
-    acts = gather_acts(items) or (USUAL_PROMPT,)
+    acts = gather_acts(items) or (FIRST_PROMPT,)
     return Script(acts=acts, then=going_on[0]) if going_on else Script(acts=acts)
 
 

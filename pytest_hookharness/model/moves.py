@@ -162,6 +162,10 @@ class Prompt:
     text: str
 
 
+# What a person would say who only wants the agent to run into its hooks.
+FIRST_PROMPT = Prompt(text="Please do the work.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """
