@@ -35,6 +35,19 @@ class Answers:
         pairs = zip(self._answers, self._given, strict=True)
         return tuple(given for answer, given in pairs if answer.times is not None)
 
+    @property
+    def given(self) -> tuple[int, ...]:
+        """
+        How often each answer was given.
+        """
+        return tuple(self._given)
+
+    def put_back(self, given: Sequence[int]) -> None:
+        """
+        Go back to where each answer was given that often.
+        """
+        self._given = [*given]
+
     def give(self, hook: Hook) -> Payload:
         """
         The next answer for a handler.

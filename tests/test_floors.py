@@ -16,7 +16,7 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset({"settings", "firing", "stage", "references", "simulation", "probing", "exploration"})
+UPPER = frozenset({"settings", "firing", "stage", "playing", "references", "simulation", "probing", "exploration"})
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -28,8 +28,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "firing": frozenset({"model", "settings"}),
     "stage": LOOP | {"settings", "firing"},
     "references": frozenset({"model", "hosts", "settings"}),
-    "simulation": LOOP | {"settings", "firing", "stage", "references"},
-    "probing": LOOP | {"settings", "stage", "simulation"},
+    "playing": LOOP | {"settings", "firing", "stage"},
+    "probing": LOOP | {"settings", "stage", "playing"},
+    "simulation": LOOP | {"settings", "stage", "playing", "probing", "references"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},

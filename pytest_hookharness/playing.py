@@ -1,0 +1,201 @@
+"""
+This module is concerned with playing: host, agent and real hooks, act by act.
+
+Upper floor, above the stage. A player does what the host asks for and writes down what took place; it
+judges nothing, so it serves the loop and its experiments alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.firing import collect, finished
+from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
+from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.trace import Change, Exchange, Happened, Hooked, Moved, Step
+from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.stage import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """
+    Where host and agent stand; with the files of the same moment, all that decides how it goes on.
+
+    Attributes:
+        turn: The last turn that was played.
+        progress: The host's session, and what it asks for.
+        agent: The agent.
+        answers: How often each answer of the scenario was given.
+        configuration: The hooks, as the host last read them.
+        transcript_counts: Whether the transcript is part of the state.
+    """
+
+    turn: int
+    progress: hosts.Progress
+    agent: agents.Agent
+    answers: tuple[int, ...]
+    configuration: hosts.Configuration
+    transcript_counts: bool
+
+
+class Player:
+    """
+    One session being played on a stage.
+
+    Attributes:
+        stage: Where it is played.
+        progress: The host's session, and what it asks for.
+        agent: The agent.
+        turn: The last turn that was begun.
+        fired: How many fires there were.
+        steps: What took place.
+    """
+
+    def __init__(
+        self, stage: Stage, agent: agents.Agent, progress: hosts.Progress | None = None, turn: int = 0
+    ) -> None:
+        self.stage = stage
+        self.agent = agent
+        self.progress = progress or hosts.begin(stage.profile, stage.configuration, stage.facts)
+        self.turn = turn
+        self.fired = 0
+        self.steps: list[Step] = []
+
+    @classmethod
+    def at(cls, stage: Stage, moment: Moment) -> Player:
+        """
+        A player that goes on from an earlier moment; the files are whoever calls this one's care.
+        """
+        stage.answers.put_back(moment.answers)
+        stage.configuration = moment.configuration
+        stage.transcript_counts = moment.transcript_counts
+        return cls(stage, moment.agent, moment.progress, moment.turn)
+
+    @property
+    def moment(self) -> Moment:
+        """
+        Where host and agent stand now.
+        """
+        return Moment(
+            turn=self.turn,
+            progress=self.progress,
+            agent=self.agent,
+            answers=self.stage.answers.given,
+            configuration=self.stage.configuration,
+            transcript_counts=self.stage.transcript_counts,
+        )
+
+    def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
+        """
+        Do what the host asks for until it wants an act, or is done; ``None`` if the time is up before.
+        """
+        while True:
+            request = self.progress.request
+            self._write(request)
+            match request:
+                case hosts.RunHooks():
+                    self._fire(request, remaining())
+                case hosts.PerformCall():
+                    self._perform(request, remaining())
+                case hosts.NextAct() | hosts.Ended():
+                    return request
+                case _:
+                    assert_never(request)
+            if remaining() == 0.0:
+                return None
+
+    def choose(self, request: hosts.NextAct) -> Act | None:
+        """
+        What agent or script do next; harm done to files is done on the way.
+        """
+        while True:
+            act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
+            match act:
+                case Corrupt():
+                    self._note(Happened(event=act))
+                    self.stage.workspace.corrupt(act)
+                    self.stage.scan()
+                case Wait():
+                    raise SimulationError(
+                        f"wait: {act.seconds:g}s: the clock of the hooks cannot be moved yet; leave it out"
+                    )
+                case _:
+                    return act
+
+    def take(self, request: hosts.NextAct, act: Act | None) -> None:
+        """
+        Give the host the act that it asked for.
+        """
+        if act is not None and isinstance(act, hosts.EVENTS):
+            self._note(Happened(event=act))
+        elif act is not None:
+            self.turn += 1
+            self._note(Moved(move=act, saw=request.observation))
+        self.progress = hosts.advance(self.progress.session, act)
+        self._note_calls()
+
+    def _write(self, request: hosts.Request) -> None:
+        stage = self.stage
+        if request.records:
+            stage.write_transcript(request.transcript_path, request.records)
+        if isinstance(request, hosts.RunHooks):
+            for lines in request.side_records:
+                stage.write_transcript(lines.path, lines.records)
+
+    def _note(self, exchange: Exchange) -> None:
+        self.steps.append(Step(number=len(self.steps) + 1, turn=self.turn, exchange=exchange))
+
+    def _fire(self, request: hosts.RunHooks, budget: float) -> None:
+        stage = self.stage
+        given, stdins = stage.fire(request.hooks, request.payload, budget)
+        opened = stage.transcript_opened()
+        changed = stage.scan()
+        session = self.progress.session
+        self.progress = hosts.advance(session, hosts.Fired(runs=given, finished=finished(given)))
+        decision, replies = self.progress.decision, self.progress.replies
+        if decision is None:
+            raise SimulationError(f"the host {stage.profile.id} made nothing of its {request.event} hooks")
+        self.fired += len(given)
+        fires = collect(request.hooks, request.payload, stdins, given, replies, opened)
+        self._note(
+            Hooked(
+                event=request.event,
+                target=request.target,
+                fires=fires,
+                decision=decision,
+                changes=changed,
+            )
+        )
+        self._note_calls()
+        self._reload(changed)
+
+    def _reload(self, changed: tuple[Change, ...]) -> None:
+        # The host reads settings anew when they change, so a hook may have switched itself off.
+        if self.stage.reconfigured(changed):
+            session = hosts.reconfigure(self.progress.session, self.stage.configuration)
+            self.progress = replace(self.progress, session=session)
+
+    def _perform(self, request: hosts.PerformCall, budget: float) -> None:
+        performance, run = self._carry_out(request, budget)
+        changed = self.stage.scan()
+        self.progress = hosts.advance(self.progress.session, performance)
+        self._note_calls(run, changed)
+        self._reload(changed)
+
+    def _carry_out(self, request: hosts.PerformCall, budget: float) -> tuple[Performance, Run | None]:
+        promised = request.call.expect
+        if promised in ("deny", "ask"):
+            # The guard under test has failed. What it should have stopped may be harmful, and is not done.
+            error = f"not carried out: it was promised that hooks {promised} this call"
+            return Performance(error=error), None
+        return self.stage.perform(request.call, request.operation, budget)
+
+    def _note_calls(self, run: Run | None = None, changed: tuple[Change, ...] = ()) -> None:
+        for performed in self.progress.performed:
+            self._note(replace(performed, run=run, changes=changed))
+            # What was carried out is the first; others of the same step were refused or given.
+            run, changed = None, ()
