@@ -31,6 +31,7 @@ class Settings:
         tier: How fires are kept apart from the machine; ``None`` for the best available.
         base: Folder below which everything is written; ``None`` for one of our own.
         keep: Keep the workspace of a simulation whose promises were not kept.
+        probes: Find out by experiment what decides where states do not come again exactly.
     """
 
     seed: int = 0
@@ -40,3 +41,4 @@ class Settings:
     tier: Tier | None = None
     base: Path | None = None
     keep: bool = False
+    probes: bool = True

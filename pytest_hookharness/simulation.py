@@ -13,8 +13,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness import agents, hosts
+from pytest_hookharness import agents, drives, hosts
+from pytest_hookharness.drives import Pace
+from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.experiments import Experiments
+from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion
 from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
 from pytest_hookharness.judging.ends import End
@@ -27,11 +31,11 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import (
     Entry,
     Performed,
-    State,
     Trace,
 )
 from pytest_hookharness.playing import Player
 from pytest_hookharness.references import check_references
+from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
 
@@ -80,17 +84,27 @@ def simulate(
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
     agent = agents.start(scenario.script, behaviours)
-    with Stage.open(scenario, settings, supervisor, base) as stage:
-        check_references(scenario, stage.profile, stage.configuration)
-        loop = _Loop(stage, agent, on_turn)
-        try:
-            end = loop.play()
-        except KeyboardInterrupt:
-            raise Interrupted(loop.conclude(End(how="interrupted", turn=loop.turn))) from None
-        outcome = loop.conclude(end)
-        if settings.keep and not outcome.passed:
-            outcome = replace(outcome, kept=str(stage.workspace.keep()))
+
+    def play(settings: Settings, pace: float = 0.0) -> tuple[Outcome, bool]:
+        with Stage.open(scenario, settings, supervisor, base) as stage:
+            check_references(scenario, stage.profile, stage.configuration)
+            loop = _Loop(stage, agent, on_turn if not pace else None, pace)
+            try:
+                end = loop.play()
+            except KeyboardInterrupt:
+                raise Interrupted(loop.conclude(End(how="interrupted", turn=loop.turn))) from None
+            outcome = loop.conclude(end)
+            if settings.keep and not outcome.passed:
+                outcome = replace(outcome, kept=str(stage.workspace.keep()))
+            return outcome, loop.timely
+
+    outcome, timely = play(settings)
+    if not timely or not settings.probes:
         return outcome
+    turns = min(scenario.turns if settings.turns is None else settings.turns, 3 * outcome.iterations + 5)
+    slower = replace(settings, turns=turns, probes=False, keep=False)
+    finding = drives.compare(outcome, lambda pace: play(slower, pace)[0])
+    return outcome if finding is None else replace(outcome, findings=(*outcome.findings, finding))
 
 
 class _Loop:
@@ -98,12 +112,12 @@ class _Loop:
     One session being played, with the judge looking on.
     """
 
-    def __init__(self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None) -> None:
+    def __init__(self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None, pace: float = 0.0) -> None:
         self.stage = stage
         self.player = Player(stage, agent)
         self.on_turn = on_turn
         self.reported = 0
-        self.states: dict[int, State] = {}
+        self.history = History(stage.files, Contents(stage.workspace.roots).read)
         self.initial = stage.files
         self.lasso: Lasso | None = None
         self.files_in_full: Mapping[str, Entry] = {}
@@ -112,6 +126,10 @@ class _Loop:
         scenario, settings = stage.scenario, stage.settings
         self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
+        self.experiments = Experiments(
+            self.player, self.history, most_turns=self.most_turns, remaining=self.remaining
+        )
+        self.pace = Pace(pace, self.history, Backstage(stage))
 
     @property
     def turn(self) -> int:
@@ -143,7 +161,21 @@ class _Loop:
             act = player.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self.most_turns:
                 return End(how="turns", turn=self.turn)
+            self.pace.let_pass(self.turn)
             player.take(request, act)
+
+    @property
+    def timely(self) -> bool:
+        """
+        Whether there is reason to ask how the run would go with more time between its turns.
+        """
+        if not any(hooked.decision.refused for _, hooked in self._trace().hooked()):
+            return False
+        newest = next(reversed(self.experiments.made), None)
+        if newest is not None and newest.valve is not None and newest.valve.seconds is not None:
+            return True
+        # Of a loop that is inert it was asked already.
+        return not (newest is not None and newest.inert) and self.pace.stamped
 
     def _look(self, request: hosts.NextAct) -> End | None:
         if self.turn == self.reported:
@@ -155,24 +187,26 @@ class _Loop:
         if request.turn_over:
             return None
         self._remember(request.observation)
-        return self._recurred()
+        return self._recurred() or self._moved()
 
     def _remember(self, saw: Observation) -> None:
         # The host has written to the transcript since the last fire, which counts if that is read.
         self.stage.scan()
         position = self.player.agent.position
-        self.states[self.turn] = state(
+        after = state(
             visible=self.player.progress.session.visible,
             agent=json.dumps([position.text, *map(repr, saw.messages), self.stage.answers.position]),
             environment=self.environment,
             files=self.stage.files,
             opaque=position.opaque or self.stage.scanner.opaque,
-            previous=next(reversed(self.states.values()), None),
+            previous=next(reversed(self.history.states.values()), None),
         )
+        steps = [step for step in self.player.steps if step.turn == self.turn]
+        self.history.remember(self.turn, after, self.player.moment, saw, steps)
 
     def _recurred(self) -> End | None:
         before = self.lasso
-        self.lasso, sure = follow(before, self.states)
+        self.lasso, sure = follow(before, self.history.states)
         if self.lasso is not None and self.lasso != before:
             # Read in full and without any cache, to be compared with the same at the end of the lap.
             self.files_in_full = self.stage.read_in_full()
@@ -182,10 +216,19 @@ class _Loop:
         self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
         if self.stage.scenario.until == "guard":
             return None
-        return End(how="lasso", turn=self.turn)
+        if self.flaky or not self.stage.settings.probes:
+            return End(how="lasso", turn=self.turn)
+        return self.experiments.recurring(self.lasso.period)
+
+    def _moved(self) -> End | None:
+        # While a lasso is gone round once more, it is not yet known whether the state moves at all.
+        pursued = self.lasso is not None and self.turn < self.lasso.last
+        if pursued or not self.stage.settings.probes or self.stage.scenario.until == "guard":
+            return None
+        return self.experiments.moving()
 
     def _trace(self) -> Trace:
-        return Trace(steps=tuple(self.player.steps), states=dict(self.states))
+        return Trace(steps=tuple(self.player.steps), states=dict(self.history.states))
 
     def conclude(self, end: End) -> Outcome:
         """
@@ -202,6 +245,7 @@ class _Loop:
             assumptions=self._assumptions(),
             problems=stage.configuration.problems,
             configured=tuple(hook.event for hook in stage.configuration.hooks),
+            probing=next(reversed(self.experiments.made), None),
         )
         outcome = Outcome(
             scenario=stage.scenario,
@@ -214,6 +258,7 @@ class _Loop:
             seed=stage.settings.seed,
             calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
             wall=time.monotonic() - self.began,
+            probings=tuple(self.experiments.made),
         )
         broken = violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)

@@ -8,10 +8,10 @@ all that a single fire needs.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,6 +19,7 @@ from typing import Any, Self
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
 from pytest_hookharness.firing import Answers, collect, finished
@@ -30,6 +31,7 @@ from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, Entry, Hooked
+from pytest_hookharness.opening import configure, find_facts, settings_paths
 from pytest_hookharness.settings import Settings, SimulationError
 
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
@@ -78,27 +80,12 @@ class Stage:
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
         self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base))
-        self.configuration = self._configure()
-        self.sandbox: Sandbox = self._stack.enter_context(
-            supervisor.open(
-                Confinement(
-                    tier=self.settings.tier,
-                    network=self.scenario.network,
-                    private=self.workspace.private,
-                    visible=(*self.workspace.visible, *self._named_folders()),
-                    writable=self.workspace.writable,
-                    outside=str(self.workspace.outside),
-                )
-            )
-        )
-        self.facts = hosts.facts(
-            self.profile,
-            workspace=str(self.workspace.root),
-            home=str(self.workspace.home),
-            tmp=str(self.workspace.tmp),
-            seed=self.settings.seed,
-            env=self.workspace.environment,
-            instructions=self._instructions(),
+        self.configuration = configure(self.scenario, self.profile, self.workspace)
+        self._supervisor = supervisor
+        self.sandbox = self._open_sandbox()
+        self._stack.callback(self._close_sandbox)
+        self.facts = find_facts(
+            self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed
         )
         self.transcript = Path(self.facts.transcript_path)
         self._transcript_name = f"home/{self.transcript.relative_to(self.workspace.home)}"
@@ -113,6 +100,48 @@ class Stage:
         self._stack.callback(self.scanner.close)
         self.files: Mapping[str, Entry] = self.scanner.scan(without=self._unread)
 
+    def _open_sandbox(self) -> Sandbox:
+        place = self.workspace
+        return self._supervisor.open(
+            Confinement(
+                tier=self.settings.tier,
+                network=self.scenario.network,
+                private=place.private,
+                visible=(*place.visible, *self._named_folders()),
+                writable=place.writable,
+                outside=str(place.outside),
+            )
+        )
+
+    def _close_sandbox(self) -> None:
+        # The one of that time: there may have been others before it.
+        self.sandbox.close()
+
+    @contextmanager
+    def offstage(self) -> Iterator[None]:
+        """
+        Have no sandbox meanwhile, so that the folders behind its mounts may be changed.
+        """
+        before = self.sandbox
+        before.close()
+        try:
+            yield
+        finally:
+            self.workspace.clear_overlay()
+            self.sandbox = self._open_sandbox()
+        if before.contained and not self.sandbox.contained:
+            raise SimulationError(f"the overlay could not be opened anew: {'; '.join(self.sandbox.notes)}")
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """
+        Where states of all folders are kept that one simulation may write to.
+        """
+        place = self.workspace
+        snapshots = Snapshots(place.written, place.base / "snapshots")
+        self._stack.callback(snapshots.close)
+        return snapshots
+
     def _named_folders(self) -> Iterator[str]:
         # A hook may be given by its place below /tmp, which the private one would hide.
         hidden = tuple(f"{point}/" for point in self.workspace.private)
@@ -122,46 +151,17 @@ class Stage:
                 if word.startswith(hidden) and not ours and Path(word).is_file():
                     yield str(Path(word).parent)
 
-    def _instructions(self) -> tuple[str, ...]:
-        file = self.workspace.root / "CLAUDE.md"
-        return (str(file),) if file.is_file() else ()
-
-    @property
-    def _settings_paths(self) -> tuple[str, ...]:
-        named = self.scenario.hooks
-        if isinstance(named, str):
-            return (f"workspace/{named}",)
-        return self.profile.settings_paths if named is None else ()
-
     def reconfigured(self, changed: Sequence[Change]) -> bool:
         """
         Whether files that hold settings are among those that changed; they are read again then.
         """
-        if not any(change.path in self._settings_paths for change in changed):
+        if not any(change.path in settings_paths(self.scenario, self.profile) for change in changed):
             return False
         before = self.configuration.problems
-        self.configuration = self._configure()
+        self.configuration = configure(self.scenario, self.profile, self.workspace, again=True)
         problems = dict.fromkeys((*before, *self.configuration.problems))
         self.configuration = replace(self.configuration, problems=tuple(problems))
         return True
-
-    def _configure(self) -> hosts.Configuration:
-        named = self.scenario.hooks
-        inline = None if named is None or isinstance(named, str) else named
-        paths = self._settings_paths
-        texts = {path: text for path in paths if (text := self.workspace.read(path)) is not None}
-        if isinstance(named, str) and not texts and not hasattr(self, "configuration"):
-            raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
-        plugin = self.workspace.plugin
-        path = f"plugin/{self.profile.config.plugin_path}"
-        text = self.workspace.read(path) if plugin is not None else None
-        return hosts.configure(
-            self.profile,
-            texts,
-            inline=inline,
-            plugin_files={self.profile.config.plugin_path: text} if text is not None else None,
-            plugin_root=str(plugin or ""),
-        )
 
     def __enter__(self) -> Self:
         return self
@@ -213,6 +213,7 @@ class Stage:
             siblings=hooks,
             index=index,
         )
+        made = replace(made, cwd=self._present(made.cwd))
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
@@ -241,8 +242,8 @@ class Stage:
         """
         if not isinstance(operation, RunCommand):
             return self._edit(call, operation), None
-        run = self.sandbox.run([self._shell(operation.command)], budget=budget)[0]
-        return performance_of(run), run
+        run = self.sandbox.run([self._shell(operation)], budget=budget)[0]
+        return replace(performance_of(run), folder=self.workspace.shell.take_word()), run
 
     def _edit(self, call: ToolCall, operation: Edit | Read | None) -> Performance:
         if operation is None:
@@ -257,19 +258,26 @@ class Stage:
     def _hidden(self) -> Mapping[str, str]:
         return self.workspace.private if self.sandbox.tier is Tier.NAMESPACES else {}
 
-    def _shell(self, command: str) -> Launch:
+    def _shell(self, operation: RunCommand) -> Launch:
         folder = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
         present = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
-        lines = [*(f". {shlex.quote(file)}" for file in sourced), command]
+        place, command = self.workspace, operation.command
+        argv, env = place.shell.prepare(command, place.environment, sourced)
         return Launch(
-            argv=("bash", "-c", "\n".join(lines)),
-            cwd=str(self.workspace.root),
-            env=self.workspace.environment,
+            argv=argv,
+            cwd=self._present(operation.folder or str(place.root)),
+            env=env,
             stdio=Stdio.PIPE,
             limit=self.patience,
             patience=self.patience,
         )
+
+    def _present(self, folder: str) -> str:
+        # Another folder may be one that only the sandbox sees; in the workspace it is sure.
+        root = self.workspace.root
+        gone = Path(folder).is_relative_to(root) and not Path(folder).is_dir()
+        return str(root) if gone else folder
 
     def scan(self) -> tuple[Change, ...]:
         """

@@ -16,7 +16,9 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset({"settings", "firing", "stage", "playing", "references", "simulation", "probing", "exploration"})
+UPPER = frozenset(
+    {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -26,11 +28,18 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(ROOMS, frozenset({"model"})),
     "settings": frozenset({"model"}),
     "firing": frozenset({"model", "settings"}),
-    "stage": LOOP | {"settings", "firing"},
+    "opening": frozenset({"model", "hosts", "execution", "settings"}),
+    "stage": LOOP | {"settings", "firing", "opening"},
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
-    "probing": LOOP | {"settings", "stage", "playing"},
-    "simulation": LOOP | {"settings", "stage", "playing", "probing", "references"},
+    "rehearsal": LOOP | {"settings", "stage", "playing"},
+    "history": LOOP | {"playing"},
+    "sources": frozenset({"model", "hosts", "stage"}),
+    "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
+    "experiments": LOOP | {"playing", "history", "sources", "probing"},
+    "drives": frozenset({"model", "judging", "history", "rehearsal"}),
+    "simulation": LOOP
+    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},

@@ -36,6 +36,7 @@ from pytest_hookharness.execution.corruption import corrupt
 from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.repository import commit_all
+from pytest_hookharness.execution.shells import Shell
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Scenario
@@ -64,6 +65,7 @@ class Workspace:
         home: The home folder.
         tmp: The folder for temporary files.
         bin: The folder of the doubles, first on PATH.
+        shell: The agent's shell.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -78,6 +80,7 @@ class Workspace:
         self.root, self.home, self.tmp = base / "workspace", base / "home", base / "tmp"
         self._doubles = Doubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
+        self.shell = Shell(self._doubles.folder / "shell")
         self.plugin = base / "plugin" if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
@@ -132,6 +135,26 @@ class Workspace:
         roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
         roots[OUTSIDE] = self.outside / "upper"
         return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """
+        All folders that change while one simulation is played; what the doubles record is among them.
+        """
+        every = dict.fromkeys([*self.roots.values(), self._doubles.folder])
+        return tuple(folder for folder in every if not any(other in folder.parents for other in every))
+
+    def clear_overlay(self) -> None:
+        """
+        Remove what an overlay that is no longer mounted kept for itself, so that another can take its place.
+
+        Raises:
+            WorkspaceError: It could not be removed.
+        """
+        for folder in (self.outside / "root", self.outside / "work"):
+            left = remove_tree(folder)
+            if left:
+                raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
 
     def _furnish(self, scenario: Scenario) -> None:
         for folder in (self.root, self.home, self.tmp):

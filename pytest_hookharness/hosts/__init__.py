@@ -6,6 +6,7 @@ host is a ``Profile``; a session is a value that asks for what it needs and goes
 """
 
 from pytest_hookharness.hosts.catalogue import UnknownHost, find, known
+from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.entries import Problem
@@ -52,6 +53,7 @@ __all__ = [
     "ProcessRules",
     "Profile",
     "Progress",
+    "PromptCommand",
     "Request",
     "Role",
     "RunHooks",
@@ -71,6 +73,7 @@ __all__ = [
     "known",
     "launch",
     "payload_for",
+    "read_commands",
     "read_reply",
     "reconfigure",
     "select",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.events import Role
+from pytest_hookharness.hosts.folders import follow
 from pytest_hookharness.hosts.identifiers import derive_digest
 from pytest_hookharness.hosts.matching import covers, select
 from pytest_hookharness.hosts.state import Ask, Call, CloseBatch, Listen, Perform, Session
@@ -130,20 +131,23 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
     What follows once a call was made, or its result was given.
     """
     tools = session.profile.tools
+    asked: tuple[Ask, ...] = ()
     if isinstance(done, Performance):
-        result = tools.result(call.made, done, session.facts.workspace)
+        session, done, asked = follow(session, done)
+        result = tools.result(call.made, done, session.cwd)
     else:
         result = tools.given(call.made, done)
-    call = replace(call, result=result)
+    call, refused = replace(call, result=result), bool(call.refused_on)
     session = replace(
         session,
-        performed=(*session.performed, Performed(call=call.made, result=result)),
+        performed=(*session.performed, Performed(call=call.made, result=result, refused=refused)),
+        calls_refused=session.calls_refused or refused,
         batch=(*session.batch, {**_describe(call), "tool_response": result.text}),
         position=session.position + 1,
     )
-    if session.profile.guard.reset_by_tools:
+    if session.profile.guard.reset_by_tools and not refused:
         session = replace(session, streak=0, calls_refused=False)
-    return session.first(_after(session, call, result))
+    return session.first(*asked, _after(session, call, result))
 
 
 def _after(session: Session, call: Call, result: ToolResult) -> Ask:
@@ -165,7 +169,8 @@ def settle_after(session: Session, call: Call, decision: Decision | None) -> Ses
     if decision is not None and decision.updated_output is not None:
         changed = decision.updated_output
         text = changed if isinstance(changed, str) else str(changed)
-    session = session.tell(Message("result", text), *call.notes)
+    kind = "refusal" if call.refused_on else "result"
+    session = session.tell(Message(kind, text, call.refused_on), *call.notes)
     message = result_message(call.use_id, text, failed=result.failed)
     structured = f"Error: {text}" if result.failed else result.response
     session = session.write("user", message, toolUseResult=structured)

@@ -6,10 +6,12 @@ Middle floor: hosts. Facts marked observed were measured by running the host hea
 
 from __future__ import annotations
 
+from pytest_hookharness.hosts import claude_code_tasks as tasks
 from pytest_hookharness.hosts import claude_code_tools as tools
 from pytest_hookharness.hosts.claude_code_events import EVENTS
-from pytest_hookharness.hosts.claude_code_fields import REFERENCE
+from pytest_hookharness.hosts.claude_code_fields import CHOSEN, REFERENCE
 from pytest_hookharness.hosts.profile import (
+    CommandRules,
     ConfigRules,
     GuardRules,
     MatcherRules,
@@ -19,6 +21,7 @@ from pytest_hookharness.hosts.profile import (
     ToolRules,
     TranscriptRules,
     Wording,
+    WorktreeRules,
 )
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -35,7 +38,7 @@ def _documented(text: str) -> Rule:
 
 
 def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, "not recorded; chosen for the simulation")
+    return Rule(text, Basis.ASSUMED, CHOSEN)
 
 
 MATCHERS = MatcherRules(
@@ -92,6 +95,9 @@ REPLIES = ReplyRules(
         "unparsable": _observed("output that begins with a brace and is not JSON is an error: it fails open"),
         "invalid": _observed("an answer with a value that the host does not know is ignored as a whole"),
         "no power": _observed("a refusal of this event is ignored"),
+        "ignored": _documented("this event ignores that key, and everything else decides"),
+        "folder": _documented("the last line of output that is not empty is the folder of the worktree"),
+        "no folder": _documented("a hook that fails, or names no folder, fails the making of the worktree"),
         "async": _assumed(
             "a hook in the background has no say, and the session goes the same way if it is waited for, "
             "as is done here, although the host goes on without it"
@@ -136,7 +142,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "CLAUDE_CODE_SESSION_ID": "{session}",
         "CLAUDE_PROJECT_DIR": "{workspace}",
         "NoDefaultCurrentDirectoryInExePath": "1",
-        "PWD": "{workspace}",
+        "PWD": "{cwd}",
     },
     env_file=("CLAUDE_ENV_FILE", "{home}/.claude/session-env/{session}/{event}-hook-{index}.sh"),
     plugin_env={"CLAUDE_PLUGIN_DATA": "{home}/.claude/plugins/data/{plugin}"},
@@ -150,7 +156,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "parallel": _observed("all hooks of an event start at once"),
         "env": _assumed("the values of AI_AGENT, CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA"),
         "env file": _documented(
-            "what SessionStart and Setup hooks export in CLAUDE_ENV_FILE is set in later Bash calls"
+            "what hooks of the session and of CwdChanged export in CLAUDE_ENV_FILE is set in later Bash calls"
         ),
         "env file order": _assumed(
             "the files for variables are read in the order of their events, and of the hooks in each; "
@@ -172,6 +178,7 @@ GUARD = GuardRules(
             "8 refusals of a stop in a row are honoured, the next one is overridden, also if calls that "
             "hooks refused lie between them: only a call that is carried out begins the count again"
         ),
+        "counted": _documented("the cap counts refusals of Stop and SubagentStop and of no other event"),
         "off": _observed("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP at 0 or below switches the cap off"),
         "reset": _observed("a call that is carried out begins the count again, so the cap is never reached"),
     },
@@ -185,6 +192,9 @@ TOOLS = ToolRules(
     result=tools.result,
     given=tools.given,
     launched=tools.launched,
+    tasks=tasks.plan,
+    keeps_folder=True,
+    put_back="Shell cwd was reset to {folder}",
     rules={
         "recorded": _observed("the results of Bash, Write, a failed Read and Agent have this form"),
         "assumed": _assumed("the results of Edit, Read and an overwriting Write have this form"),
@@ -193,6 +203,46 @@ TOOLS = ToolRules(
             "a call is allowed if no hook denies it"
         ),
         "subagent": _assumed("a subagent is launched, works, and stops before its caller goes on"),
+        "tasks": _assumed(
+            "inputs and results of TaskCreate, TaskUpdate, TaskList and TaskGet; the list outlives a resume"
+        ),
+        "folder": _observed("a Bash call that ends in another folder changes the session's current folder"),
+        "folder kept": _assumed(
+            "so does one that fails, and one that is cut does not; outside of the project folder and the "
+            "worktree the shell is put back to where the session was begun, and so it is by a resume; a "
+            "current folder that was deleted is replaced by the project folder"
+        ),
+    },
+)
+
+COMMANDS = CommandRules(
+    folders={
+        "workspace/.claude/commands": "projectSettings",
+        "home/.claude/commands": "userSettings",
+    },
+    suffix=".md",
+    kind="slash_command",
+    arguments="$ARGUMENTS",
+    appended="ARGUMENTS: {arguments}",
+    rules={
+        "places": _documented("commands are files in .claude/commands of the project and of the person"),
+        "expansion": _assumed(
+            "commands are read once, at the start, from files that lie directly in these folders; the "
+            "project's go before the person's; the model sees their text without front matter, with all "
+            "arguments at every $ARGUMENTS, or behind the text; a name that is no command is plain text"
+        ),
+    },
+)
+
+WORKTREES = WorktreeRules(
+    folder=".claude/worktrees/{name}",
+    branch="worktree-{name}",
+    command="git worktree add --quiet -b {branch} {folder} >&2",
+    rules={
+        "made": _assumed(
+            "without a hook the worktree is made by git in .claude/worktrees, on a branch worktree-NAME"
+        ),
+        "entered": _assumed("a session whose worktree cannot be entered is over before it starts"),
     },
 )
 
@@ -214,4 +264,6 @@ CLAUDE_CODE = Profile(
     guard=GUARD,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    commands=COMMANDS,
+    worktrees=WORKTREES,
 )

@@ -23,7 +23,31 @@ from pytest_hookharness.hosts.claude_code_unreached import UNREACHED
 from pytest_hookharness.hosts.events import EventRule, Power, Role
 from pytest_hookharness.model.protocol import Basis, Field, Rule
 
+_TASK = (
+    Field(name="task_id", kind=WORD),
+    Field(name="task_subject"),
+    Field(name="task_description", optional=True),
+    Field(name="teammate_name", kind=WORD, optional=True),
+    Field(name="team_name", kind=WORD, optional=True),
+)
+_TASK_REFUSED = (
+    "the call fails with the reason as {event} hook feedback, counts as refused, and its failure is told to "
+    "the hooks after it"
+)
+
 _SESSION_EVENTS = (
+    event_rule(
+        "WorktreeCreate",
+        Field(name="name", kind=WORD),
+        says="any failure of a WorktreeCreate hook fails the creation; the last line of output is the folder",
+        role=Role.WORKTREE,
+        power=Power.REFUSES,
+        assumed=(
+            "WorktreeCreate comes before all other events; if it fails the session is over without another; "
+            "of several folders that of the hook that ended last is taken; a relative one starts in the "
+            "project; the files that the agent edits lie in the worktree"
+        ),
+    ),
     event_rule(
         "Setup",
         Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
@@ -88,6 +112,25 @@ _SESSION_EVENTS = (
 )
 
 _TURN_EVENTS = (
+    event_rule(
+        "UserPromptExpansion",
+        Field(name="expansion_type", kind=WORD, choices=("slash_command",)),
+        Field(name="command_name", kind=WORD),
+        Field(name="command_args"),
+        Field(name="command_source", kind=WORD, choices=("projectSettings", "userSettings")),
+        Field(name="prompt"),
+        says="a refusal on UserPromptExpansion stops the expansion",
+        turn=True,
+        role=Role.EXPANSION,
+        power=Power.REFUSES,
+        target="command_name",
+        plain=True,
+        context=True,
+        assumed=(
+            "UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed; a "
+            "refused expansion erases the prompt"
+        ),
+    ),
     event_rule(
         "UserPromptSubmit",
         Field(name="prompt"),
@@ -189,6 +232,43 @@ _TOOL_EVENTS = (
     ),
 )
 
+_TASK_EVENTS = (
+    event_rule(
+        "TaskCreated",
+        *_TASK,
+        says="a refusal on TaskCreated keeps the task from being made",
+        role=Role.TASK_CREATED,
+        power=Power.REFUSES,
+        ignores=("continue",),
+        assumed=(
+            "a task that TaskCreated hooks refuse leaves no trace, and the next one gets its number; "
+            f"{_TASK_REFUSED.format(event='TaskCreated')}"
+        ),
+    ),
+    event_rule(
+        "TaskCompleted",
+        *_TASK,
+        says="exit code 2 on TaskCompleted keeps the task open",
+        role=Role.TASK_COMPLETED,
+        power=Power.REFUSES,
+        ignores=("decision",),
+        assumed=(
+            "what else a TaskUpdate changes is not changed either if TaskCompleted hooks refuse; "
+            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false closes the task and ends the "
+            "turn"
+        ),
+    ),
+    event_rule(
+        "CwdChanged",
+        Field(name="old_cwd", kind="folder"),
+        Field(name="new_cwd", kind="folder"),
+        says="CwdChanged cannot be refused",
+        role=Role.FOLDER_CHANGED,
+        env_file=True,
+        assumed="CwdChanged comes before the hooks after the call that changed the folder",
+    ),
+)
+
 _SUBAGENT_EVENTS = (
     EventRule(
         fields=subagent_fields("SubagentStart", (), turn=False),
@@ -216,7 +296,5 @@ _SUBAGENT_EVENTS = (
     ),
 )
 
-EVENTS: Mapping[str, EventRule] = {
-    event.name: event
-    for event in (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
-}
+_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_TASK_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

@@ -11,6 +11,7 @@ from pytest_hookharness.model.protocol import Basis, EventFields, Field, Rule
 
 RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
 REFERENCE = "Claude Code hooks reference, 2026-08"
+CHOSEN = "not recorded; chosen for the simulation"
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -72,6 +73,8 @@ def event_rule(
     timeout: float = 600.0,
     shared: bool = False,
     env_file: bool = False,
+    ignores: tuple[str, ...] = (),
+    assumed: str = "",
     unreachable: str = "",
     observed: bool = False,
 ) -> EventRule:
@@ -90,8 +93,10 @@ def event_rule(
         timeout=timeout,
         shared=shared,
         env_file=env_file,
+        ignores=ignores,
         unreachable=unreachable,
         rule=Rule(says, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
+        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
     )
 
 

@@ -18,37 +18,11 @@ from pytest_hookharness.model.protocol import Field
 _INTERACTIVE = "a headless session never comes to it"
 _NO_TEAM = "the simulation has one agent and no team"
 _NO_DIALOGUE = "the simulation has no server that asks the person"
-_NO_TASKS = "the simulation does not keep the host's task list"
 
-_TEAM = (
-    Field(name="teammate_name", kind=WORD, optional=True),
-    Field(name="team_name", kind=WORD, optional=True),
-)
-_TASK = (
-    Field(name="task_id", kind=WORD),
-    Field(name="task_subject"),
-    Field(name="task_description", optional=True),
-    *_TEAM,
-)
 _SERVER = (Field(name="mcp_server_name", kind=WORD), Field(name="message"))
 _MESSAGE_KINDS = ("permission_prompt", "idle_prompt", "auth_success", "elicitation_dialog")
 
 UNREACHED = (
-    event_rule(
-        "UserPromptExpansion",
-        Field(name="expansion_type", kind=WORD, choices=("slash_command",)),
-        Field(name="command_name", kind=WORD),
-        Field(name="command_args"),
-        Field(name="command_source", kind=WORD, choices=("projectSettings", "userSettings")),
-        Field(name="prompt"),
-        says="a refusal on UserPromptExpansion stops the expansion",
-        turn=True,
-        power=Power.REFUSES,
-        target="command_name",
-        plain=True,
-        context=True,
-        unreachable="the simulation takes prompts as they are and expands no commands",
-    ),
     event_rule(
         "StopFailure",
         Field(name="error", kind=WORD, choices=("rate_limit", "server_error", "unknown")),
@@ -81,26 +55,13 @@ UNREACHED = (
         unreachable=_INTERACTIVE,
     ),
     event_rule(
-        "TaskCreated",
-        *_TASK,
-        says="a refusal on TaskCreated keeps the task from being made",
-        power=Power.REFUSES,
-        unreachable=_NO_TASKS,
-    ),
-    event_rule(
-        "TaskCompleted",
-        *_TASK,
-        says="exit code 2 on TaskCompleted keeps the task open",
-        power=Power.REFUSES,
-        unreachable=_NO_TASKS,
-    ),
-    event_rule(
         "TeammateIdle",
         Field(name="teammate_name", kind=WORD),
         Field(name="team_name", kind=WORD),
         says="exit code 2 on TeammateIdle keeps the teammate at work",
         recorded=False,
         power=Power.REFUSES,
+        ignores=("decision",),
         unreachable=_NO_TEAM,
     ),
     event_rule(
@@ -116,14 +77,6 @@ UNREACHED = (
         power=Power.REFUSES,
         target="source",
         unreachable="the simulation takes changed settings without asking",
-    ),
-    event_rule(
-        "CwdChanged",
-        Field(name="old_cwd", kind="folder"),
-        Field(name="new_cwd", kind="folder"),
-        says="CwdChanged cannot be refused",
-        env_file=True,
-        unreachable="commands of the scripted agent leave the session's folder as it is",
     ),
     event_rule(
         "DirectoryAdded",
@@ -145,18 +98,11 @@ UNREACHED = (
         unreachable="the simulation does not watch files for the host",
     ),
     event_rule(
-        "WorktreeCreate",
-        Field(name="name", kind=WORD),
-        says="any failure of a WorktreeCreate hook fails the creation",
-        power=Power.REFUSES,
-        unreachable="a simulated session stays in its workspace",
-    ),
-    event_rule(
         "WorktreeRemove",
         Field(name="worktree_path", kind="path"),
         says="WorktreeRemove ignores what a hook says",
         recorded=False,
-        unreachable="a simulated session stays in its workspace",
+        unreachable="a simulated session leaves its worktree in place",
     ),
     event_rule(
         "Elicitation",

@@ -14,6 +14,7 @@ from pytest_hookharness.model.protocol import Decision, Hook, Reply, Rule, Rulin
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
 _STOPS = (Role.STOP, Role.SUBAGENT_STOP)
+_TASKS = (Role.TASK_CREATED, Role.TASK_COMPLETED)
 
 
 def aggregate(
@@ -61,7 +62,9 @@ def aggregate(
         updated_input=inputs[-1] if inputs else None,
         updated_output=outputs[-1] if outputs else None,
         halt=halt,
+        folder=next((reply.folder for reply in reversed(ended) if reply.folder), ""),
         rule=_because(profile, rule, ruling, ended, halt),
+        rests_on=rule.rests_on,
     )
 
 
@@ -114,8 +117,10 @@ def _texts(
         for reply, command in refusals
         if rule.power is Power.TELLS or reply.rule != by_code
     ]
+    fed = [words.feedback.format(event=rule.name, reason=reason) for reason in reasons]
+    if rule.role in _TASKS:
+        return tuple(fed), tuple(users)
     if rule.role in _STOPS:
-        fed = [words.feedback.format(event=rule.name, reason=reason) for reason in reasons]
         return (*notices, *contexts, *fed), tuple(users)
     if rule.power is Power.TELLS:
         return (*notices, *contexts), tuple(users)

@@ -17,9 +17,11 @@ class Role(enum.Enum):
     What an event is for, whatever the host calls it. A session knows events only by this.
     """
 
+    WORKTREE = "worktree"
     SETUP = "setup"
     SESSION_START = "session start"
     INSTRUCTIONS = "instructions"
+    EXPANSION = "expansion of a prompt"
     PROMPT = "prompt"
     MESSAGE = "message"
     BEFORE_TOOL = "before a tool"
@@ -27,6 +29,9 @@ class Role(enum.Enum):
     AFTER_TOOL = "after a tool"
     TOOL_FAILED = "after a failed tool"
     AFTER_BATCH = "after all tools"
+    TASK_CREATED = "task made"
+    TASK_COMPLETED = "task done"
+    FOLDER_CHANGED = "current folder changed"
     SUBAGENT_START = "subagent start"
     SUBAGENT_STOP = "subagent stop"
     STOP = "stop"
@@ -62,8 +67,10 @@ class EventRule:
         timeout: The limit of a handler that sets none.
         shared: Whether all hooks of the event have one time budget together.
         env_file: Whether hooks get a file for variables of later commands.
+        ignores: Keys of an answer that mean nothing on this event, although others know them.
         unreachable: Why a simulated session never comes to it; empty if it does.
         rule: What is known about it, and from where.
+        rests_on: What is assumed about it.
     """
 
     fields: EventFields
@@ -76,8 +83,10 @@ class EventRule:
     timeout: float = 600.0
     shared: bool = False
     env_file: bool = False
+    ignores: tuple[str, ...] = ()
     unreachable: str = ""
     rule: Rule
+    rests_on: tuple[Rule, ...] = ()
 
     @property
     def name(self) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_hookharness.hosts.commands import PromptCommand
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.profile import Profile
 
@@ -22,7 +23,7 @@ class Facts:
 
     Attributes:
         session_id: The host's name of the session.
-        workspace: The project folder, absolute; also the current folder.
+        workspace: The project folder, absolute.
         home: The person's folder.
         tmp: The folder for temporary files.
         transcript_path: Where the conversation is written.
@@ -31,7 +32,9 @@ class Facts:
         permission_mode: As the host calls it.
         model: The model's name, as the transcript has it.
         instructions: Instruction files that the host loads at the start, absolute.
+        commands: Commands that a prompt can name.
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
+        worktree: Name of the worktree that the session is started in; empty for none.
     """
 
     session_id: str
@@ -44,7 +47,9 @@ class Facts:
     permission_mode: str = "default"
     model: str = "claude-sonnet-4-5"
     instructions: tuple[str, ...] = ()
+    commands: tuple[PromptCommand, ...] = ()
     setup: str = ""
+    worktree: str = ""
 
     @property
     def words(self) -> dict[str, str]:
@@ -78,7 +83,9 @@ def facts(
     env: Mapping[str, str] | None = None,
     permission_mode: str = "default",
     instructions: tuple[str, ...] = (),
+    commands: tuple[PromptCommand, ...] = (),
     setup: str = "",
+    worktree: str = "",
 ) -> Facts:
     """
     The facts of a session; everything that the host makes up follows from the seed.
@@ -95,5 +102,7 @@ def facts(
         env=dict(env or {}),
         permission_mode=permission_mode,
         instructions=instructions,
+        commands=commands,
         setup=setup,
+        worktree=worktree,
     )

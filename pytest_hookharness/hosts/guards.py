@@ -44,12 +44,22 @@ def _cap(rules: GuardRules, calls_refused: bool) -> Rule:
 
 
 def describe(
-    rules: GuardRules, env: Mapping[str, str], *, lap_used_tools: bool, calls_refused: bool = False
+    rules: GuardRules,
+    env: Mapping[str, str],
+    *,
+    lap_used_tools: bool,
+    calls_refused: bool = False,
+    stops_refused: bool = True,
 ) -> Guard | None:
     """
     What the guard would do about an endless loop; ``None`` if the host has none.
 
-    A lap used tools if calls were carried out in it; with ``calls_refused``, some were only tried.
+    Args:
+        rules: The guard.
+        env: The host's environment.
+        lap_used_tools: Calls were carried out in a lap.
+        calls_refused: Calls were only tried in it.
+        stops_refused: Stops were refused in it.
     """
     if rules.cap is None:
         return None
@@ -61,5 +71,8 @@ def describe(
     if lap_used_tools and rules.reset_by_tools:
         why = "every lap carries out a tool call, and that begins the count again"
         return Guard(overrides=None, why=why, rule=rules.rules["reset"])
+    if not stops_refused:
+        why = "no stop is refused in a lap, and the guard counts nothing else"
+        return Guard(overrides=None, why=why, rule=rules.rules["counted"])
     why = f"{cap} refusals in a row are honoured, the next one is overridden"
     return Guard(overrides=cap + 1, why=why, rule=_cap(rules, calls_refused))

@@ -45,10 +45,11 @@ def launch(
         index: The hook's place among them.
     """
     rule, process = profile.events[hook.event], profile.process
-    env = {**base_env, **_added(profile, hook, rule, facts, index), **hook.env}
+    cwd = str(payload.get("cwd") or facts.workspace)
+    env = {**base_env, **_added(profile, hook, rule, {**facts.words, "cwd": cwd}, index), **hook.env}
     return Launch(
         argv=_argv(profile, hook, env),
-        cwd=str(payload.get("cwd") or facts.workspace),
+        cwd=cwd,
         env=env,
         stdin=Stdin(data=encode(profile, payload)),
         stdio=process.stdio,
@@ -100,9 +101,11 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
     return tuple(filled(word) for word in (hook.command, *hook.args))
 
 
-def _added(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, index: int) -> dict[str, str]:
+def _added(
+    profile: Profile, hook: Hook, rule: EventRule, known: Mapping[str, str], index: int
+) -> dict[str, str]:
     process = profile.process
-    words = {**facts.words, "event": hook.event.lower(), "index": str(index)}
+    words = {**known, "event": hook.event.lower(), "index": str(index)}
     env = {name: template.format(**words) for name, template in process.env.items()}
     if rule.env_file and process.env_file[0]:
         env[process.env_file[0]] = process.env_file[1].format(**words)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_hookharness.hosts.events import EventRule, Role
+from pytest_hookharness.hosts.tasklist import TaskItem, TaskStep
 from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
 from pytest_hookharness.model.processes import KillPolicy, Stdio
 from pytest_hookharness.model.protocol import Json, Payload, Rule
@@ -155,7 +156,8 @@ class GuardRules:
         cap: How many refusals in a row it honours; ``None`` if it has no net.
         variable: The variable of its environment that sets the cap.
         reset_by_tools: Whether a tool call that is carried out begins the count again.
-        rules: Where this is known from: ``cap``, ``cap across refused calls``, ``off``, ``reset``.
+        rules: Where this is known from: ``cap``, ``cap across refused calls``, ``counted``, ``off``,
+            ``reset``.
     """
 
     cap: int | None
@@ -180,6 +182,10 @@ class ToolRules:
         result: What the host makes of a performance; the last argument is the workspace.
         given: What the host makes of a result that a scenario supplies.
         launched: What the host says of a subagent: input, its number, the facts' folders.
+        tasks: What a call does with the host's task list, ``None`` for any other tool; ``None`` for a
+            host without such a list.
+        keeps_folder: Whether the next command starts where the one before ended.
+        put_back: What the agent is told if that was outside of the project; a template over ``folder``.
         rules: Where this is known from.
     """
 
@@ -190,6 +196,9 @@ class ToolRules:
     result: Callable[[ToolCall, Performance, str], ToolResult]
     given: Callable[[ToolCall, ToolResult], ToolResult]
     launched: Callable[[Payload, Mapping[str, str]], Json]
+    tasks: Callable[[ToolCall, tuple[TaskItem, ...]], TaskStep | None] | None = None
+    keeps_folder: bool = False
+    put_back: str = ""
     rules: Mapping[str, Rule]
 
 
@@ -210,6 +219,46 @@ class TranscriptRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRules:
+    """
+    Commands that a person can give as a prompt.
+
+    Attributes:
+        folders: Where their files are, by state path, with what the host calls that source; nearest first.
+        suffix: What the name of a file ends with.
+        kind: What the host calls such an expansion.
+        arguments: The place for arguments in a text.
+        appended: What is added where a text has no place for arguments; a template over ``arguments``.
+        rules: Where this is known from.
+    """
+
+    folders: Mapping[str, str]
+    suffix: str
+    kind: str
+    arguments: str
+    appended: str
+    rules: Mapping[str, Rule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeRules:
+    """
+    Sessions that work in a folder of their own.
+
+    Attributes:
+        folder: Where the host makes it if no hook does, relative to the project; a template over ``name``.
+        branch: The branch of that; a template over ``name``.
+        command: How it is made; a template over ``folder`` and ``branch``.
+        rules: Where this is known from.
+    """
+
+    folder: str
+    branch: str
+    command: str
+    rules: Mapping[str, Rule]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """
     A host at one version.
@@ -226,6 +275,8 @@ class Profile:
         guard: Its net against endless refusals.
         tools: Its tools.
         transcript: Where the conversation is written.
+        commands: Commands in prompts; ``None`` if it has none.
+        worktrees: Sessions in a folder of their own; ``None`` if it has none.
     """
 
     name: str
@@ -239,6 +290,8 @@ class Profile:
     guard: GuardRules
     tools: ToolRules
     transcript: TranscriptRules
+    commands: CommandRules | None = None
+    worktrees: WorktreeRules | None = None
 
     @property
     def id(self) -> str:

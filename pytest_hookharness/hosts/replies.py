@@ -81,6 +81,8 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | No
 
 def _read_run(reader: _Reader, run: Run) -> Reply:
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    if reader.event.role is Role.WORKTREE:
+        return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
     match ending:
         case Exited():
             return _read_exit(reader, ending.code, run.stdout.text, run.stderr.text)
@@ -93,6 +95,28 @@ def _read_run(reader: _Reader, run: Run) -> Reply:
             return _fail(reader, f"not-run: {ending.reason}", "not run")
         case _:
             assert_never(ending)
+
+
+def _read_folder(
+    reader: _Reader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
+) -> Reply:
+    match ending:
+        case Exited(code=0):
+            lines = [line.strip() for line in stdout.splitlines() if line.strip()]
+            if lines:
+                return Reply(folder=lines[-1], rule=reader.rule("folder"))
+            why = "it printed no folder"
+        case Exited(code=code):
+            why = f"exit code {code}: {_first_line(stderr)}"
+        case Signaled(signal=signal):
+            why = f"signal {signal} ended it"
+        case TimedOut(after=after):
+            why = f"it was cut after {after:g} s"
+        case NotStarted(reason=reason):
+            why = reason
+        case _:
+            assert_never(ending)
+    return reader.refuse(f"[{reader.hook.command}]: {why}", "no folder", silent=not stderr.strip())
 
 
 def _fail(reader: _Reader, fault: str, rule: str) -> Reply:
@@ -160,6 +184,10 @@ def _read_answer(reader: _Reader, answer: Payload) -> Reply:
         return reader.none("invalid", f"ignored: {problem}")
     specific = answer.get("hookSpecificOutput")
     special: Payload = specific if isinstance(specific, Mapping) else {}
+    if reader.event.role is Role.WORKTREE:
+        folder = str(special.get("worktreePath") or "")
+        named = Reply(folder=folder, rule=reader.rule("folder"))
+        return named if folder else reader.refuse("it named no folder", "no folder", silent=True)
     reply = _read_ruling(reader, answer, special)
     reply = _add_texts(reader, reply, answer, special)
     return reader.limit(replace(reply, fault=reply.fault or _unknown(answer)))
@@ -183,6 +211,8 @@ def _read_ruling(reader: _Reader, answer: Payload, special: Payload) -> Reply:
     if isinstance(special.get("decision"), Mapping) and reader.event.role is Role.PERMISSION:
         return _grant(reader, special["decision"])
     reason = str(answer.get("reason") or "")
+    if decision is not None and "decision" in reader.event.ignores:
+        return reader.none("ignored", f"ignored: 'decision' means nothing on {reader.event.name}")
     if decision in rules.refusing_words or (answer.get("ok") is False and reader.hook.type != "command"):
         return reader.refuse(reason or rules.no_reason, "answer", silent=not reason.strip())
     if decision in rules.allowing_words:
@@ -229,6 +259,8 @@ def _add_texts(reader: _Reader, reply: Reply, answer: Payload, special: Payload)
         fault, changed = fault or f"ignored: 'updatedInput' means nothing on {reader.event.name}", None
     output = special.get("updatedToolOutput") if reader.event.role is Role.AFTER_TOOL else None
     halting = answer.get("continue") is False
+    if halting and "continue" in reader.event.ignores:
+        fault, halting = fault or f"ignored: 'continue' means nothing on {reader.event.name}", False
     return replace(
         reply,
         context=context,

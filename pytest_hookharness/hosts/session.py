@@ -41,20 +41,24 @@ from pytest_hookharness.hosts.state import (
     Ask,
     Close,
     CloseBatch,
+    Enter,
     Listen,
     Perform,
     Session,
 )
 from pytest_hookharness.hosts.stdin import compose
 from pytest_hookharness.hosts.subagents import launch_subagent, settle_subagent_stop
+from pytest_hookharness.hosts.tasks import keep_tasks, settle_task
 from pytest_hookharness.hosts.turns import (
     open_session,
     settle_compaction,
+    settle_expansion,
     settle_prompt,
     settle_stop,
     take,
 )
-from pytest_hookharness.model.moves import Message, Observation, Performance, ToolResult
+from pytest_hookharness.hosts.worktrees import enter, request_entry, settle_worktree
+from pytest_hookharness.model.moves import Message, Observation, Performance, Run, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Reply
 from pytest_hookharness.model.trace import Performed
 from pytest_hookharness.model.verdicts import Guard
@@ -89,7 +93,14 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
     """
     The first step of a session.
     """
-    session = Session(profile=profile, configuration=configuration, facts=facts, agenda=(Listen(),))
+    session = Session(
+        profile=profile,
+        configuration=configuration,
+        facts=facts,
+        root=facts.workspace,
+        cwd=facts.workspace,
+        agenda=(Listen(),),
+    )
     return _go_on(open_session(session, "startup"))
 
 
@@ -108,16 +119,22 @@ def advance(session: Session, answer: Answer) -> Progress:
                 raise Mismatch(f"{len(session.hooks)} hooks were asked; answer with Fired and as many runs")
             return _hear(session, waiting, answer)
         case Perform():
-            if not isinstance(answer, Performance):
-                raise Mismatch(f"a call was asked for; answer with Performance, not {type(answer).__name__}")
-            after = conclude(session, waiting.call, answer)
+            after = conclude(session, waiting.call, _performance(answer))
             return replace(_go_on(after), result=after.performed[-1].result)
+        case Enter():
+            return _go_on(enter(session, _performance(answer)))
         case Listen():
             if isinstance(answer, Fired | Performance):
                 raise Mismatch(f"an act was asked for; answer with one or None, not {type(answer).__name__}")
             return _go_on(take(session, answer))
         case _:
             raise Mismatch("the session has ended; nothing can be answered any more")
+
+
+def _performance(answer: Answer) -> Performance:
+    if not isinstance(answer, Performance):
+        raise Mismatch(f"a call was asked for; answer with Performance, not {type(answer).__name__}")
+    return answer
 
 
 def reconfigure(session: Session, configuration: Configuration) -> Session:
@@ -161,20 +178,13 @@ def _go_on(session: Session, decision: Decision | None = None, replies: tuple[Re
 def _step(session: Session) -> _Step:
     task, *rest = session.agenda
     session = replace(session, agenda=tuple(rest))
-    path = session.facts.transcript_path
     match task:
         case Ask():
             return _ask(session, task)
-        case Perform(call=call):
-            if call.launch is not None:
-                return launch_subagent(session, call, call.launch)
-            if call.made.given is not None:
-                return conclude(session, call, call.made.given)
-            operation = session.profile.tools.operation(call.made, session.facts.workspace)
-            request = PerformCall(
-                call=call.made, operation=operation, records=session.records, transcript_path=path
-            )
-            return replace(session, waiting=task), request
+        case Perform():
+            return _perform(session, task)
+        case Enter():
+            return replace(session, waiting=task), request_entry(session, task)
         case CloseBatch():
             return close_batch(session)
         case Listen():
@@ -182,9 +192,31 @@ def _step(session: Session) -> _Step:
         case Close():
             rule = session.profile.replies.rules["no hooks"]
             ending = session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)
+            path = session.facts.transcript_path
             return session, replace(ending, records=session.records, transcript_path=path)
         case _:
             assert_never(task)
+
+
+def _perform(session: Session, task: Perform) -> _Step:
+    call, facts = task.call, session.facts
+    if call.launch is not None:
+        return launch_subagent(session, call, call.launch)
+    if call.made.given is not None:
+        return conclude(session, call, call.made.given)
+    kept = keep_tasks(session, call)
+    if kept is not None:
+        return kept
+    operation = session.profile.tools.operation(call.made, facts.workspace)
+    if isinstance(operation, Run) and session.cwd != facts.workspace:
+        operation = replace(operation, folder=session.cwd)
+    request = PerformCall(
+        call=call.made,
+        operation=operation,
+        records=session.records,
+        transcript_path=facts.transcript_path,
+    )
+    return replace(session, waiting=task), request
 
 
 def _listen(session: Session) -> tuple[Session, Request]:
@@ -238,7 +270,7 @@ def _values(session: Session, rule: EventRule, ask: Ask) -> Mapping[str, Json]:
     return {
         "session_id": facts.session_id,
         "transcript_path": facts.transcript_path,
-        "cwd": facts.workspace,
+        "cwd": session.cwd,
         "permission_mode": facts.permission_mode,
         "hook_event_name": rule.name,
         **prompt,
@@ -248,8 +280,12 @@ def _values(session: Session, rule: EventRule, ask: Ask) -> Mapping[str, Json]:
 
 def _settle(session: Session, ask: Ask, decision: Decision | None) -> Session:
     match ask.role, ask.call:
+        case Role.WORKTREE, _:
+            return settle_worktree(session, decision)
+        case Role.EXPANSION, _:
+            return settle_expansion(session, str(ask.values["prompt"]), decision)
         case Role.PROMPT, _:
-            return settle_prompt(session, str(ask.values["prompt"]), decision)
+            return settle_prompt(session, str(ask.values["prompt"]), decision, ask.expanded)
         case Role.STOP, _:
             return settle_stop(session, decision)
         case Role.BEFORE_COMPACT, _:
@@ -264,6 +300,8 @@ def _settle(session: Session, ask: Ask, decision: Decision | None) -> Session:
             return settle_permission(session, call, decision)
         case Role.AFTER_TOOL | Role.TOOL_FAILED, call if call is not None:
             return settle_after(session, call, decision)
+        case Role.TASK_CREATED | Role.TASK_COMPLETED, call if call is not None:
+            return settle_task(session, call, decision)
         case Role.SUBAGENT_STOP, call if call is not None:
             return settle_subagent_stop(session, call, decision)
         case Role.SUBAGENT_START, _:
@@ -280,6 +318,11 @@ def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:
 
     A lap used tools if a call was carried out in it; a refused one does not count.
     """
-    rules = session.profile.guard
-    refused = session.calls_refused
-    return guards.describe(rules, session.env, lap_used_tools=lap_used_tools, calls_refused=refused)
+    return guards.describe(
+        session.profile.guard,
+        session.env,
+        lap_used_tools=lap_used_tools,
+        calls_refused=session.calls_refused,
+        # A lap, which lies within a turn, has left each of its refusals in the count if no call reset it.
+        stops_refused=session.streak > 0 or not session.in_turn,
+    )

@@ -7,6 +7,7 @@ its agenda as tasks, which are values too.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -17,6 +18,7 @@ from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.identifiers import derive_time, derive_uuid
 from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.requests import Ended, EndedHow, Lines
+from pytest_hookharness.hosts.tasklist import TaskItem
 from pytest_hookharness.hosts.transcripts import Line
 from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
@@ -35,6 +37,7 @@ class Call:
         agent_id: The host's name of that.
         result: What it gave, once it was made.
         notes: What the agent is told after the result.
+        refused_on: The event whose hooks made it fail, if some did.
     """
 
     made: ToolCall
@@ -42,6 +45,17 @@ class Call:
     launch: Subagent | None = None
     agent_id: str = ""
     result: ToolResult | None = None
+    notes: tuple[Message, ...] = ()
+    refused_on: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """
+    What the model sees instead of a prompt that names a command, and what it is told beside it.
+    """
+
+    text: str
     notes: tuple[Message, ...] = ()
 
 
@@ -54,11 +68,13 @@ class Ask:
         role: Which event.
         values: What its hooks are told beside the session's own values.
         call: The tool call that it is about.
+        expanded: What becomes of the prompt that it is about, if that names a command.
     """
 
     role: Role
     values: Payload = field(default_factory=dict)
     call: Call | None = None
+    expanded: Expanded | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +84,15 @@ class Perform:
     """
 
     call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """
+    Go to the session's worktree by a command line, which makes it first where that is left to do.
+    """
+
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +116,7 @@ class Close:
     """
 
 
-Task: TypeAlias = Ask | Perform | CloseBatch | Listen | Close
+Task: TypeAlias = Ask | Perform | Enter | CloseBatch | Listen | Close
 
 IDLE_WHY = "no turn was begun"
 
@@ -105,6 +130,9 @@ class Session:
         profile: The host.
         configuration: Its hooks.
         facts: What is fixed for the session.
+        root: Where the session was begun: the project folder, or its worktree.
+        cwd: The current folder.
+        tasks: The task list that the host keeps for the agent.
         agenda: What is still to be done, in order.
         waiting: What was asked and is not answered.
         hooks: The hooks that were asked for it.
@@ -130,6 +158,9 @@ class Session:
     profile: Profile
     configuration: Configuration
     facts: Facts
+    root: str
+    cwd: str
+    tasks: tuple[TaskItem, ...] = ()
     agenda: tuple[Task, ...] = ()
     waiting: Task | None = None
     hooks: tuple[Hook, ...] = ()
@@ -154,12 +185,15 @@ class Session:
     @property
     def visible(self) -> Mapping[str, Json]:
         """
-        The counters and flags that a hook or the agent can see.
+        The counters, flags and folders that a hook or the agent can see.
         """
+        tasks = [[task.id, task.subject, task.description, task.form, task.status] for task in self.tasks]
         return {
+            "current folder": posixpath.relpath(self.cwd, self.facts.workspace),
             "in_turn": self.in_turn,
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
+            "task list": tasks,
         }
 
     @property
@@ -204,7 +238,7 @@ class Session:
             uuid=uuid,
             parent=parent,
             session=self.facts.session_id,
-            cwd=self.facts.workspace,
+            cwd=self.cwd,
             version=self.profile.version,
             time=derive_time(self.position, self.waited),
             agent=agent,

@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import assert_never
 
 from pytest_hookharness.hosts.calls import plan_calls
+from pytest_hookharness.hosts.commands import expand, find_command
 from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.requests import Mismatch
-from pytest_hookharness.hosts.state import Ask, Close, Listen, Session, Task
+from pytest_hookharness.hosts.state import Ask, Close, Expanded, Listen, Session, Task
 from pytest_hookharness.hosts.transcripts import assistant_message, user_message
+from pytest_hookharness.hosts.worktrees import plan_worktree
 from pytest_hookharness.model.moves import (
     Act,
     Compact,
@@ -44,7 +46,7 @@ def open_session(session: Session, source: str) -> Session:
     """
     The session at its beginning, or taken up again.
     """
-    tasks: list[Task] = []
+    tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
     if source == "startup" and session.facts.setup:
         tasks.append(Ask(role=Role.SETUP, values={"trigger": session.facts.setup}))
     tasks.append(Ask(role=Role.SESSION_START, values={"source": source}))
@@ -74,7 +76,7 @@ def take(session: Session, act: Act | None) -> Session:
         case End():
             return _end(session, act.reason)
         case Prompt():
-            return replace(_begin_turn(session), agenda=(Ask(role=Role.PROMPT, values={"prompt": act.text}),))
+            return replace(_begin_turn(session), agenda=(_prompt(session, act.text),))
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(Listen(),))
         case Corrupt():
@@ -86,6 +88,21 @@ def take(session: Session, act: Act | None) -> Session:
             return _resume(session)
         case _:
             assert_never(act)
+
+
+def _prompt(session: Session, text: str) -> Ask:
+    found, rules = find_command(session.facts.commands, text), session.profile.commands
+    if found is None or rules is None:
+        return Ask(role=Role.PROMPT, values={"prompt": text})
+    command, arguments = found
+    values: Payload = {
+        "expansion_type": rules.kind,
+        "command_name": command.name,
+        "command_args": arguments,
+        "command_source": command.source,
+        "prompt": text,
+    }
+    return Ask(role=Role.EXPANSION, values=values)
 
 
 def _begin_turn(session: Session) -> Session:
@@ -114,12 +131,12 @@ def _resume(session: Session) -> Session:
         rule = session.profile.replies.rules["no hooks"]
         session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
     again = open_session(replace(session, agenda=(Listen(),)), "resume")
-    again = replace(again, streak=0, calls_refused=False, stop_hook_active=False)
+    again = replace(again, streak=0, calls_refused=False, stop_hook_active=False, cwd=session.root)
     return again.first(Ask(role=Role.SESSION_END, values={"reason": "other"}))
 
 
 def _move(session: Session, move: Move) -> Session:
-    workspace, tools = session.facts.workspace, session.profile.tools
+    tools = session.profile.tools
     match move:
         case Stop():
             session = _say(session, move.text, "end_turn")
@@ -127,7 +144,7 @@ def _move(session: Session, move: Move) -> Session:
         case Tools():
             return _tools(session, move.say, tuple(_absolute(session, call) for call in move.calls))
         case Run() | Edit() | Read():
-            return _tools(session, move.say, (tools.call(move, workspace),))
+            return _tools(session, move.say, (tools.call(move, session.root),))
         case Subagent():
             given = {
                 "description": move.prompt[:40] or move.kind,
@@ -144,7 +161,7 @@ def _absolute(session: Session, call: ToolCall) -> ToolCall:
     file = call.input.get("file_path")
     if not isinstance(file, str) or posixpath.isabs(file):
         return call
-    whole = posixpath.join(session.facts.workspace, file)
+    whole = posixpath.join(session.cwd, file)
     return replace(call, input={**call.input, "file_path": whole})
 
 
@@ -195,14 +212,31 @@ def _stop(session: Session, text: str) -> Ask:
     return Ask(role=Role.STOP, values=values)
 
 
-def settle_prompt(session: Session, text: str, decision: Decision | None) -> Session:
+def settle_expansion(session: Session, typed: str, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks have spoken about a prompt that names a command.
+    """
+    found = find_command(session.facts.commands, typed)
+    if decision is not None and (decision.refused or decision.halt is not None):
+        why = decision.halt or "; ".join(decision.reasons)
+        return session.finish("halted", f"a hook refused the expansion of the prompt: {why}", decision.rule)
+    told, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
+    notes = tuple(Message("context", text, event) for text in told)
+    text = expand(session.profile, *found) if found is not None else typed
+    return session.first(Ask(role=Role.PROMPT, values={"prompt": typed}, expanded=Expanded(text, notes)))
+
+
+def settle_prompt(
+    session: Session, typed: str, decision: Decision | None, expanded: Expanded | None = None
+) -> Session:
     """
     What follows once the hooks of a prompt have spoken.
     """
+    text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
         why = decision.halt or "; ".join(decision.reasons)
         return session.finish("halted", f"a hook refused the prompt: {why}", decision.rule)
-    session = session.write("user", user_message(text)).tell(Message("prompt", text))
+    session = session.write("user", user_message(text)).tell(Message("prompt", text), *notes)
     if decision is not None:
         session = session.tell(*(Message("context", told, decision.event) for told in decision.to_agent))
     return session.first(Listen())

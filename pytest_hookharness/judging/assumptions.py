@@ -43,7 +43,8 @@ def _left_over(trace: Trace) -> Iterator[str]:
 
 def _assumed_rules(trace: Trace) -> Iterator[str]:
     for _, hooked in trace.hooked():
-        rules: list[Rule] = [hooked.decision.rule, *(fire.reply.rule for fire in hooked.fires)]
+        rules: list[Rule] = [hooked.decision.rule, *hooked.decision.rests_on]
+        rules += [fire.reply.rule for fire in hooked.fires]
         for rule in rules:
             if rule.basis is Basis.ASSUMED:
                 yield f"Assumed of the host, neither documented nor observed: {rule.text}"

@@ -132,6 +132,14 @@ UNREACHED = Code(
     "Nothing is known about these hooks: neither the verdict nor any other finding speaks of them.",
     "Fire them by themselves with `hook_fire`, and try them with the real host.",
 )
+CLOCK = Code(
+    "HH016",
+    "CLOCK",
+    "How the hooks decide depends on how much time lies between the turns.",
+    "An agent that is slower, or faster, than the one it was tried with meets another hook.",
+    "Count refusals instead of seconds, or let the limit in seconds only ever lead to letting go.",
+)
+
 
 _CODES = (
     HUNG_FIRE,
@@ -148,6 +156,7 @@ _CODES = (
     FLAKY,
     OUTSIDE_WRITE,
     UNREACHED,
+    CLOCK,
 )
 
 

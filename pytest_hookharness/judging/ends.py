@@ -24,6 +24,9 @@ How: TypeAlias = Literal[
     "wall",
     "interrupted",
     "lasso",
+    "probed",
+    "valve",
+    "disagreed",
 ]
 
 
@@ -37,7 +40,10 @@ class End:
             host's guard ended it. ``halted``: a hook said that nothing may go on. ``waiting``: the host
             waits for something that does not come. ``recursed``: fires caused fires beyond a limit.
             ``turns`` and ``wall``: a budget is used up. ``interrupted``: the person stopped the run.
-            ``lasso``: a lasso was closed and gone round once more.
+            ``lasso``: a lasso was closed and gone round once more. ``probed``: turns are alike, and by
+            experiment nothing that differs between them decides. ``valve``: by experiment something else
+            would happen, at a place that cannot be reached. ``disagreed``: such a place was reached, and
+            it did not happen.
         turn: The last turn that was played.
         why: One sentence about it, empty if ``how`` says it all.
         rule: The host's rule behind it, if there is one.

@@ -15,6 +15,7 @@ from pytest_hookharness.judging.assumptions import gather
 from pytest_hookharness.judging.differences import between, newest_difference
 from pytest_hookharness.judging.ends import End, not_let_go, overridden
 from pytest_hookharness.judging.lasso import Contradiction, Lasso, completed, confirmed, contradiction
+from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule
 from pytest_hookharness.model.trace import Fire, Hooked, Trace
@@ -44,6 +45,7 @@ class _Case:
     masked: frozenset[str]
     assumptions: tuple[str, ...]
     outside: tuple[str, ...]
+    probing: Probing | None
 
 
 def judge(
@@ -56,6 +58,7 @@ def judge(
     masked: frozenset[str] = frozenset(),
     assumptions: Sequence[str] = (),
     outside: Sequence[str] = (),
+    probing: Probing | None = None,
 ) -> Verdict:
     """
     The verdict on a run.
@@ -74,9 +77,10 @@ def judge(
         masked: State paths that really differed, and were left out by a mask.
         assumptions: What a proof rests on, in sentences.
         outside: Files outside the covered roots that were seen to be written.
+        probing: The newest experiments, if there were any.
     """
     lasso = lasso or completed(trace.states)
-    case = _Case(trace, end, guard, lasso, flaky, masked, gather(trace, assumptions), tuple(outside))
+    case = _Case(trace, end, guard, lasso, flaky, masked, gather(trace, assumptions), tuple(outside), probing)
     match end.how:
         case "waiting":
             return _waiting(case)
@@ -88,6 +92,10 @@ def judge(
             return _ended(case)
         case "lasso":
             return _proof(case) or _undecided(case, "a repeat was seen, but not proved")
+        case "probed":
+            return _probed(case) or _undecided(case, "turns were alike, but nothing was proved")
+        case "valve" | "disagreed":
+            return _undecided(case, end.why)
         case "turns":
             return _cut(case, f"no end{_no_repeat(case)} in {_turns(end.turn)}")
         case "wall":
@@ -158,9 +166,10 @@ def _proof(case: _Case) -> Livelock | None:
     if confirmed(lasso, states) is not True or contradiction(states) is not None:
         return None
     assumptions = case.assumptions
+    if case.probing is not None:
+        assumptions = (*assumptions, *case.probing.limits)
     if case.masked:
-        listed = ", ".join(sorted(case.masked))
-        assumptions = (*assumptions, f"The author declared irrelevant, and it did differ: {listed}.")
+        assumptions = (*assumptions, _masked(case))
     return Livelock(
         stem=lasso.stem,
         period=lasso.period,
@@ -168,6 +177,29 @@ def _proof(case: _Case) -> Livelock | None:
         assumptions=assumptions,
         guard=case.guard,
     )
+
+
+def _probed(case: _Case) -> Livelock | None:
+    """
+    The livelock that experiments show, if nothing speaks against it.
+    """
+    probing = case.probing
+    if probing is None or not probing.inert or case.outside or contradiction(case.trace.states) is not None:
+        return None
+    assumptions = (*case.assumptions, *probing.limits)
+    if case.masked:
+        assumptions = (*assumptions, _masked(case))
+    return Livelock(
+        stem=probing.turn - 2 * probing.period,
+        period=probing.period,
+        evidence="masked" if case.masked else "probed",
+        assumptions=assumptions,
+        guard=case.guard,
+    )
+
+
+def _masked(case: _Case) -> str:
+    return f"The author declared irrelevant, and it did differ: {', '.join(sorted(case.masked))}."
 
 
 def _undecided(case: _Case, why: str) -> Undecided:
@@ -186,6 +218,8 @@ def _undecided(case: _Case, why: str) -> Undecided:
 
 
 def _doubts(case: _Case, twice: Contradiction | None) -> Iterator[str]:
+    if case.probing is not None and case.probing.unclear:
+        yield f"experiments after turn {case.probing.turn} showed nothing clear: {case.probing.unclear}"
     if twice is not None:
         yield (
             f"the same state gave two answers in turn {twice.again + 1}: "

@@ -14,6 +14,7 @@ from pytest_hookharness.judging.findings import find
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.problem import Problem
+from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Guard, Opinion
 
@@ -30,6 +31,7 @@ def form(
     outside: Sequence[str] = (),
     problems: Sequence[Problem] = (),
     configured: Sequence[str] | None = None,
+    probing: Probing | None = None,
 ) -> Opinion:
     """
     What the judge makes of a run; the arguments are those of `judge` and of `find`.
@@ -43,6 +45,7 @@ def form(
         masked=masked,
         assumptions=assumptions,
         outside=outside,
+        probing=probing,
     )
     findings = find(trace, problems=problems, outside=outside, flaky=flaky, configured=configured)
     return Opinion(verdict, findings, gather(trace, assumptions))

@@ -151,6 +151,16 @@ COMMON = (
     ),
     Key(name="git", shape=Switch(), doc="Whether the workspace is a committed repository."),
     Key(
+        name="worktree",
+        shape=Text(noun="a worktree's name", pattern=patterns.NAME, example="fix-the-build"),
+        doc="The session works in a worktree of this name, which a hook or git makes.",
+    ),
+    Key(
+        name="setup",
+        shape=Choice(noun="a kind of setup", words=("init", "maintenance")),
+        doc="What the session sets up before it starts.",
+    ),
+    Key(
         name="hooks",
         shape=Either(shapes=(INSIDE, JSON_MAPPING)),
         doc="The host's own hook configuration: a path in the workspace, or its content.",

@@ -41,6 +41,7 @@ class Performance:
         error: Why the call could not be carried out; empty if it could.
         original: The file's text before; ``None`` if there was no such file.
         content: The file's text after, or what was read; ``None`` if there is none.
+        folder: The folder in which a shell command ended, absolute; empty if that is not known.
     """
 
     exit: int | None = None
@@ -49,6 +50,7 @@ class Performance:
     error: str = ""
     original: str | None = None
     content: str | None = None
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +87,10 @@ class Tools:
 class Run:
     """
     A shell command, by whatever tool the host has for that.
+
+    Attributes:
+        command: The command line.
+        folder: Where the host lets it start, absolute; empty for the workspace.
     """
 
     command: str
@@ -92,6 +98,7 @@ class Run:
     given: ToolResult | None = None
     expect: str | None = None
     label: str = ""
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario, VerdictName
@@ -43,6 +44,7 @@ class Outcome:
         seed: The seed of the run.
         wall: Seconds it took.
         calls: The calls of each double.
+        probings: Experiments on saved states; their fires are no part of the trace.
         kept: Where the workspace was kept; empty if it was not.
     """
 
@@ -57,6 +59,7 @@ class Outcome:
     seed: int = 0
     wall: float = 0.0
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
+    probings: tuple[Probing, ...] = ()
     kept: str = ""
 
     @property

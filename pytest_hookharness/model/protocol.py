@@ -99,6 +99,7 @@ class Reply:
         behaviour: The answer to a permission request, ``allow`` or ``deny``.
         silent: The hook gave no words of its own with its refusal; what stands in ``reason``, or for it,
             is the host's filler.
+        folder: The folder that the hook has made for the session, on an event that asks for one.
         fault: Why the host could not use what the hook said or how it ended; ``None`` if it could.
         rule: The host's rule that was applied.
     """
@@ -112,6 +113,7 @@ class Reply:
     halt: str | None = None
     behaviour: str | None = None
     silent: bool = False
+    folder: str = ""
     fault: str | None = None
     rule: Rule
 
@@ -133,7 +135,9 @@ class Decision:
         updated_input: The tool's input after the hooks, if they changed it.
         updated_output: The tool's result after the hooks, if they changed it.
         halt: The turn is over at once, with this text.
+        folder: The folder that the hooks have made for the session, on an event that asks for one.
         rule: The host's rule that decided.
+        rests_on: What else is assumed of the host on this event.
     """
 
     event: str
@@ -146,7 +150,9 @@ class Decision:
     updated_input: Payload | None = None
     updated_output: Json = None
     halt: str | None = None
+    folder: str = ""
     rule: Rule
+    rests_on: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

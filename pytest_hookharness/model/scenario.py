@@ -223,6 +223,8 @@ class Scenario:
             begins with ``#!`` makes the file executable.
         modes: Permission bits for files, by path.
         git: Whether the workspace is a committed repository.
+        worktree: Name of the worktree that the session is started in; empty for none.
+        setup: What the session sets up before it starts, ``init`` or ``maintenance``; empty for nothing.
         hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
@@ -251,6 +253,8 @@ class Scenario:
     files: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
     git: bool = False
+    worktree: str = ""
+    setup: Literal["", "init", "maintenance"] = ""
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)

@@ -53,7 +53,7 @@ def advice(outcome: Outcome) -> str:
                 "reason."
             )
         case Undecided():
-            return _unknown(verdict)
+            return _beyond(outcome) or _unknown(verdict)
         case Terminated():
             return ""
         case _:
@@ -90,6 +90,20 @@ def _let_go(refusal: Hooked | None) -> str:
 
 def _mask(changed: tuple[Change, ...]) -> str:
     return f"If what changes decides nothing, say so: `mask: [{plain(changed[0].path, 60)}]`."
+
+
+def _beyond(outcome: Outcome) -> str:
+    valve = outcome.probings[-1].valve if outcome.probings else None
+    if valve is None:
+        return ""
+    if valve.turn is None:
+        return (
+            "Let the hook count its refusals instead of seconds, so that it lets go at any pace of the agent."
+        )
+    return (
+        f"To see it let go, give the run `turns: {valve.turn + 10}`; to spare the agent all these turns, let "
+        "the hook give up earlier."
+    )
 
 
 def _unknown(verdict: Undecided) -> str:

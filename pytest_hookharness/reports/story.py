@@ -16,6 +16,7 @@ from pytest_hookharness.model.verdicts import Finding, Livelock, Undecided, Viol
 from pytest_hookharness.reports.advice import advice
 from pytest_hookharness.reports.headline import first_line
 from pytest_hookharness.reports.plain import columns, plain
+from pytest_hookharness.reports.probed import write_probing
 from pytest_hookharness.reports.turns import write_turns
 from pytest_hookharness.reports.words import counted, tier_words
 
@@ -48,6 +49,12 @@ def story(
     lines = [head, *write_turns(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
+    for probing in outcome.probings:
+        lines += [
+            line
+            for said in write_probing(probing, outcome.verdict)
+            for line in _wrapped(said, width, hanging=" " * 6)
+        ]
     lines += _assumptions(outcome, width)
     if outcome.kept:
         lines.append(f"  kept:   {plain(outcome.kept, _LONGEST)}")

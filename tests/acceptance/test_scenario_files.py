@@ -278,12 +278,12 @@ def test_wall_budget(project):
 
 
 def test_turn_budget(project):
-    """A loop whose state never comes again is undecided after the turns given, and the files are named."""
-    project.scenario("counting", body="echo x >> log; echo no >&2; exit 2", verdict="capped")
-    text = project.scenario("counting", body="echo x >> log; echo no >&2; exit 2").read_text()
-    project.scenario("counting", text='env: {CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0"}\n' + text)
+    """A loop that can be neither repeated nor followed is undecided after the turns given, and files are named."""
+    chance = "head -c 9 /dev/urandom > noise; echo no >&2; exit 2"
+    text = project.scenario("chance", body=chance).read_text()
+    project.scenario("chance", text='env: {CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0"}\n' + text)
 
     result = project.run("--hook-scenarios", "--hook-turns", "12")
 
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["undecided: *12 turns*workspace/log*"])
+    result.stdout.fnmatch_lines(["undecided: *12 turns*workspace/noise*"])

@@ -65,6 +65,20 @@ def test_variables_of_the_host(launch):
     assert not {"CLAUDE_PID", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_ENV_FILE"} & set(env)
 
 
+def test_a_hook_starts_in_the_current_folder(profile):
+    """A hook starts in the folder that its input names, and is told of the project folder as well."""
+    facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
+    payload = hosts.payload_for(profile, "Stop", facts, {"cwd": "/project/sub"})
+
+    given = hosts.launch(profile, Hook(event="Stop", command="x"), payload, facts, {}, 10.0)
+
+    assert (given.cwd, given.env["PWD"], given.env["CLAUDE_PROJECT_DIR"]) == (
+        "/project/sub",
+        "/project/sub",
+        "/project",
+    )
+
+
 def test_variables_that_were_recorded_are_given(launch, recorded):
     """Of each recorded event all variables are given, but for those that name a process or a server."""
     left_out = {

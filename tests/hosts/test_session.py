@@ -452,6 +452,18 @@ def test_changed_settings_hold_from_the_next_event_on(profile):
     assert hosts.reconfigure(changed, old) == asked.session
 
 
+def test_a_loop_without_a_stop_is_not_ended_by_the_guard(play):
+    """While calls are refused and no stop is, the guard counts nothing, and with a refused stop it does."""
+    deny, stop = at("PreToolUse", BLOCK), at("Stop", BLOCK)
+    settings = {"PreToolUse": "./x", "Stop": "./x"}
+
+    calls = play(settings, [GO, *[Run(command="a")] * 3], deny, most=8).sessions[-1]
+    stops = play(settings, [GO, *[Stop()] * 3], stop, most=8).sessions[-1]
+
+    assert hosts.guard_for(calls, lap_used_tools=False).overrides is None
+    assert hosts.guard_for(stops, lap_used_tools=False).overrides == 9
+
+
 def test_changed_settings_reach_the_guard(profile):
     """A cap in changed settings is the one that counts."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")

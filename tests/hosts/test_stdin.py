@@ -3,6 +3,7 @@ What hooks read on standard input, compared with what hooks of the real host wer
 """
 
 import json
+import posixpath
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from pytest_hookharness.model.moves import (
     Run,
     Stop,
     Subagent,
+    ToolCall,
+    Tools,
 )
 
 DATA = Path(__file__).parents[1] / "data" / "claude-code" / "payloads.json"
@@ -44,6 +47,8 @@ def perform(request):
     What each call of the scripted agent does.
     """
     match request.operation:
+        case Run(command=command) if command.startswith("cd "):
+            return Performance(exit=0, folder=posixpath.join("/project", command.removeprefix("cd -- ")))
         case Run(command="exit 3"):
             return Performance(exit=3)
         case Run():
@@ -61,8 +66,12 @@ def asked(play, ended):
     """
     profile = hosts.find("claude-code")
     settings = dict.fromkeys(profile.events, "./hook")
+    task = {"subject": "s", "description": "d"}
     acts = [
-        Prompt(text="do the thing"),
+        Prompt(text="/mycmd some args"),
+        Tools(calls=(ToolCall(name="TaskCreate", input=task),)),
+        Tools(calls=(ToolCall(name="TaskUpdate", input={"taskId": "1", "status": "completed"}),)),
+        Run(command="cd sub"),
         Run(command="echo hi > ran.txt; echo visible", say="I will run a command"),
         Edit(file="new.txt", text="abc\n"),
         Read(file="nope.txt"),
@@ -71,8 +80,11 @@ def asked(play, ended):
         Stop(text="All done."),
         Compact(),
     ]
-    extra = {"instructions": ("/project/CLAUDE.md",), "setup": "init"}
-    return play(settings, acts, lambda *_: ended(), perform=perform, **extra).asked()
+    commands = (hosts.PromptCommand(name="mycmd", source="projectSettings", text="Do $ARGUMENTS."),)
+    extra = {"instructions": ("/project/CLAUDE.md",), "setup": "init", "worktree": "wt1"}
+    return play(
+        settings, acts, lambda *_: ended(stdout="wt"), perform=perform, commands=commands, **extra
+    ).asked()
 
 
 @pytest.mark.parametrize("one", RECORDED, ids=NAMES)

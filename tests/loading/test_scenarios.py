@@ -54,6 +54,8 @@ plugin: ./plugins/one
 files: {a.txt: "x\\n", ./b/c.sh: "#!/bin/sh"}
 modes: {a.txt: "0600", b: 0755, c: 755, d: 0o755, e: "644"}
 git: true
+worktree: one
+setup: maintenance
 hooks: {Stop: [./a.sh, {command: ./b.sh, timeout: 5}]}
 commands: {npm: {exit: 1, stderr: no, heals_after: 2}, x: {hangs: true, floods: 10, prompts: "y?"}}
 env: {A: "1"}
@@ -76,6 +78,7 @@ patience: 250ms
     assert scenario.files == {"a.txt": "x\n", "b/c.sh": "#!/bin/sh"}
     assert scenario.modes == {"a.txt": 0o600, "b": 0o755, "c": 0o755, "d": 0o755, "e": 0o644}
     assert (scenario.git, scenario.network, scenario.until, scenario.turns) == (True, True, "guard", 9)
+    assert (scenario.worktree, scenario.setup) == ("one", "maintenance")
     assert scenario.hooks == {"Stop": ["./a.sh", {"command": "./b.sh", "timeout": 5}]}
     assert scenario.commands == {
         "npm": Double(exit=1, stderr="no", heals_after=2),

@@ -2,7 +2,9 @@
 One harness for all engine tests: its supervisor is what costs.
 """
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +24,48 @@ def harness(tmp_path_factory):
 def play(harness):
     """Play a scenario that is given as keywords."""
 
-    def run(*, agent=(), then="idle", **keys):
+    def run(*, agent=(), then="idle", when=None, **keys):
         made = scenario_from({"name": "test", **keys})
-        return harness.simulate(replace(made, script=script_from(list(agent), then=then)))
+        return harness.simulate(replace(made, script=script_from(list(agent), then=then, when=when)))
 
     return run
+
+
+RECORDED = Path(__file__).parents[1] / "data" / "claude-code" / "payloads.json"
+
+
+@pytest.fixture
+def inputs():
+    """What the hooks of an outcome read on their standard input, of one event or of all."""
+
+    def list_inputs(outcome, event=None):
+        fires = [fire for _, fire in outcome.trace.fires() if event in (None, fire.hook.event)]
+        return [json.loads(fire.stdin) for fire in fires]
+
+    return list_inputs
+
+
+@pytest.fixture
+def pairs_with_recording():
+    """The keys and values of an input in order, and those recorded; ids and folders by placeholder."""
+
+    def pairs(payload):
+        event = payload["hook_event_name"]
+        home, _, rest = payload["transcript_path"].partition("/.claude/projects/")
+        words = {
+            f"{home.removesuffix('/home')}/workspace": "<PROJECT>",
+            home: "<HOME>",
+            rest.partition("/")[0]: "<PROJECT_SLUG>",
+            payload["session_id"]: "<UUID-1>",
+            payload.get("prompt_id", payload["session_id"]): "<UUID-2>"
+            if "prompt_id" in payload
+            else "<UUID-1>",
+        }
+        text = json.dumps(list(payload.items()))
+        for word, placeholder in words.items():
+            text = text.replace(word, placeholder)
+        recorded = json.loads(RECORDED.read_text(encoding="utf-8"))["payloads"]
+        (theirs,) = (one["stdin"] for one in recorded if one["event"] == event)
+        return json.loads(text), [list(item) for item in theirs.items()]
+
+    return pairs

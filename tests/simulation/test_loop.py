@@ -70,12 +70,14 @@ def test_a_cycle_of_two(play):
     assert outcome.verdict.period == 2
 
 
-def test_a_log_that_grows(play):
-    """A hook that logs never comes to the same state, and the log is named instead of a guess."""
-    outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"}, env=OFF, turns=6)
+def test_a_file_of_chance(play):
+    """A file of random bytes can be neither repeated nor followed, and is named instead of a guess."""
+    chance = f"head -c 9 /dev/urandom > noise; {REFUSE}"
+
+    outcome = play(hooks={"Stop": chance}, env=OFF, turns=6)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert [change.path for change in outcome.verdict.changed] == ["workspace/log"]
+    assert [change.path for change in outcome.verdict.changed] == ["workspace/noise"]
 
 
 def test_a_log_that_is_masked(play):
@@ -95,13 +97,14 @@ def test_a_mask_does_not_hide_an_end(play):
 
 
 def test_a_transcript_that_is_read(play):
-    """The transcript belongs to the state once a hook opens it, and so an exact proof is impossible."""
+    """The transcript belongs to the state once a hook opens it, and is found to be inert by experiment."""
     read = 'sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\' | xargs cat >/dev/null; exit 2'
 
     outcome = play(hooks={"Stop": read}, env=OFF, turns=5)
 
-    assert isinstance(outcome.verdict, Undecided)
-    assert any(change.path.endswith(".jsonl") for change in outcome.verdict.changed)
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.evidence == "probed"
+    assert any(part.path.endswith(".jsonl") for part in outcome.probings[-1].parts)
     assert all(fire.transcript_opened for _, fire in outcome.trace.fires())
 
 
@@ -127,7 +130,7 @@ def test_a_covered_folder(play, tmp_path):
 
 def test_the_guard_ends_what_cannot_be_proved(play):
     """A loop without a repeat is ended by the host's guard, and that is no success of the hook."""
-    outcome = play(hooks={"Stop": f"echo x >> log; {REFUSE}"})
+    outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"})
 
     assert isinstance(outcome.verdict, Capped)
     assert outcome.verdict.guard.overrides == 9

@@ -1,0 +1,154 @@
+"""
+This module is concerned with experiments: when a run is probed, and how it goes on after that.
+
+Upper floor, above probing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Literal
+
+from pytest_hookharness.history import History
+from pytest_hookharness.judging.ends import End
+from pytest_hookharness.judging.likeness import like_period
+from pytest_hookharness.judging.parting import Clock, Irregular, Pattern, recognise
+from pytest_hookharness.model.probes import Probing, Reaction, Valve
+from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.playing import Player
+from pytest_hookharness.probing import Lap, Prober
+from pytest_hookharness.sources import numbers
+
+# A run whose behaviour changes again and again is driven, not probed for ever.
+_MOST_PROBINGS = 4
+
+
+class Experiments:
+    """
+    The experiments of one run.
+
+    Attributes:
+        made: What each of them showed.
+    """
+
+    def __init__(
+        self, player: Player, history: History, *, most_turns: int, remaining: Callable[[], float]
+    ) -> None:
+        """
+        Make ready to probe a run.
+
+        Args:
+            player: Who plays the run.
+            history: What is known of its turns.
+            most_turns: Most turns that will be played.
+            remaining: Tells how many seconds of real time are left.
+        """
+        self.made: list[Probing] = []
+        self._player = player
+        self._history = history
+        self._most_turns = most_turns
+        self._remaining = remaining
+        self._started = time.time()
+        self._driven: Valve | None = None
+        self._not_before = 3
+
+    def recurring(self, period: int) -> End:
+        """
+        The end of a run that has come back to the very same state, once time was asked about.
+        """
+        probing = self._probe(period, None)
+        if probing.valve is not None:
+            return self._end("valve", _beyond(probing.valve, self._most_turns))
+        return self._end("valve", probing.unclear) if probing.unclear else self._end("lasso")
+
+    def moving(self) -> End | None:
+        """
+        The end of a run whose turns are alike, if experiments show one.
+        """
+        turn = self._player.turn
+        if self._driven is not None:
+            return self._drive(self._driven)
+        if turn < self._not_before or len(self.made) >= _MOST_PROBINGS:
+            return None
+        period = like_period(turn, self._history.likeness)
+        pattern = self._pattern(turn, period) if period is not None else None
+        if period is None or pattern is None:
+            return None
+        probing = self._probe(period, pattern)
+        if probing.inert:
+            return self._end("probed")
+        self._not_before = turn + 5 * len(self.made)
+        valve = probing.valve
+        if valve is None:
+            return None
+        if valve.turn is None or valve.turn > self._most_turns:
+            return self._end("valve", _beyond(valve, self._most_turns))
+        self._driven = valve
+        return None
+
+    def _drive(self, valve: Valve) -> End | None:
+        turn, probing = self._player.turn, self.made[-1]
+        if valve.turn is None or turn < valve.turn:
+            return None
+        self._driven = None
+        if valve.reaction is not Reaction.DECISION:
+            return None
+        now, before = self._history.likeness(valve.turn), self._history.likeness(valve.turn - probing.period)
+        if now is None or before is None or now.conduct != before.conduct:
+            return None
+        return self._end(
+            "disagreed",
+            f"by experiment something else would have happened in turn {valve.turn} ({valve.at}), and it did "
+            "not: this is a defect of the harness, please report it",
+        )
+
+    def _pattern(self, turn: int, period: int) -> Pattern | None:
+        moments = self._history.moved((turn - 2 * period, turn - period, turn))
+        if isinstance(moments, str):
+            return None
+        pattern = recognise(moments, self._clock)
+        return None if isinstance(pattern, Irregular) else pattern
+
+    def _probe(self, period: int, pattern: Pattern | None) -> Probing:
+        player = self._player
+        steps = tuple(step for step in player.steps if step.turn > player.turn - period)
+        fires = [fire for step in steps if isinstance(step.exchange, Hooked) for fire in step.exchange.fires]
+        lap = Lap(
+            moment=player.moment,
+            period=period,
+            steps=steps,
+            files=player.stage.files,
+            written=self._history.written(player.turn),
+            wall=sum(fire.run.wall for fire in fires if fire.run is not None),
+        )
+        prober = Prober(
+            player.stage,
+            lap,
+            clock=self._clock,
+            pattern=pattern,
+            numbers=numbers(player.stage, fires) if pattern is not None else (),
+            remaining=self._remaining,
+        )
+        self.made.append(prober.probe())
+        return self.made[-1]
+
+    @property
+    def _clock(self) -> Clock:
+        return Clock(started=self._started, now=time.time())
+
+    def _end(self, how: Literal["lasso", "probed", "valve", "disagreed"], why: str = "") -> End:
+        return End(how=how, turn=self._player.turn, why=why)
+
+
+def _beyond(valve: Valve, most_turns: int) -> str:
+    what = "would let go" if valve.lets_go else f"would do something else ({valve.what})"
+    if valve.seconds is not None:
+        return (
+            f"it goes on for ever while turns follow at once, and {what} after {valve.at} "
+            "(probed, not driven)"
+        )
+    return (
+        f"it {what} at {valve.at}, in turn {valve.turn:,}, and {most_turns:,} turns are allowed "
+        "(probed, not driven)"
+    )

@@ -1,0 +1,180 @@
+"""
+This module is concerned with the inquiry: which experiments are made on a state, and what follows from them.
+
+Middle floor: judging. Pure: it yields one change of the state after the other and is told what a lap from
+there showed. Whoever runs it makes the changes and the laps.
+
+What moves by a law of its own (counters, growing texts, growing numbers of files) moves on together: the
+state ``n`` laps from now is foretold, and tried. Walking n by doubling finds every limit that stays
+crossed; a limit that is met exactly or not at all is looked for at the numbers that stand in the hooks'
+own source. A part pushed alone tells whether it matters, but leads to states that no run may ever reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
+from pytest_hookharness.model.probes import Reaction, Seen
+
+# Laps: beyond a million no counter is pushed.
+FARTHEST = 1_000_000
+HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
+# The law of these is known from three laps; what the others will be next is not.
+_LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
+_RISING = _LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
+_ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind.PROCESS})
+_MOST_ALONE = 6
+_MOST_NUMBERS = 12
+
+Experiment = Generator[Push, Seen, "Conclusion"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conclusion:
+    """
+    What an inquiry comes to.
+
+    Attributes:
+        push: The smallest change that was seen to make a difference on the way that the run goes;
+            ``None`` if there is none.
+        seen: What it showed.
+        unclear: Why nothing follows; empty if something does.
+        alone: Parts that make a difference only where no run is seen to lead, as places.
+    """
+
+    push: Push | None = None
+    seen: Seen | None = None
+    unclear: str = ""
+    alone: tuple[int, ...] = ()
+
+
+def inquire(
+    parts: Sequence[Part], *, numbers: Sequence[int] = (), time: bool = True, transcript: bool = False
+) -> Experiment:
+    """
+    The experiments on a state, one after the other; that the same state gives the same is known already.
+
+    Args:
+        parts: What differs from lap to lap.
+        numbers: Whole numbers that stand in the hooks' own source.
+        time: Whether to ask what happens once time has passed.
+        transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
+    """
+    every = tuple(range(len(parts)))
+    alone: list[int] = []
+    if parts:
+        ahead = yield from _ahead(parts, numbers)
+        if ahead is not None:
+            return ahead
+        strange = yield from _each(parts, alone)
+        if strange is not None:
+            return strange
+    if transcript:
+        seen = yield Push(parts=(), how=Pushing.TRANSCRIPT)
+        if seen.reaction is Reaction.DECISION:
+            return Conclusion(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
+    if time:
+        aged = yield from _aged(every)
+        if aged is not None:
+            return aged
+    return Conclusion(alone=tuple(alone))
+
+
+def _ahead(parts: Sequence[Part], numbers: Sequence[int]) -> Generator[Push, Seen, Conclusion | None]:
+    every = tuple(range(len(parts)))
+    # The very next lap has not been played either.
+    same = -1
+    for laps in sorted({*_doubling(), *_meeting(parts, numbers)}):
+        push = Push(parts=every, how=Pushing.AHEAD, laps=laps)
+        seen = yield push
+        if seen.reaction is Reaction.SAME:
+            same = laps
+            continue
+        low, high = same, laps
+        while high - low > 1:
+            middle = (low + high) // 2
+            between = yield Push(parts=every, how=Pushing.AHEAD, laps=middle)
+            if between.reaction is Reaction.SAME:
+                low = middle
+            else:
+                high, seen = middle, between
+        return Conclusion(push=Push(parts=every, how=Pushing.AHEAD, laps=high), seen=seen)
+    return None
+
+
+def _doubling() -> Iterator[int]:
+    laps = 2
+    while laps < FARTHEST:
+        yield laps
+        laps *= 2
+    yield FARTHEST
+
+
+def _meeting(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[int]:
+    """
+    After how many laps a counter stands at, or beside, a number.
+    """
+    found: set[int] = set()
+    for part in parts:
+        start = _whole(part.after)
+        if part.kind is not PartKind.COUNTER or start is None or not part.step:
+            continue
+        for number in numbers:
+            laps = (number - start) / part.step
+            # The hook compares before it counts, or after.
+            found |= {around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST}
+    yield from sorted(found)[:_MOST_NUMBERS]
+
+
+def _whole(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
+
+
+def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conclusion | None]:
+    """
+    Each part for itself; those that make a difference where no run leads are noted.
+    """
+    singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
+    tried = [Push(parts=(place,), how=Pushing.OLDER) for place in singles]
+    tried += [
+        Push(parts=(place,), how=Pushing.AHEAD, laps=FARTHEST)
+        for place in singles
+        if parts[place].kind in _RISING
+    ]
+    ids = tuple(place for place, part in enumerate(parts) if part.kind in _ANY)
+    tried += [Push(parts=ids, how=Pushing.REPLACED)] if ids else []
+    for push in tried:
+        seen = yield push
+        # Another effect is no wonder: what was pushed no longer fits the rest.
+        if seen.reaction is not Reaction.DECISION:
+            continue
+        if all(parts[place].kind in _LAWFUL for place in push.parts):
+            alone += [place for place in push.parts if place not in alone]
+            continue
+        names = ", ".join(parts[place].place for place in push.parts)
+        return Conclusion(unclear=f"it matters what {names} is: {seen.what}", seen=seen)
+    return None
+
+
+def _aged(every: tuple[int, ...]) -> Generator[Push, Seen, Conclusion | None]:
+    same = 0.0
+    for passed in (HOUR, DAY, YEAR):
+        seen = yield Push(parts=every, how=Pushing.AGED, seconds=passed)
+        if seen.reaction is not Reaction.DECISION:
+            same = passed
+            continue
+        low, high = same, passed
+        while high - low > max(1.0, high * 0.02):
+            middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
+            between = yield Push(parts=every, how=Pushing.AGED, seconds=middle)
+            if between.reaction is not Reaction.DECISION:
+                low = middle
+            else:
+                high, seen = middle, between
+        return Conclusion(push=Push(parts=every, how=Pushing.AGED, seconds=high), seen=seen)
+    return None

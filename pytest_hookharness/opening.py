@@ -1,0 +1,123 @@
+"""
+This module is concerned with what a host finds in the workspace: its settings, and what it loads first.
+
+Upper floor, below the stage. It reads what the host would read, so that the session itself needs no file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import SimulationError
+
+
+def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
+    """
+    The state paths at which settings are looked for.
+    """
+    named = scenario.hooks
+    if isinstance(named, str):
+        return (f"workspace/{named}",)
+    return profile.settings_paths if named is None else ()
+
+
+def configure(
+    scenario: Scenario, profile: hosts.Profile, workspace: Workspace, *, again: bool = False
+) -> hosts.Configuration:
+    """
+    The hooks of a workspace, as its host reads them.
+
+    Args:
+        scenario: Where it says that they are.
+        profile: The host.
+        workspace: The workspace.
+        again: They were read before, so that a file that is missing has been removed.
+
+    Raises:
+        SimulationError: The file that the scenario names was never there.
+        WorkspaceError: A settings file cannot be read.
+    """
+    named = scenario.hooks
+    inline = None if named is None or isinstance(named, str) else named
+    paths = settings_paths(scenario, profile)
+    texts = {path: text for path in paths if (text := workspace.read(path)) is not None}
+    if isinstance(named, str) and not texts and not again:
+        raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
+    plugin, place = workspace.plugin, profile.config.plugin_path
+    text = workspace.read(f"plugin/{place}") if plugin is not None else None
+    return hosts.configure(
+        profile,
+        texts,
+        inline=inline,
+        plugin_files={place: text} if text is not None else None,
+        plugin_root=str(plugin or ""),
+    )
+
+
+def find_facts(
+    scenario: Scenario,
+    profile: hosts.Profile,
+    configuration: hosts.Configuration,
+    workspace: Workspace,
+    seed: int,
+) -> hosts.Facts:
+    """
+    What is fixed for the whole of a session in a workspace.
+
+    Raises:
+        SimulationError: The scenario asks for a beginning that this host, or this workspace, does not have.
+        WorkspaceError: A file that the host would read cannot be read.
+    """
+    _check(scenario, profile, configuration, workspace)
+    return hosts.facts(
+        profile,
+        workspace=str(workspace.root),
+        home=str(workspace.home),
+        tmp=str(workspace.tmp),
+        seed=seed,
+        env=workspace.environment,
+        instructions=_instructions(workspace),
+        commands=hosts.read_commands(profile, dict(_command_files(profile, workspace))),
+        setup=scenario.setup,
+        worktree=scenario.worktree,
+    )
+
+
+def _instructions(workspace: Workspace) -> tuple[str, ...]:
+    file = workspace.root / "CLAUDE.md"
+    return (str(file),) if file.is_file() else ()
+
+
+def _command_files(profile: hosts.Profile, workspace: Workspace) -> Iterator[tuple[str, str]]:
+    rules = profile.commands
+    folders: Mapping[str, str] = rules.folders if rules is not None else {}
+    for folder in folders:
+        root, _, inner = folder.partition("/")
+        place = workspace.roots[root] / inner
+        names = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
+        for name in names:
+            text = workspace.read(f"{folder}/{name}") if rules and name.endswith(rules.suffix) else None
+            if text is not None:
+                yield f"{folder}/{name}", text
+
+
+def _check(
+    scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: Workspace
+) -> None:
+    if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
+        raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")
+    if not scenario.worktree:
+        return
+    if profile.worktrees is None:
+        raise SimulationError(f"worktree: {profile.id} starts no session in one; leave the key out")
+    rule = profile.by_role(hosts.Role.WORKTREE)
+    hooked = rule is not None and any(hook.event == rule.name for hook in configuration.hooks)
+    if not hooked and not (workspace.root / ".git").exists():
+        event = f" for {rule.name}" if rule is not None else ""
+        raise SimulationError(
+            f"worktree: there is no hook{event} that makes {scenario.worktree!r}, and git cannot make it, "
+            "because the workspace is no repository; add `git: true` or such a hook"
+        )

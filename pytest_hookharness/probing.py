@@ -1,0 +1,264 @@
+"""
+This module is concerned with probing: laps played from changed states, to find out what decides.
+
+Upper floor, above playing. The judging room says which changes are worth trying and what follows from
+them; here they are made on the stage, in the same isolation, and put back. No probe is part of the trace.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.snapshots import SnapshotError
+from pytest_hookharness.judging.durations import duration
+from pytest_hookharness.judging.fingerprint import changes
+from pytest_hookharness.judging.inquiry import Conclusion, Experiment, inquire
+from pytest_hookharness.judging.likeness import difference
+from pytest_hookharness.judging.parting import Clock, Files, Pattern, find_stamps
+from pytest_hookharness.model.parts import Part, Push, Pushing
+from pytest_hookharness.model.probes import Probe, Probing, Reaction, Seen, Valve
+from pytest_hookharness.model.trace import Entry, Step
+from pytest_hookharness.playing import Moment, Player
+from pytest_hookharness.rehearsal import Rehearsal
+from pytest_hookharness.stage import Stage
+
+# Seconds: what takes longer is not played several times over just to see whether time matters.
+_LONG_LAP = 1.5
+_TIMES_AS_LONG = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lap:
+    """
+    A lap that really took place, with which experiments are compared.
+
+    Attributes:
+        moment: Where host and agent stood at its end.
+        period: Its length in turns.
+        steps: What took place in it.
+        files: The covered files at its end.
+        written: The contents of those that were written since the session began.
+        wall: Seconds that it took.
+    """
+
+    moment: Moment
+    period: int
+    steps: tuple[Step, ...]
+    files: Mapping[str, Entry]
+    written: Files
+    wall: float = 0.0
+
+    @property
+    def turns(self) -> list[list[Step]]:
+        """
+        Its steps, turn by turn.
+        """
+        numbers = sorted({step.turn for step in self.steps})
+        return [[step for step in self.steps if step.turn == number] for number in numbers]
+
+
+class Prober:
+    """
+    Experiments on the state after one lap.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        lap: Lap,
+        *,
+        clock: Clock,
+        pattern: Pattern | None = None,
+        numbers: Sequence[int] = (),
+        remaining: Callable[[], float],
+    ) -> None:
+        """
+        Make ready to probe the state after a lap.
+
+        Args:
+            stage: Where the lap was played.
+            lap: The lap.
+            clock: When the session began, and the present.
+            pattern: How the files moved from lap to lap; ``None`` if they did not.
+            numbers: Whole numbers that stand in the hooks' own source.
+            remaining: Tells how many seconds of real time are left.
+        """
+        self._stage = stage
+        self._lap = lap
+        self._clock = clock
+        self._pattern = pattern
+        self._numbers = numbers
+        self._remaining = remaining
+        self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
+        self._probes: list[Probe] = []
+        self._left: Files = {}
+
+    def probe(self) -> Probing:
+        """
+        Make the experiments, and put everything back.
+
+        Raises:
+            SimulationError: It could not be put back.
+            WorkspaceError: A file could not be read or changed.
+        """
+        slow = self._pattern is None and self._lap.wall > _LONG_LAP
+        try:
+            rehearsal = Rehearsal(self._stage, self._lap.moment)
+        except SnapshotError as error:
+            unclear = f"the state cannot be kept and put back: {error}"
+            return self._probing(Conclusion(unclear=unclear), slow=slow)
+        with rehearsal:
+            conclusion = self._control(rehearsal) or self._follow(
+                inquire(
+                    self._parts,
+                    numbers=self._numbers,
+                    time=not slow,
+                    transcript=not slow and not self._stage.transcript_counts,
+                ),
+                rehearsal,
+            )
+        return self._probing(conclusion, slow=slow)
+
+    def _probing(self, conclusion: Conclusion, *, slow: bool) -> Probing:
+        return Probing(
+            turn=self._lap.moment.turn,
+            period=self._lap.period,
+            parts=self._parts,
+            probes=tuple(self._probes),
+            valve=self._valve(conclusion),
+            unclear=conclusion.unclear,
+            limits=(*self._limits(conclusion, slow=slow),),
+        )
+
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        return self._pattern.parts if self._pattern is not None else ()
+
+    def _limits(self, conclusion: Conclusion, *, slow: bool) -> Iterator[str]:
+        for place in conclusion.alone:
+            yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
+        if slow:
+            yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
+
+    def _control(self, rehearsal: Rehearsal) -> Conclusion | None:
+        """
+        Play the lap that is known once more, from the state of one lap ago.
+
+        It must come out the same. Numbers that do not (process numbers, run times) do not follow from the
+        state, and are not taken for counters any longer.
+        """
+        if self._pattern is None:
+            return None
+        push = Push(parts=tuple(range(len(self._parts))), how=Pushing.OLDER)
+        before = self._pattern.pushed(push)
+        seen = self._experiment(push, rehearsal)
+        if seen.reaction is Reaction.EFFECT:
+            self._pattern = self._pattern.relaxed(before, self._left)
+            seen = self._experiment(push, rehearsal)
+        if seen.reaction is Reaction.SAME:
+            return None
+        return Conclusion(unclear=f"the same lap, played once more, went another way: {seen.what}")
+
+    def _follow(self, experiment: Experiment, rehearsal: Rehearsal) -> Conclusion:
+        push = next(experiment, None)
+        while push is not None:
+            if self._remaining() == 0.0:
+                return Conclusion(unclear="the time given was used up before all was tried")
+            try:
+                push = experiment.send(self._experiment(push, rehearsal))
+            except StopIteration as ended:
+                conclusion: Conclusion = ended.value
+                return conclusion
+        return Conclusion()
+
+    def _experiment(self, push: Push, rehearsal: Rehearsal) -> Seen:
+        before = self._change(push, rehearsal)
+        player = rehearsal.player()
+        seen = self._play(player)
+        if seen.reaction is Reaction.SAME:
+            seen = self._effect(push, before, rehearsal)
+        self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, fires=player.fired))
+        rehearsal.put_back()
+        return seen
+
+    def _change(self, push: Push, rehearsal: Rehearsal) -> Files:
+        files: Files = {}
+        match push.how:
+            case Pushing.TRANSCRIPT:
+                rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
+            case Pushing.AGED:
+                files = self._stamped.aged(push.seconds)
+                rehearsal.backstage.write(files)
+                rehearsal.backstage.age(push.seconds)
+            case _ if self._pattern is not None:
+                files = self._pattern.pushed(push)
+                rehearsal.backstage.write(files)
+            case _:
+                pass
+        return files
+
+    def _play(self, player: Player) -> Seen:
+        request: hosts.Request | None = player.progress.request
+        for number, expected in enumerate(self._lap.turns, 1):
+            if isinstance(request, hosts.NextAct):
+                player.take(request, player.choose(request))
+                request = player.go_on(self._remaining)
+            if request is None:
+                return Seen(reaction=Reaction.DECISION, what="it took too long", turn=number)
+            what = difference(expected, [step for step in player.steps if step.turn == player.turn])
+            over = isinstance(request, hosts.Ended) or (
+                isinstance(request, hosts.NextAct) and request.turn_over
+            )
+            if what or over:
+                return Seen(
+                    reaction=Reaction.DECISION, what=what or "the turn was over", turn=number, lets_go=over
+                )
+        return Seen(reaction=Reaction.SAME)
+
+    def _effect(self, push: Push, before: Files, rehearsal: Rehearsal) -> Seen:
+        """
+        Whether the lap left the rest as the real one did, and moved the parts in the same way.
+        """
+        stage, pattern = self._stage, self._pattern
+        stage.scan()
+        followed = {*before, *(pattern.paths if pattern is not None else ())}
+        differing = {change.path for change in changes(self._lap.files, stage.files)}
+        rest = sorted(path for path in differing - followed if not _holds(path, followed | differing))
+        self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
+        what = ""
+        if pattern is not None:
+            clock = replace(self._clock, now=time.time())
+            what = pattern.departure({**pattern.newest, **before}, self._left, clock)
+            if pattern.clipped(push):
+                # What could not be grown as far as the rest was pushed no longer fits it.
+                what = ""
+        elif rest:
+            what = f"{rest[0]} differs afterwards"
+        return Seen(reaction=Reaction.EFFECT if what else Reaction.SAME, what=what)
+
+    def _told(self, push: Push) -> str:
+        if push.how is Pushing.AGED:
+            return f"{duration(push.seconds)} passed"
+        if self._pattern is None or push.how is Pushing.TRANSCRIPT:
+            return push.how.value
+        return self._pattern.reached(push) if push.laps or push.how is not Pushing.AHEAD else "one more lap"
+
+    def _valve(self, conclusion: Conclusion) -> Valve | None:
+        push, seen = conclusion.push, conclusion.seen
+        if push is None or seen is None:
+            return None
+        if push.how is Pushing.AGED:
+            at = f"{duration(push.seconds)} without a turn"
+            return Valve(at=at, what=seen.what, seconds=push.seconds, lets_go=seen.lets_go)
+        turn = self._lap.moment.turn + push.laps * self._lap.period + max(1, seen.turn)
+        return Valve(
+            at=self._told(push), what=seen.what, reaction=seen.reaction, turn=turn, lets_go=seen.lets_go
+        )
+
+
+def _holds(path: str, others: Collection[str]) -> bool:
+    # A folder's own entry differs if anything was made in it, which is looked at by itself.
+    return any(other.startswith(f"{path}/") for other in others)

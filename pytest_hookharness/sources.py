@@ -1,0 +1,60 @@
+"""
+This module is concerned with the hooks' own source: which whole numbers stand in it.
+
+Upper floor, above the stage. A limit that is met exactly, and not crossed, is found only by trying it; most
+are written in the script that a command names.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.stage import Stage
+
+_NUMBER = re.compile(rb"(?<![\w.])\d{1,7}(?![\w.])")
+_WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# Bytes; what is longer is a program, not a script.
+_LONGEST = 1 << 18
+_MOST = 40
+
+
+def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
+    """
+    The smallest whole numbers above 1 in the commands of some fires, and in the scripts that these name.
+    """
+    found: set[int] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for text in _texts(stage, fire):
+            found |= {int(number) for number in _NUMBER.findall(text)}
+    return tuple(sorted(number for number in found if number > 1)[:_MOST])
+
+
+def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
+    launch = hosts.launch(
+        stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
+    )
+    for argument in launch.argv:
+        yield argument.encode("utf-8", "surrogateescape")
+        for word in _WORD.findall(_expand(argument, launch.env)):
+            yield _read(Path(launch.cwd, word))
+
+
+def _expand(text: str, env: Mapping[str, str]) -> str:
+    # As the shell would in the plain cases, which is all that is needed to find a script.
+    return _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), text.replace('"', ""))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file() or path.stat().st_size > _LONGEST or os.path.realpath(path).startswith("/usr/"):
+            return b""
+        data = path.read_bytes()
+    except (OSError, ValueError):
+        return b""
+    return b"" if b"\0" in data else data

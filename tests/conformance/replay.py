@@ -1,0 +1,44 @@
+"""
+This module is concerned with replay: a row is played with real hooks and compared with what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .answers import (
+    replay_loop,
+    replay_matchers,
+    replay_pre,
+    replay_settings,
+    replay_several,
+    replay_stop,
+    replay_visibility,
+)
+from .dialects import Dialect, dialect_of
+from .inputs import replay_payloads
+from .limits import replay_timeouts
+from .rows import Row
+from .staging import Simulate, Terms
+
+# Each gives the recorded terms and those that were seen.
+REPLAYS: Mapping[str, Callable[[Row, Dialect, Simulate], tuple[Terms, Terms]]] = {
+    "pre": replay_pre,
+    "stop": replay_stop,
+    "loop": replay_loop,
+    "several": replay_several,
+    "matchers": replay_matchers,
+    "visibility": replay_visibility,
+    "settings": replay_settings,
+    "timeouts": replay_timeouts,
+    "payloads": replay_payloads,
+}
+
+
+def differences(row: Row, simulate: Simulate) -> dict[str, tuple[Any, Any]]:
+    """
+    The terms in which the simulation differs from what was recorded, each as recorded and as seen.
+    """
+    recorded, seen = REPLAYS[row.table](row, dialect_of(row.host), simulate)
+    return {term: (recorded[term], seen[term]) for term in recorded if recorded[term] != seen[term]}

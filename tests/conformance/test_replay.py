@@ -1,0 +1,102 @@
+"""
+What was recorded of the real hosts, row by row, replayed with real hooks in real processes.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_hookharness import hosts
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.settings import Settings
+
+from .replay import REPLAYS, differences
+from .rows import rows
+
+KNOWN = {profile.id for profile in hosts.known()}
+ROWS = [row for row in rows() if row.host in KNOWN and row.table in REPLAYS]
+QUICK = [row for row in ROWS if row.table != "timeouts"]
+TIMED = [row for row in ROWS if row.table == "timeouts"]
+UNREACHED = yaml.safe_load((Path(__file__).parent / "unreached.yaml").read_text())
+
+
+def objection(row, differs):
+    """
+    What is wrong with the result of a row, given what is listed as not reached; empty for nothing.
+    """
+    why = UNREACHED.get(row.host, {}).get(row.key)
+    if why and not differs:
+        return f"{row.id} comes out as recorded, but is listed as not reached: {why}"
+    if differs and not why:
+        terms = (f"  {term}: recorded {then!r}, seen {now!r}" for term, (then, now) in differs.items())
+        return "\n".join([f"{row.id} does not come out as recorded:", *terms])
+    return ""
+
+
+@pytest.mark.parametrize("row", QUICK, ids=lambda row: row.id)
+def test_row_comes_out_as_recorded(row, simulate, tally):
+    """Real hooks that behave as in a recorded row lead the simulated host to the recorded result."""
+    differs = differences(row, simulate)
+
+    tally(row.id, not differs)
+    said = objection(row, differs)
+    if said:
+        pytest.fail(said, pytrace=False)
+
+
+@pytest.mark.parametrize("host", sorted({row.host for row in TIMED}))
+def test_rows_with_limits_come_out_as_recorded(host, folder, tally):
+    """Hooks that stay too long, ignore signals or leave children behind are dealt with as recorded."""
+
+    def play(row):
+        base = folder / row.id.replace("/", "-")
+        base.mkdir()
+        with Harness(Settings(base=base)) as harness:
+            return row, differences(row, harness.simulate)
+
+    # They wait most of the time, so all of them can do so at once.
+    with ThreadPoolExecutor(max_workers=5) as pool:
+        played = list(pool.map(play, [row for row in TIMED if row.host == host]))
+
+    for row, differs in played:
+        tally(row.id, not differs)
+    objections = [said for row, differs in played if (said := objection(row, differs))]
+    if objections:
+        pytest.fail("\n".join(objections), pytrace=False)
+
+
+def test_listed_rows_exist():
+    """Every row that is listed as not reached was recorded, and every reason is a text."""
+    recorded = {(row.host, row.key) for row in rows()}
+    listed = {(host, key) for host, reasons in UNREACHED.items() for key in reasons}
+
+    assert listed <= recorded
+    assert all(len(reason) > 20 for reasons in UNREACHED.values() for reason in reasons.values())
+
+
+@pytest.mark.parametrize("host", sorted(KNOWN & {row.host for row in ROWS}))
+def test_few_rows_are_listed(host):
+    """At most two rows in a hundred of a host are listed as not reached."""
+    whole = [row for row in ROWS if row.host == host]
+
+    assert 50 * len(UNREACHED.get(host, {})) <= len(whole)
+
+
+def test_a_fifth_is_set_aside():
+    """A digest of their names sets about a fifth of all rows aside, the same ones in every run."""
+    aside = [row for row in rows() if row.set_aside]
+
+    assert 0.17 < len(aside) / len(rows()) < 0.23
+    assert len({row.id for row in rows()}) == len(rows())
+
+
+@pytest.mark.parametrize("key, term", [("pre/exit2_err", "outcome"), ("stop/block_json_0", "continued")])
+def test_another_record_is_noticed(key, term, simulate):
+    """If another result had been recorded, the replay of the same hook would say that it differs."""
+    row = next(row for row in ROWS if row.key == key)
+    other = replace(row, recorded={**row.recorded, term: "another"})
+
+    assert list(differences(other, simulate)) == [term]

@@ -1,0 +1,161 @@
+"""
+The folders of a session as values: where it begins, and where its shell goes.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import Edit, Performance, Prompt, Resume, Run, Stop
+
+GO = Prompt(text="go")
+
+
+def ends_in(*folders):
+    """
+    Commands that end in one folder after the other.
+    """
+    ends = iter(folders)
+    return lambda _: Performance(exit=0, stdout="x\n", folder=next(ends))
+
+
+def performed(played):
+    """
+    Where each command was to start.
+    """
+    return [request.operation.folder for request in played.requests if isinstance(request, hosts.PerformCall)]
+
+
+def test_a_command_starts_where_the_last_one_ended(play):
+    """A command is asked for in the current folder, and the change is told before its result."""
+    acts = [GO, Run(command="a"), Run(command="b"), Stop()]
+
+    played = play(
+        {"CwdChanged": "./x", "PostToolUse": "./x"},
+        acts,
+        lambda *_: None,
+        perform=ends_in("/project/sub", "/project"),
+    )
+
+    assert performed(played) == ["", "/project/sub"]
+    assert played.events == ["CwdChanged", "PostToolUse", "CwdChanged", "PostToolUse"]
+    assert [request.payload["cwd"] for request in played.asked("PostToolUse")] == ["/project/sub", "/project"]
+
+
+@pytest.mark.parametrize("folder", ["", "/project"])
+def test_no_other_folder_is_no_change(play, folder):
+    """A command that ends where it began, or of which that is not known, changes nothing."""
+    played = play(
+        {"CwdChanged": "./x"}, [GO, Run(command="a"), Stop()], lambda *_: None, perform=ends_in(folder)
+    )
+
+    assert played.asked() == []
+    assert played.sessions[-1].visible["current folder"] == "."
+
+
+@pytest.mark.parametrize("folder", ["/", "/project2", "/tmp"])
+def test_outside_of_the_project_the_shell_is_put_back(play, folder):
+    """A shell that left the project is put back, and the agent reads that behind the output."""
+    played = play({}, [GO, Run(command="a"), Stop()], lambda *_: None, perform=ends_in(folder))
+
+    assert played.performed[0].result.text == "x\nShell cwd was reset to /project"
+    assert played.sessions[-1].cwd == "/project"
+
+
+def test_a_host_may_keep_no_folder(profile):
+    """A host whose shells all start in the project takes no notice of where they end."""
+    other = replace(profile, tools=replace(profile.tools, keeps_folder=False))
+    facts = hosts.facts(other, workspace="/project", home="/h", tmp="/t")
+    progress = hosts.advance(hosts.begin(other, hosts.Configuration(), facts).session, GO)
+    progress = hosts.advance(progress.session, Run(command="cd sub"))
+
+    after = hosts.advance(progress.session, Performance(exit=0, folder="/project/sub"))
+
+    assert after.session.cwd == "/project"
+
+
+def test_a_worktree_is_entered_before_all_else(play):
+    """The host makes a worktree by git where no hook does, and goes there before the first event."""
+    played = play(
+        {"SessionStart": "./x"},
+        [GO, Edit(file="a", text="b"), Stop(), Resume()],
+        lambda *_: None,
+        perform=ends_in("/project/.claude/worktrees/one", ""),
+        worktree="one",
+    )
+
+    made, edited = (request for request in played.requests if isinstance(request, hosts.PerformCall))
+    assert made is played.requests[0]
+    assert made.operation.command == (
+        "git worktree add --quiet -b worktree-one .claude/worktrees/one >&2 && cd -- .claude/worktrees/one"
+    )
+    assert edited.call.input["file_path"] == "/project/.claude/worktrees/one/a"
+    assert {request.payload["cwd"] for request in played.asked()} == {"/project/.claude/worktrees/one"}
+
+
+@pytest.mark.parametrize(
+    "done", [Performance(exit=1, stderr="no"), Performance(error="no"), Performance(exit=0)]
+)
+def test_a_worktree_that_cannot_be_entered_ends_the_session(play, done):
+    """A session whose worktree is not there is over, and no act is asked for."""
+    played = play({}, [GO, Stop()], lambda *_: None, perform=lambda _: done, worktree="one")
+
+    (ending,) = played.endings
+    assert ending.how == "idle"
+    assert "cannot be entered" in ending.why
+    assert not any(isinstance(request, hosts.NextAct) for request in played.requests)
+
+
+@pytest.mark.parametrize(
+    "said, folder",
+    [
+        ({"hookSpecificOutput": {"hookEventName": "WorktreeCreate", "worktreePath": "a b"}}, "'a b'"),
+        ({"hookSpecificOutput": {"hookEventName": "WorktreeCreate"}}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_a_handler_that_is_no_command_names_the_worktree(play, said, folder):
+    """A handler that is no command names the folder in its answer; without that there is no session."""
+    played = play({"WorktreeCreate": "./x"}, [GO, Stop()], lambda *_: said, worktree="one")
+
+    commands = [
+        request.operation.command for request in played.requests if isinstance(request, hosts.PerformCall)
+    ]
+    assert commands == ([f"cd -- {folder}"] if folder else [])
+    assert (played.endings[-1].how == "halted") is (folder is None)
+
+
+@pytest.mark.parametrize(
+    "run, folder",
+    [
+        ({"stdout": "noise\n/a\n\n"}, "/a"),
+        ({"stdout": '{"worktreePath": "/a"}'}, '{"worktreePath": "/a"}'),
+        ({"stdout": " \n"}, ""),
+        ({"stdout": "/a\n", "code": 1}, ""),
+        ({"stdout": "/a\n", "code": 2, "stderr": "why"}, ""),
+        ({"stdout": "/a\n", "code": 127}, ""),
+        ({"stdout": "/a\n", "signal": 9}, ""),
+    ],
+)
+def test_the_folder_is_the_last_line(profile, ended, run, folder):
+    """The folder is the last line that is not empty, and any failure refuses."""
+    hook = hosts.configure(profile, {}, inline={"WorktreeCreate": "./x"}).hooks[0]
+
+    reply = hosts.read_reply(profile, hook, "WorktreeCreate", ended(**run))
+
+    assert reply.folder == folder
+    assert (reply.ruling.value == "deny") is (not folder)
+
+
+def test_of_several_folders_the_last_is_taken(profile, ended):
+    """Of two hooks that name a folder that counts which ended last."""
+    configuration = hosts.configure(profile, {}, inline={"WorktreeCreate": ["./a", "./b"]})
+    replies = [
+        hosts.read_reply(profile, hook, "WorktreeCreate", ended(stdout=name))
+        for hook, name in zip(configuration.hooks, ("/a", "/b"), strict=True)
+    ]
+
+    assert hosts.aggregate(profile, "WorktreeCreate", replies, (1, 0)).folder == "/a"
+    assert hosts.aggregate(profile, "WorktreeCreate", replies, (0, 1)).folder == "/b"

@@ -1,0 +1,115 @@
+"""
+The task list of the host as values: what each call does with it, and what a session makes of that.
+"""
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.tasklist import TaskItem
+from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, Tools
+
+ONE = TaskItem(id="1", subject="s", description="d")
+DONE = TaskItem(id="2", subject="t", description="e", form="doing t", status="completed")
+GONE = TaskItem(id="3", subject="u", status="deleted")
+LIST = (ONE, DONE, GONE)
+
+
+@pytest.fixture
+def plan(profile):
+    """
+    What a call of Claude Code would do with a list of three tasks, one of them deleted.
+    """
+    return lambda name, **given: profile.tools.tasks(ToolCall(name=name, input=given), LIST)
+
+
+def test_a_new_task_gets_the_next_number(plan):
+    """A task is made with a number that no other had, deleted ones included."""
+    step = plan("TaskCreate", subject="v", description="f", activeForm="doing v")
+
+    assert step.created == TaskItem(id="4", subject="v", description="f", form="doing v")
+    assert step.items == (*LIST, step.created)
+    assert step.result.response == {"task": {"id": "4", "subject": "v"}}
+
+
+@pytest.mark.parametrize("status, completed", [("completed", "1"), ("in_progress", None), ("pending", None)])
+def test_a_task_is_changed(plan, status, completed):
+    """Only a task that becomes completed is told of as that, and the others stay as they are."""
+    step = plan("TaskUpdate", taskId="1", status=status, description="more")
+
+    assert (step.completed.id if step.completed else None) == completed
+    assert [item.status for item in step.items] == [status, "completed", "deleted"]
+    assert step.items[0].description == "more"
+
+
+def test_a_task_is_completed_once(plan):
+    """A task that is completed already is not completed again."""
+    assert plan("TaskUpdate", taskId="2", status="completed").completed is None
+
+
+@pytest.mark.parametrize(
+    "name, given",
+    [
+        ("TaskCreate", {"subject": "v"}),
+        ("TaskCreate", {"description": "v"}),
+        ("TaskUpdate", {"taskId": "9", "status": "completed"}),
+        ("TaskUpdate", {"taskId": "3", "status": "completed"}),
+        ("TaskUpdate", {"taskId": "1", "status": "done"}),
+        ("TaskUpdate", {}),
+    ],
+)
+def test_a_call_that_cannot_be_made_fails(plan, name, given):
+    """A call without what it needs, or about a task that is not there, fails and changes nothing."""
+    step = plan(name, **given)
+
+    assert step.result.failed
+    assert step.items == LIST
+    assert (step.created, step.completed) == (None, None)
+
+
+def test_a_deleted_task_is_shown_no_more(plan):
+    """The list and the single task are shown as they stand, without those that were deleted."""
+    assert plan("TaskList").result.text == "#1 [pending] s\n#2 [completed] t"
+    assert plan("TaskGet", taskId="1").result.text == "Task #1: s\nStatus: pending\nDescription: d"
+    assert plan("TaskGet", taskId="3").result.response == {"task": None}
+
+
+def test_other_tools_have_nothing_to_do_with_tasks(plan):
+    """A call of any other tool is not about the task list."""
+    assert plan("Bash", command="true") is None
+
+
+CREATE = Tools(calls=(ToolCall(name="TaskCreate", input={"subject": "s", "description": "d"}),))
+REFUSAL = {"decision": "block", "reason": "no"}
+
+
+def test_the_list_is_part_of_what_a_session_shows(play):
+    """A task that was made is part of the state, and one that was refused is not."""
+    acts = [Prompt(text="go"), CREATE, Stop()]
+
+    let, refused = (
+        play({"TaskCreated": "./x"}, acts, lambda *_, said=said: said) for said in (None, REFUSAL)
+    )
+
+    assert let.sessions[-1].visible["task list"] == [["1", "s", "d", "", "pending"]]
+    assert refused.sessions[-1].visible["task list"] == []
+
+
+def test_without_hooks_tasks_are_made_all_the_same(play):
+    """A session without hooks keeps its task list, and asks nobody to perform the call."""
+    played = play({}, [Prompt(text="go"), CREATE, Stop()], lambda *_: None)
+
+    assert [performed.result.text for performed in played.performed] == ["Task #1 created successfully: s"]
+    assert not any(isinstance(request, hosts.PerformCall) for request in played.requests)
+
+
+def test_a_refused_task_is_told_as_a_refusal(play):
+    """The agent is told a refused task by the event that refused it, so that it can react to that."""
+    played = play({"TaskCreated": "./x"}, [Prompt(text="go"), CREATE, Stop()], lambda *_: REFUSAL)
+
+    (message,) = played.observations[1]
+    assert (message.kind, message.event, message.text) == (
+        "refusal",
+        "TaskCreated",
+        "TaskCreated hook feedback:\nno",
+    )
+    assert played.sessions[-1].calls_refused

@@ -1,0 +1,121 @@
+"""
+Which experiments are made on a state, and what follows from what they show.
+"""
+
+from collections.abc import Callable
+
+import pytest
+
+from pytest_hookharness.judging.inquiry import DAY, FARTHEST, HOUR, Conclusion, inquire
+from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
+from pytest_hookharness.model.probes import Reaction, Seen
+
+COUNT = Part(path="home/.state", name="count", kind=PartKind.COUNTER, before="2", after="3", step=1)
+LIMIT = Part(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)
+ID = Part(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", after="d4c3b2a1")
+SAME = Seen(reaction=Reaction.SAME)
+OTHER = Seen(reaction=Reaction.DECISION, what="Stop was let through", lets_go=True)
+EFFECT = Seen(reaction=Reaction.EFFECT, what="the log was cut")
+
+
+def ask(
+    *parts, react: Callable[[Push], Seen] = lambda _: SAME, **options
+) -> tuple[Conclusion, list[Push]]:
+    """The conclusion of an inquiry whose experiments come out as ``react`` says, and the experiments."""
+    pushes: list[Push] = []
+    experiment = inquire(parts, **options)
+    try:
+        push = next(experiment)
+        while True:
+            pushes.append(push)
+            push = experiment.send(react(push))
+    except StopIteration as ended:
+        return ended.value, pushes
+
+
+def ahead(push: Push) -> bool:
+    return push.how is Pushing.AHEAD
+
+
+def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
+    """Parts that never make a difference lead to a conclusion that names no place and no doubt."""
+    conclusion, pushes = ask(COUNT, ID)
+    assert conclusion == Conclusion()
+    assert {push.how for push in pushes} == {Pushing.OLDER, Pushing.AHEAD, Pushing.AGED, Pushing.REPLACED}
+
+
+def test_a_counter_is_pushed_by_doubling_to_a_million():
+    """The laps ahead double from 2 on and end at a million."""
+    _, pushes = ask(COUNT)
+    laps = [push.laps for push in pushes if ahead(push)]
+    assert laps[:3] == [2, 4, 8]
+    assert laps[-1] == FARTHEST == 1_000_000
+    assert len(laps) == 20
+
+
+@pytest.mark.parametrize("threshold", [2, 3, 5, 17, 64, 65, 1000, 999_999])
+def test_the_threshold_of_a_valve_is_found_exactly(threshold):
+    """Whatever the lap from which on something else happens, bisecting names that very lap."""
+    conclusion, _ = ask(COUNT, react=lambda push: OTHER if ahead(push) and push.laps >= threshold else SAME)
+    assert conclusion.push == Push(parts=(0,), how=Pushing.AHEAD, laps=threshold)
+    assert conclusion.seen == OTHER
+
+
+def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
+    """A count that matters at 50 alone is found if 50 stands in the source, and not otherwise."""
+
+    def exactly(push: Push) -> Seen:
+        return OTHER if ahead(push) and 3 + push.laps == 50 else SAME
+
+    found, _ = ask(COUNT, react=exactly, numbers=(2, 50))
+    missed, _ = ask(COUNT, react=exactly, numbers=(2,))
+    assert found.push == Push(parts=(0,), how=Pushing.AHEAD, laps=47)
+    assert missed.push is None
+
+
+def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
+    """A limit that moves with its counter is no valve, though the counter pushed alone would pass it."""
+    conclusion, _ = ask(
+        COUNT, LIMIT, react=lambda push: OTHER if ahead(push) and push.parts == (0,) else SAME
+    )
+    assert conclusion == Conclusion(alone=(0,))
+
+
+def test_an_identifier_that_decides_leaves_all_open():
+    """If it matters which identifier is there, nothing follows, for the next one is not known."""
+    conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is Pushing.REPLACED else SAME)
+    assert "it matters what home/.id is" in conclusion.unclear
+
+
+def test_another_effect_on_the_way_is_a_place_too():
+    """A state from which files move otherwise is named, although the decision there is the same."""
+    conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.laps >= 100 else SAME)
+    assert conclusion.push == Push(parts=(0,), how=Pushing.AHEAD, laps=100)
+    assert conclusion.seen == EFFECT
+
+
+def test_another_effect_of_a_part_alone_is_no_place():
+    """What no longer fits the rest may be mended by the hook; only another decision counts there."""
+    conclusion, _ = ask(COUNT, LIMIT, react=lambda push: EFFECT if len(push.parts) == 1 else SAME)
+    assert conclusion == Conclusion()
+
+
+@pytest.mark.parametrize("limit", [1.0, 300.0, HOUR, 5 * HOUR, 20 * DAY])
+def test_the_time_after_which_something_else_happens_is_found(limit):
+    """The time that must pass is found to within two per cent, or a second."""
+    conclusion, _ = ask(
+        react=lambda push: OTHER if push.how is Pushing.AGED and push.seconds >= limit else SAME
+    )
+    assert conclusion.push is not None
+    assert limit <= conclusion.push.seconds <= max(limit + 1, limit * 1.021)
+
+
+def test_time_is_not_asked_about_where_that_is_not_wanted():
+    """Without parts, time and transcript there is nothing to try."""
+    assert ask(time=False) == (Conclusion(), [])
+
+
+def test_a_transcript_whose_length_decides_leaves_all_open():
+    """A transcript that nobody opened, and whose length decides, is said to matter."""
+    conclusion, _ = ask(react=lambda push: OTHER if push.how is Pushing.TRANSCRIPT else SAME, transcript=True)
+    assert "how long the transcript is" in conclusion.unclear

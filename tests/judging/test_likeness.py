@@ -1,0 +1,93 @@
+"""
+When turns are the same but for numbers, times and ids.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.likeness import LONGEST, Likeness, conduct, difference, like_period
+from pytest_hookharness.judging.outlines import outline
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
+from pytest_hookharness.model.trace import Hooked, Moved, Step
+
+RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
+
+
+def turn(number, *, refused=True, reason="try 1 of 3"):
+    """One stop and what became of it."""
+    ruling = Ruling.DENY if refused else Ruling.ALLOW
+    decision = Decision(
+        event="Stop", ruling=ruling, refused=refused, reasons=(reason,) if refused else (), rule=RULE
+    )
+    return (
+        Step(number=2 * number - 1, turn=number, exchange=Moved(move=Stop())),
+        Step(number=2 * number, turn=number, exchange=Hooked(event="Stop", decision=decision)),
+    )
+
+
+def period_of(word):
+    """The period of turns of which each letter stands for one kind."""
+    likenesses = {number: Likeness((letter,), "") for number, letter in enumerate(word, 1)}
+    return like_period(len(word), likenesses.get)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("try 3 of 10", "try 4 of 10"),
+        ("at 2026-11-21T10:00:00Z", "at 2026-11-21T10:00:07Z"),
+        ("id 7f9c24e8-3b12-4fef-91e0-5c1f4f2c6d01", "id 0b1c24e8-3b12-4fef-91e0-5c1f4f2c6dff"),
+        ("took 12.5 ms", "took 7 ms"),
+        ("failed\nline 1\nline 2", "failed\nline 1\nline 2\nline 3"),
+    ],
+)
+def test_texts_that_differ_in_numbers_times_and_ids_have_one_outline(one, other):
+    """Numbers, times, ids and the number of lines that are alike are no part of an outline."""
+    assert outline(one) == outline(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("tests fail", "tests pass"), ("a\nb", "b\na"), ("", "x")])
+def test_texts_with_other_words_have_other_outlines(one, other):
+    """Words and their order are part of an outline."""
+    assert outline(one) != outline(other)
+
+
+def test_turns_with_counting_reasons_have_one_conduct():
+    """A refusal that counts in its words is the same conduct, and one that is let through is not."""
+    assert conduct(turn(1, reason="try 1")) == conduct(turn(2, reason="try 2"))
+    assert conduct(turn(1)) != conduct(turn(2, refused=False))
+
+
+@pytest.mark.parametrize(
+    ("word", "period"),
+    [
+        ("aaa", 1), ("xaaa", 1), ("aa", None), ("ababab", 2), ("abab", None), ("abcabcabc", 3),
+        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST), ("abcdefghijklm" * 3, None),
+    ],
+)  # fmt: skip
+def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginning(word, period):
+    """A period needs its beginning and two laps, and is the shortest there is."""
+    assert period_of(word) == period
+
+
+def test_a_period_needs_the_same_standing_at_its_beginning():
+    """Turns of one conduct after which something else holds are not alike."""
+    likenesses = {number: Likeness(("a",), standing) for number, standing in enumerate("xyy", 1)}
+    assert like_period(3, likenesses.get) is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "words"),
+    [
+        (turn(1), ""),
+        (turn(1, reason="try 9 of 3"), ""),
+        (turn(1, refused=False), "Stop was let through"),
+        (turn(1, reason="the last try"), "Stop was refused with other words: 'the last try'"),
+        (turn(1)[:1], "less took place"),
+        ((*turn(1), turn(1)[1]), "the event Stop came in addition"),
+        (turn(1)[1:], "the event Stop instead of the agent's stop"),
+    ],
+)
+def test_a_difference_says_what_came_instead(seen, words):
+    """What departs from the expected conduct is said in a few words, and nothing if nothing does."""
+    assert difference(turn(1), seen) == words

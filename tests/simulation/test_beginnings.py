@@ -1,0 +1,154 @@
+"""
+Claims about how a session begins: set up, and in a worktree; with real hooks and a real git.
+"""
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Terminated, Undecided
+from pytest_hookharness.settings import SimulationError
+
+NOTE = "cat >> $HOME/seen"
+STOP = [{"prompt": "go"}, {"stop": "Done."}]
+
+
+def events(outcome):
+    """
+    The events whose hooks were asked, in order.
+    """
+    return [hooked.event for _, hooked in outcome.trace.hooked()]
+
+
+@pytest.mark.parametrize("kind", ["init", "maintenance"])
+def test_a_setup_comes_before_the_start(play, inputs, kind):
+    """A session that sets up asks the hooks of Setup before those of SessionStart, and tells its kind."""
+    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP, setup=kind)
+
+    assert events(outcome) == ["Setup", "SessionStart"]
+    assert inputs(outcome, "Setup")[0]["trigger"] == kind
+
+
+def test_without_a_setup_nothing_is_set_up(play):
+    """A session that is not told to set up asks no hooks of Setup."""
+    outcome = play(hooks={"Setup": NOTE, "SessionStart": NOTE}, agent=STOP)
+
+    assert events(outcome) == ["SessionStart"]
+
+
+def test_variables_of_a_setup_reach_later_commands(play):
+    """What a hook of Setup exports is set in the agent's commands."""
+    hook = 'echo "export COLOUR=blue" > "$CLAUDE_ENV_FILE"'
+
+    outcome = play(
+        hooks={"Setup": hook},
+        agent=[{"prompt": "go"}, {"run": "echo $COLOUR > seen"}, {"stop": "Done."}],
+        setup="init",
+        expect={"files": {"equal": {"seen": "blue\n"}}},
+    )
+
+    assert outcome.passed
+
+
+def test_a_hook_makes_the_worktree(play, inputs):
+    """The session works in the folder that the hook printed last, and the project stays where it was."""
+    hook = "mkdir .trees; mkdir .trees/one; echo noise; echo .trees/one; echo"
+    keep = 'echo "$PWD|$(pwd -P)|$CLAUDE_PROJECT_DIR" > "$CLAUDE_PROJECT_DIR/places"'
+
+    outcome = play(
+        hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "Stop": keep},
+        agent=[
+            {"prompt": "go"},
+            {"run": "pwd > here"},
+            {"edit": {"file": "new", "text": "x"}},
+            {"stop": "."},
+        ],
+        worktree="one",
+    )
+
+    root = inputs(outcome, "WorktreeCreate")[0]["cwd"]
+    tree = f"{root}/.trees/one"
+    assert outcome.verdict == Terminated(turn=3)
+    assert events(outcome)[:2] == ["WorktreeCreate", "SessionStart"]
+    assert [payload["cwd"] for payload in inputs(outcome)] == [root, tree, tree]
+    changed = {
+        change.path for step in outcome.trace.steps for change in getattr(step.exchange, "changes", ())
+    }
+    assert {"workspace/.trees/one/here", "workspace/.trees/one/new", "workspace/places"} <= changed
+
+
+def test_the_places_of_a_hook_in_a_worktree(play):
+    """A hook in a worktree runs there, and is told of the project folder as well."""
+    keep = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/tree" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
+
+    assert play(hooks={"WorktreeCreate": "mkdir tree; echo tree", "Stop": keep}, worktree="x").terminated
+    assert not play(hooks={"WorktreeCreate": "mkdir w; echo w", "Stop": keep}, worktree="x").terminated
+
+
+def test_the_input_is_the_recorded_one(play, inputs, pairs_with_recording):
+    """Hooks that set up or make a worktree read what was recorded of the real host."""
+    outcome = play(
+        hooks={"WorktreeCreate": "echo .", "Setup": NOTE}, agent=STOP, worktree="wt1", setup="init"
+    )
+
+    for payload in inputs(outcome):
+        ours, recorded = pairs_with_recording(payload)
+        assert ours == recorded
+    assert len(inputs(outcome)) == 2
+
+
+@pytest.mark.parametrize(
+    "hook", ["echo made; exit 1", "echo why >&2; exit 2", "true", "nonsense", "kill -9 $$"]
+)
+def test_a_worktree_that_is_not_made(play, hook):
+    """A hook that fails, or names no folder, ends the session before anything else happens."""
+    outcome = play(hooks={"WorktreeCreate": hook, "SessionStart": NOTE, "SessionEnd": NOTE}, worktree="one")
+
+    assert events(outcome) == ["WorktreeCreate"]
+    assert [ruling.value for ruling in outcome.decisions("WorktreeCreate")] == ["deny"]
+    assert outcome.iterations == 0
+
+
+def test_one_hook_of_several_fails_the_worktree(play):
+    """A folder that one hook names does not help if another fails."""
+    outcome = play(hooks={"WorktreeCreate": ["echo .", "exit 1"], "SessionStart": NOTE}, worktree="one")
+
+    assert events(outcome) == ["WorktreeCreate"]
+
+
+def test_a_folder_that_is_not_there_decides_nothing(play):
+    """A hook that names a folder which does not exist ends the session, and that is no termination."""
+    outcome = play(hooks={"WorktreeCreate": "echo nowhere", "SessionStart": NOTE}, worktree="one")
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert events(outcome) == ["WorktreeCreate"]
+
+
+def test_git_makes_the_worktree(play, inputs):
+    """Without a hook git makes the worktree, and the session works there."""
+    outcome = play(hooks={"SessionStart": NOTE}, files={"a": "a\n"}, git=True, worktree="one", agent=STOP)
+
+    (payload,) = inputs(outcome)
+    assert payload["cwd"].endswith("/workspace/.claude/worktrees/one")
+    assert outcome.terminated
+
+
+def test_a_branch_of_the_worktree(play):
+    """The commands of the agent run on the worktree's branch, with the files of the commit."""
+    check = 'test "$(git branch --show-current)" = worktree-one && grep -q a a'
+    agent = [{"prompt": "go"}, {"run": check, "expect": "allow"}, {"stop": "Done."}]
+
+    outcome = play(
+        hooks={"PostToolUseFailure": "exit 2", "Stop": "true"},
+        files={"a": "a\n"},
+        git=True,
+        worktree="one",
+        agent=agent,
+    )
+
+    assert outcome.terminated
+    assert outcome.fires("PostToolUseFailure") == 0
+
+
+def test_a_worktree_needs_a_repository_or_a_hook(play):
+    """Without a hook and without a repository the scenario is an error that says what to add."""
+    with pytest.raises(SimulationError, match="git: true"):
+        play(hooks={"Stop": "true"}, worktree="one")

@@ -1,0 +1,137 @@
+"""
+Claims about the current folder, which the agent's shell takes along; with real shells and hooks.
+"""
+
+import pytest
+
+from pytest_hookharness.model.trace import Performed
+
+STOP = {"stop": "Done."}
+FILES = {"sub/keep": "", "sub/deep/keep": ""}
+
+
+def run(*commands):
+    """
+    An agent that runs some commands and stops.
+    """
+    return [*({"run": command} for command in commands), STOP]
+
+
+def test_a_changed_folder_is_told(play, inputs, pairs_with_recording):
+    """A command that ends in another folder fires CwdChanged with what was recorded of the real host."""
+    outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run("cd sub", "true"))
+
+    (payload,) = inputs(outcome)
+    ours, recorded = pairs_with_recording(payload)
+    assert ours == recorded
+
+
+def test_the_folder_goes_along(play, inputs):
+    """Later inputs, hooks and commands are in the new folder, and the project folder stays the same."""
+    check = '[ "$PWD" = "$CLAUDE_PROJECT_DIR/sub/deep" ] && [ "$(pwd -P)" = "$PWD" ] || exit 2'
+    agent = run("cd sub", "cd deep; pwd > here")
+
+    outcome = play(hooks={"Stop": check, "PreToolUse": "true"}, files=FILES, agent=agent)
+
+    folders = [payload["cwd"].partition("/workspace")[2] for payload in inputs(outcome)]
+    assert folders == ["", "/sub", "/sub/deep"]
+    assert outcome.terminated
+    changed = [
+        change.path for step in outcome.trace.steps for change in getattr(step.exchange, "changes", ())
+    ]
+    assert [path for path in changed if path.startswith("workspace")] == ["workspace/sub/deep/here"]
+
+
+def test_a_hook_that_is_named_by_a_relative_path_is_lost(play):
+    """A hook that is given as ./x is not found any more once the agent went elsewhere."""
+    files = {**FILES, "guard.sh": "#!/bin/sh\nexit 0\n"}
+
+    there = play(hooks={"PreToolUse": "./guard.sh"}, files=files, agent=run("cd sub"))
+    lost = play(hooks={"PostToolUse": "./guard.sh"}, files=files, agent=run("cd sub", "true"))
+
+    assert there.fires() == 1
+    assert there.findings == ()
+    assert [finding.name for finding in lost.findings] == ["NOT-RUN"]
+
+
+@pytest.mark.parametrize("command", ["cd sub; exit 3", "set -e; cd sub; false", "trap 'exit 4' EXIT; cd sub"])
+def test_a_command_that_fails_changes_the_folder_too(play, inputs, command):
+    """However a shell ends by itself, the folder in which it ended is the next one."""
+    outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run(command))
+
+    assert [payload["new_cwd"].rpartition("/")[2] for payload in inputs(outcome)] == ["sub"]
+
+
+@pytest.mark.parametrize("command", ["(cd sub)", "cd sub; cd ..", "bash -c 'cd sub'", "cd /", "cd /tmp"])
+def test_a_folder_that_does_not_change(play, inputs, command):
+    """A shell that comes back, or that leaves the project, changes nothing."""
+    outcome = play(hooks={"CwdChanged": "true", "Stop": "true"}, files=FILES, agent=run(command))
+
+    (payload,) = inputs(outcome)
+    assert payload["hook_event_name"] == "Stop"
+    assert payload["cwd"].endswith("/workspace")
+
+
+def test_a_shell_is_put_back(play, inputs):
+    """From outside of the project the shell is put back to where the session began, and the agent is told."""
+    outcome = play(hooks={"CwdChanged": "true"}, files=FILES, agent=run("cd sub", "cd /; echo there"))
+
+    places = [
+        (payload["old_cwd"].rpartition("/")[2], payload["new_cwd"].rpartition("/")[2])
+        for payload in inputs(outcome)
+    ]
+    assert places == [("workspace", "sub"), ("sub", "workspace")]
+    made = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Performed)]
+    assert made[1].result.text.startswith("there\nShell cwd was reset to /")
+
+
+def test_a_folder_that_was_deleted(play):
+    """Hooks and commands run in the project folder once the current one is gone."""
+    agent = run("cd sub", "rm -r ../sub", "pwd > here")
+
+    outcome = play(hooks={"PostToolUse": "pwd >> there", "Stop": "test -e here"}, files=FILES, agent=agent)
+
+    assert outcome.findings == ()
+    assert outcome.fires() == 4
+
+
+def test_variables_of_a_folder(play):
+    """What a hook of CwdChanged exports is set in the commands after it."""
+    hook = 'echo "export HERE=${PWD##*/}" > "$CLAUDE_ENV_FILE"'
+
+    outcome = play(
+        hooks={"CwdChanged": hook},
+        files=FILES,
+        agent=run("cd sub", "echo $HERE > here"),
+        expect={"files": {"equal": {"sub/here": "sub\n"}}},
+    )
+
+    assert outcome.passed
+
+
+def test_the_folder_is_part_of_the_state(play):
+    """An agent that goes on from folder to folder is in no loop, and one that stays is."""
+    files = {"/".join("ddddddddd") + "/keep": ""}
+    gate = 'case "$PWD" in */d/d/d/d/d) ;; *) exit 2;; esac'
+
+    assert play(hooks={"Stop": gate}, files=files, then={"obedient": {"run": "cd ."}}).livelock
+    assert play(hooks={"Stop": gate}, files=files, then={"obedient": {"run": "cd d"}}).terminated
+
+
+def test_files_are_named_from_the_project(play):
+    """An edit of the scenario names its file from the project folder, wherever the shell stands."""
+    agent = [{"run": "cd sub"}, {"edit": {"file": "new", "text": "x"}}, STOP]
+
+    outcome = play(hooks={"Stop": 'test -e "$CLAUDE_PROJECT_DIR/new"'}, files=FILES, agent=agent)
+
+    assert outcome.terminated
+
+
+def test_a_resume_begins_in_the_project_folder(play, inputs):
+    """A session that is taken up again starts where it was begun."""
+    agent = [{"prompt": "a"}, {"run": "cd sub"}, STOP, {"resume": None}, {"prompt": "b"}, STOP]
+
+    outcome = play(hooks={"Stop": "true"}, files=FILES, agent=agent)
+
+    folders = [payload["cwd"].rpartition("/")[2] for payload in inputs(outcome)]
+    assert folders == ["sub", "workspace"]

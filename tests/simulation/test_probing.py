@@ -1,0 +1,214 @@
+"""
+Loops whose state never comes again exactly: what decides is found by experiment, with real hooks.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.model.parts import PartKind
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+REFUSE = "echo no >&2; exit 2"
+
+
+def count(then, file="n"):
+    """A hook that counts in a file and goes on with ``then``, in which ``$n`` is the count."""
+    return f"n=$(cat {file} 2>/dev/null || echo 0); n=$((n+1)); echo $n > {file}; {then}"
+
+
+def until(limit, file="n", test="ge"):
+    """A hook that counts, and lets go at a limit."""
+    return count(f"[ $n -{test} {limit} ] || exit 2", file)
+
+
+def test_a_count_that_decides_nothing(play):
+    """A hook that counts, stamps and logs, and refuses for ever, is a livelock without any mask."""
+    outcome = play(hooks={"Stop": count(f'date +%s.%N > t; echo "$(date) $n" >> log; {REFUSE}')}, env=OFF)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.evidence, outcome.verdict.period) == ("probed", 1)
+    assert outcome.iterations == 3
+    kinds = {part.path: part.kind for part in outcome.probings[-1].parts}
+    assert kinds == {
+        "workspace/log": PartKind.GROWTH,
+        "workspace/n": PartKind.COUNTER,
+        "workspace/t": PartKind.STAMP,
+    }
+
+
+def test_a_limit_within_the_turns_is_driven(play):
+    """A limit that experiments find is reached by real turns, and only that makes the run terminated."""
+    outcome = play(hooks={"Stop": until(30)}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=30)
+    assert outcome.blocks("Stop") == 29
+    valve = outcome.probings[0].valve
+    assert valve is not None
+    assert (valve.turn, valve.lets_go) == (30, True)
+    assert len(outcome.probings) == 1
+
+
+def test_a_limit_beyond_the_turns_is_named(play):
+    """A limit that lies beyond the turns allowed leaves the run undecided, with the place of its end."""
+    outcome = play(hooks={"Stop": until(1000)}, env=OFF, turns=50, expect={"within": 50})
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would let go at 999 in workspace/n, in turn 1,000" in outcome.verdict.why
+    assert "probed, not driven" in outcome.verdict.why
+    assert outcome.iterations == 3
+    assert not outcome.passed
+
+
+def test_a_limit_that_is_met_exactly(play):
+    """A count that is compared for equality is found by the number in the command, and driven there."""
+    assert play(hooks={"Stop": until(75, test="eq")}, env=OFF).verdict == Terminated(turn=75)
+
+
+def test_two_limits_together(play):
+    """A hook that lets go only if a count and a log are both far enough is followed to there."""
+    both = count("echo x >> log; { [ $n -ge 12 ] && [ $(wc -l < log) -ge 20 ]; } || exit 2")
+
+    assert play(hooks={"Stop": both}, env=OFF).verdict == Terminated(turn=20)
+
+
+def test_a_limit_that_moves_along(play):
+    """A hook that moves its own limit ahead is a livelock, though its count alone would pass the limit."""
+    rearm = count(
+        "limit=$(cat limit 2>/dev/null || echo 5); echo $((n+5)) > limit; "
+        f"[ $n -lt $limit ] || exit 0; {REFUSE}"
+    )
+
+    outcome = play(hooks={"Stop": rearm}, env=OFF)
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert any("would decide if it moved alone" in limit for limit in outcome.probings[-1].limits)
+
+
+def test_words_that_change_on_the_way(play):
+    """A hook that changes its words at some count is driven beyond that, and probed once more there."""
+    words = count("[ $n -ge 9 ] && echo 'for the last time' >&2 || echo please >&2; exit 2")
+
+    outcome = play(hooks={"Stop": words}, env=OFF)
+
+    assert isinstance(outcome.verdict, Livelock)
+    first, second = outcome.probings
+    assert first.valve is not None
+    assert (first.valve.turn, first.valve.lets_go) == (9, False)
+    assert second.inert
+    assert second.turn > 9
+
+
+@pytest.mark.parametrize("place", ["$HOME/n", "$TMPDIR/n", "/tmp/n", "/opt/hook-n"])
+def test_counts_elsewhere(play, place, harness):
+    """A count is found, pushed and put back wherever the hook may write."""
+    outcome = play(hooks={"Stop": until(20, file=place)}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=20)
+
+
+def test_probes_leave_no_marks(play):
+    """What experiments do is no part of the run: neither files, nor fires, nor calls of doubles."""
+    hook = count(f"check || true; [ $n -ge 20 ] || {{ {REFUSE}; }}")
+
+    outcome = play(
+        hooks={"Stop": hook},
+        env=OFF,
+        commands={"check": {"exit": 1}},
+        expect={"files": {"contain": {"n": "20"}}},
+    )
+
+    assert outcome.passed, outcome.violations
+    assert outcome.fires() == len(outcome.calls["check"]) == 20
+    assert outcome.probings[0].fires > 5
+
+
+def test_a_time_that_would_end_it(play):
+    """A hook that lets go five minutes after its first refusal is no livelock; the time is found unwaited."""
+    cooldown = (
+        f"[ -f first ] || date +%s > first; [ $(($(date +%s) - $(cat first))) -ge 300 ] && exit 0; {REFUSE}"
+    )
+
+    outcome = play(hooks={"Stop": cooldown}, env=OFF)
+
+    assert isinstance(outcome.verdict, Undecided)
+    valve = outcome.probings[-1].valve
+    assert valve is not None
+    assert valve.seconds == pytest.approx(300, rel=0.05)
+    clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
+    assert "lets go in turn" in clock.text
+
+
+def test_a_time_of_a_file_that_would_end_it(play):
+    """The time of a file is asked about too: one that becomes old may be what lets the agent go."""
+    old = f'[ -f mark ] || touch mark; [ -n "$(find mark -mmin +10)" ] && exit 0; {REFUSE}'
+
+    outcome = play(hooks={"Stop": old}, env=OFF)
+
+    assert isinstance(outcome.verdict, Undecided)
+    valve = outcome.probings[-1].valve
+    assert valve is not None
+    assert valve.seconds == pytest.approx(11 * 60, rel=0.1)
+
+
+def test_a_limit_that_only_a_quick_agent_reaches(play):
+    """A hook that lets go at the fourth refusal in five minutes never does for a slow agent."""
+    quick = (
+        "now=$(date +%s); last=$(cat last 2>/dev/null || echo $now); n=$(cat n 2>/dev/null || echo 0); "
+        "[ $((now - last)) -ge 300 ] && n=0; n=$((n+1)); echo $n > n; echo $now > last; "
+        "[ $n -ge 4 ] || exit 2"
+    )
+
+    outcome = play(hooks={"Stop": quick}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=4)
+    clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
+    assert "lets go in turn 4" in clock.text
+    assert "it never lets go" in clock.text
+
+
+def test_a_count_without_a_clock_has_no_such_finding(play):
+    """A hook that only counts is the same at every pace, and nothing is said of the clock."""
+    outcome = play(hooks={"Stop": until(4)}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=4)
+    assert "CLOCK" not in [finding.name for finding in outcome.findings]
+
+
+def test_the_length_of_a_transcript_that_nobody_opens(play):
+    """A hook that looks at the size of the transcript without opening it is not taken for a livelock."""
+    size = (
+        'path=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); '
+        f'[ $(stat -c %s "$path") -gt 20000 ] && exit 0; {REFUSE}'
+    )
+
+    outcome = play(hooks={"Stop": size}, env=OFF, turns=4)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "how long the transcript is" in outcome.verdict.why
+
+
+def test_an_agent_that_counts_is_not_taken_for_one_that_does_not(play):
+    """An agent with an own end in its script is played to it, whatever the hooks count."""
+    moves = [{"stop": "Done."}] * 6
+
+    outcome = play(
+        agent=moves, hooks={"Stop": count("[ -f done ] && exit 0; echo $n >&2; exit 2")}, env=OFF, turns=40
+    )
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.stem >= 6
+
+
+def test_without_probes(harness, play):
+    """Experiments can be switched off, and then a hook that counts is undecided as it stands."""
+    before = harness.settings
+    harness.settings = replace(before, probes=False)
+    try:
+        outcome = play(hooks={"Stop": count(REFUSE)}, env=OFF, turns=6)
+    finally:
+        harness.settings = before
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.probings == ()
