@@ -22,6 +22,8 @@ from pytest_hookharness.sources import numbers
 
 # A run whose behaviour changes again and again is driven, not probed for ever.
 _MOST_PROBINGS = 4
+# Seconds that are waited for, turn by turn, instead of being a reason to stop.
+_SOON = 3.0
 
 
 class Experiments:
@@ -53,11 +55,17 @@ class Experiments:
         self._driven: Valve | None = None
         self._not_before = 3
 
-    def recurring(self, period: int) -> End:
+    def recurring(self, period: int) -> End | None:
         """
         The end of a run that has come back to the very same state, once time was asked about.
+
+        It has none if a little time is seen to end it, which then is left to pass.
         """
+        if self._time_is_left:
+            return None
         probing = self._probe(period, None)
+        if self._time_is_left:
+            return None
         if probing.valve is not None:
             return self._end("valve", _beyond(probing.valve, self._most_turns))
         return self._end("valve", probing.unclear) if probing.unclear else self._end("lasso")
@@ -69,6 +77,8 @@ class Experiments:
         turn = self._player.turn
         if self._driven is not None:
             return self._drive(self._driven)
+        if self._time_is_left:
+            return None
         if turn < self._not_before or len(self.made) >= _MOST_PROBINGS:
             return None
         period = like_period(turn, self._history.likeness)
@@ -80,12 +90,20 @@ class Experiments:
             return self._end("probed")
         self._not_before = turn + 5 * len(self.made)
         valve = probing.valve
-        if valve is None:
+        if valve is None or self._time_is_left:
             return None
         if valve.turn is None or valve.turn > self._most_turns:
             return self._end("valve", _beyond(valve, self._most_turns))
         self._driven = valve
         return None
+
+    @property
+    def _time_is_left(self) -> bool:
+        """
+        Whether so little time is seen to end it that it can be left to pass, turn by turn.
+        """
+        valve = self.made[-1].valve if self.made else None
+        return valve is not None and valve.seconds is not None and valve.seconds <= _SOON
 
     def _drive(self, valve: Valve) -> End | None:
         turn, probing = self._player.turn, self.made[-1]

@@ -47,9 +47,7 @@ class History:
         self._likenesses: dict[int, Likeness] = {}
         self._wording: dict[str, str] = {}
 
-    def remember(
-        self, turn: int, state: State, moment: Moment, saw: Observation, steps: list[Step]
-    ) -> None:
+    def remember(self, turn: int, state: State, moment: Moment, saw: Observation, steps: list[Step]) -> None:
         """
         Take in one turn that is over.
 

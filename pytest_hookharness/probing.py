@@ -140,6 +140,8 @@ class Prober:
     def _limits(self, conclusion: Conclusion, *, slow: bool) -> Iterator[str]:
         for place in conclusion.alone:
             yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
+        if conclusion.timeless:
+            yield "What happens once time has passed is not known: to the hooks stored times are names."
         if slow:
             yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
 
@@ -189,6 +191,8 @@ class Prober:
         match push.how:
             case Pushing.TRANSCRIPT:
                 rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
+            case Pushing.WAITED:
+                time.sleep(push.seconds)
             case Pushing.AGED:
                 files = self._stamped.aged(push.seconds)
                 rehearsal.backstage.write(files)
@@ -242,15 +246,19 @@ class Prober:
     def _told(self, push: Push) -> str:
         if push.how is Pushing.AGED:
             return f"{duration(push.seconds)} passed"
+        if push.how is Pushing.WAITED:
+            return f"{duration(push.seconds)} really waited"
         if self._pattern is None or push.how is Pushing.TRANSCRIPT:
-            return push.how.value
-        return self._pattern.reached(push) if push.laps or push.how is not Pushing.AHEAD else "one more lap"
+            return str(push.how.value)
+        if push.how is Pushing.AHEAD and not push.laps:
+            return "one more lap"
+        return self._pattern.reached(push)
 
     def _valve(self, conclusion: Conclusion) -> Valve | None:
         push, seen = conclusion.push, conclusion.seen
         if push is None or seen is None:
             return None
-        if push.how is Pushing.AGED:
+        if push.how in (Pushing.AGED, Pushing.WAITED):
             at = f"{duration(push.seconds)} without a turn"
             return Valve(at=at, what=seen.what, seconds=push.seconds, lets_go=seen.lets_go)
         turn = self._lap.moment.turn + push.laps * self._lap.period + max(1, seen.turn)

@@ -6,7 +6,7 @@ Upper floor, above playing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -71,7 +71,7 @@ class Backstage:
         self._stage.scanner.settle()
 
     @contextmanager
-    def behind(self, paths: Iterable[str]) -> Iterator[None]:
+    def behind(self, paths: Iterable[str]) -> Generator[None]:
         """
         Have no overlay meanwhile, if one of the files stands behind it: those may not change under its feet.
         """

@@ -8,7 +8,7 @@ all that a single fire needs.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -118,7 +118,7 @@ class Stage:
         self.sandbox.close()
 
     @contextmanager
-    def offstage(self) -> Iterator[None]:
+    def offstage(self) -> Generator[None]:
         """
         Have no sandbox meanwhile, so that the folders behind its mounts may be changed.
         """

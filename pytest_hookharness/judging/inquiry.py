@@ -13,7 +13,7 @@ own source. A part pushed alone tells whether it matters, but leads to states th
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
@@ -21,6 +21,8 @@ from pytest_hookharness.model.probes import Reaction, Seen
 # Laps: beyond a million no counter is pushed.
 FARTHEST = 1_000_000
 HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
+# What makes a difference after so little time is made sure of by waiting.
+MOMENT = 1.0
 # The law of these is known from three laps; what the others will be next is not.
 _LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
 _RISING = _LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
@@ -42,12 +44,14 @@ class Conclusion:
         seen: What it showed.
         unclear: Why nothing follows; empty if something does.
         alone: Parts that make a difference only where no run is seen to lead, as places.
+        timeless: Whether nothing could be learnt about time, because stored times are names to the hooks.
     """
 
     push: Push | None = None
     seen: Seen | None = None
     unclear: str = ""
     alone: tuple[int, ...] = ()
+    timeless: bool = False
 
 
 def inquire(
@@ -78,7 +82,7 @@ def inquire(
     if time:
         aged = yield from _aged(every)
         if aged is not None:
-            return aged
+            return replace(aged, alone=tuple(alone))
     return Conclusion(alone=tuple(alone))
 
 
@@ -164,17 +168,41 @@ def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conc
 def _aged(every: tuple[int, ...]) -> Generator[Push, Seen, Conclusion | None]:
     same = 0.0
     for passed in (HOUR, DAY, YEAR):
-        seen = yield Push(parts=every, how=Pushing.AGED, seconds=passed)
+        seen = yield _age(every, passed)
         if seen.reaction is not Reaction.DECISION:
             same = passed
             continue
-        low, high = same, passed
-        while high - low > max(1.0, high * 0.02):
-            middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
-            between = yield Push(parts=every, how=Pushing.AGED, seconds=middle)
-            if between.reaction is not Reaction.DECISION:
-                low = middle
-            else:
-                high, seen = middle, between
-        return Conclusion(push=Push(parts=every, how=Pushing.AGED, seconds=high), seen=seen)
+        if passed == HOUR:
+            moment = yield _age(every, MOMENT)
+            if moment.reaction is Reaction.DECISION:
+                return (yield from _waited())
+        return (yield from _narrowed(every, same, passed, seen))
     return None
+
+
+def _age(every: tuple[int, ...], seconds: float) -> Push:
+    return Push(parts=every, how=Pushing.AGED, seconds=seconds)
+
+
+def _waited() -> Generator[Push, Seen, Conclusion]:
+    """
+    Whether it is really the time: a hook may also take a stored time for a name, which ageing spoils.
+    """
+    push = Push(parts=(), how=Pushing.WAITED, seconds=1.5 * MOMENT)
+    seen = yield push
+    if seen.reaction is Reaction.DECISION:
+        return Conclusion(push=push, seen=seen)
+    return Conclusion(timeless=True)
+
+
+def _narrowed(
+    every: tuple[int, ...], low: float, high: float, seen: Seen
+) -> Generator[Push, Seen, Conclusion]:
+    while high - low > max(MOMENT, high * 0.02):
+        middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
+        between = yield _age(every, middle)
+        if between.reaction is Reaction.DECISION:
+            high, seen = middle, between
+        else:
+            low = middle
+    return Conclusion(push=_age(every, high), seen=seen)

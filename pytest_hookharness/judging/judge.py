@@ -165,6 +165,8 @@ def _proof(case: _Case) -> Livelock | None:
         return None
     if confirmed(lasso, states) is not True or contradiction(states) is not None:
         return None
+    if case.probing is not None and not case.probing.inert:
+        return None
     assumptions = case.assumptions
     if case.probing is not None:
         assumptions = (*assumptions, *case.probing.limits)

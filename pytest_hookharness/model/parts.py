@@ -9,6 +9,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+_LONG = 60
+
 
 class PartKind(enum.Enum):
     """
@@ -53,11 +55,19 @@ class Part:
     stamped: bool = False
 
     @property
+    def file(self) -> str:
+        """
+        The state path, without the folders in the middle of a long one.
+        """
+        first, _, rest = self.path.partition("/")
+        return f"{first}/.../{rest.rpartition('/')[2]}" if len(self.path) > _LONG else self.path
+
+    @property
     def place(self) -> str:
         """
         The part in few words: where it stands.
         """
-        return f"{self.name} in {self.path}" if self.name else self.path
+        return f"{self.name} in {self.file}" if self.name else self.file
 
 
 class Pushing(enum.Enum):
@@ -68,6 +78,7 @@ class Pushing(enum.Enum):
     OLDER = "put back to its older value"
     AHEAD = "pushed ahead"
     AGED = "made older, as if time had passed"
+    WAITED = "left alone for a while"
     REPLACED = "replaced by another of its kind"
     TRANSCRIPT = "the transcript grown tenfold"
 
@@ -81,7 +92,7 @@ class Push:
         parts: The parts that are changed, as places in the list of all parts.
         how: What is done to them.
         laps: How many laps ahead; for ``AHEAD``.
-        seconds: How much time passes; for ``AGED``.
+        seconds: How much time passes; for ``AGED`` and ``WAITED``.
     """
 
     parts: tuple[int, ...]

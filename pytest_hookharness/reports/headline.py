@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from pytest_hookharness.model.outcome import HOLLOW, Outcome
+from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.verdicts import (
     Capped,
     Guard,
@@ -51,7 +52,7 @@ def _verdict(outcome: Outcome) -> str:
             changed = f"; changing: {changed_words(verdict.changed)}" if verdict.changed else ""
             return f"capped: {_capped(verdict, host)}{changed}"
         case Livelock():
-            return f"livelock: {_livelock(verdict)}"
+            return f"livelock: {_livelock(outcome, verdict)}"
         case Hung(turn=turn, event=event, command=command):
             who = f"the {plain(event, 40)} hook {plain(command, 60)}"
             return f"hung: {who} did not come back in turn {turn}, and {host} waits for it"
@@ -88,7 +89,10 @@ def _capped(verdict: Capped, host: str) -> str:
     return f"{host} overrode block {verdict.guard.overrides} in turn {verdict.turn}"
 
 
-def _livelock(verdict: Livelock) -> str:
+def _livelock(outcome: Outcome, verdict: Livelock) -> str:
+    probing = outcome.probings[-1] if outcome.probings else None
+    if verdict.evidence == "probed" and probing is not None:
+        return _probed(probing)
     stem, period = verdict.stem, verdict.period
     before = f"after turn {stem}" if stem else "before the first turn"
     last = stem + verdict.laps * period
@@ -97,6 +101,16 @@ def _livelock(verdict: Livelock) -> str:
     return (
         f"after turn {stem + period} everything is as it was {before} "
         f"(period {period}, and once more in {again}{evidence})"
+    )
+
+
+def _probed(probing: Probing) -> str:
+    parts = counted(len(probing.parts), "part")
+    which = "that changes decides nothing" if len(probing.parts) == 1 else "that change decide nothing"
+    alike = "each turn is like the one before" if probing.period == 1 else f"{probing.period} turns repeat"
+    return (
+        f"up to turn {probing.turn} {alike}, and the {parts} {which} "
+        f"(period {probing.period}, probed evidence: {counted(len(probing.probes), 'experiment')})"
     )
 
 

@@ -58,7 +58,7 @@ def _how_often(probing: Probing) -> str:
 def _part(part: Part) -> str:
     words = f"{plain(part.place, 80)} ({part.kind.value}"
     if part.kind is PartKind.COUNTER and part.step is not None:
-        words += f", {part.step:+g} each time: {plain(part.before, 30)} -> {plain(part.after, 30)})"
+        words += f", {part.step:+,g} each time: {plain(part.before, 30)} -> {plain(part.after, 30)})"
     elif part.kind in (PartKind.GROWTH, PartKind.FILES):
         words += f", each time more: {plain(part.after, 50)})"
     else:
@@ -78,6 +78,8 @@ def _tried(probes: Sequence[Probe]) -> Iterator[str]:
         if len(members) > 1:
             tried = f"{tried} ... {plain(last.tried, _LONGEST)}, {counted(len(members), 'time')}"
         what = "the same" if same[1] is Reaction.SAME else plain(last.seen.what, _LONGEST)
+        if same[1] is Reaction.EFFECT:
+            what = f"the same decisions, but {what}"
         lines.append(f"  tried: {tried}: {what}")
     yield from lines[:_MOST_PROBES]
     if len(lines) > _MOST_PROBES:

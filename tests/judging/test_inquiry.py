@@ -18,9 +18,7 @@ OTHER = Seen(reaction=Reaction.DECISION, what="Stop was let through", lets_go=Tr
 EFFECT = Seen(reaction=Reaction.EFFECT, what="the log was cut")
 
 
-def ask(
-    *parts, react: Callable[[Push], Seen] = lambda _: SAME, **options
-) -> tuple[Conclusion, list[Push]]:
+def ask(*parts, react: Callable[[Push], Seen] = lambda _: SAME, **options) -> tuple[Conclusion, list[Push]]:
     """The conclusion of an inquiry whose experiments come out as ``react`` says, and the experiments."""
     pushes: list[Push] = []
     experiment = inquire(parts, **options)
@@ -100,7 +98,7 @@ def test_another_effect_of_a_part_alone_is_no_place():
     assert conclusion == Conclusion()
 
 
-@pytest.mark.parametrize("limit", [1.0, 300.0, HOUR, 5 * HOUR, 20 * DAY])
+@pytest.mark.parametrize("limit", [1.5, 300.0, HOUR, 5 * HOUR, 20 * DAY])
 def test_the_time_after_which_something_else_happens_is_found(limit):
     """The time that must pass is found to within two per cent, or a second."""
     conclusion, _ = ask(
@@ -108,6 +106,21 @@ def test_the_time_after_which_something_else_happens_is_found(limit):
     )
     assert conclusion.push is not None
     assert limit <= conclusion.push.seconds <= max(limit + 1, limit * 1.021)
+
+
+def test_a_moment_that_makes_a_difference_is_waited_for():
+    """What happens after a second already is made sure of by really waiting."""
+    conclusion, pushes = ask(
+        react=lambda push: OTHER if push.seconds and push.how in (Pushing.AGED, Pushing.WAITED) else SAME
+    )
+    assert conclusion.push is not None
+    assert conclusion.push.how is pushes[-1].how is Pushing.WAITED
+
+
+def test_stored_times_that_are_names_say_nothing_about_time():
+    """If any change of stored times matters, and waiting does not, nothing is said about time."""
+    conclusion, _ = ask(react=lambda push: OTHER if push.how is Pushing.AGED else SAME)
+    assert conclusion == Conclusion(timeless=True)
 
 
 def test_time_is_not_asked_about_where_that_is_not_wanted():

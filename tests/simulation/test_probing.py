@@ -140,6 +140,32 @@ def test_a_time_that_would_end_it(play):
     assert "lets go in turn" in clock.text
 
 
+def test_a_short_time_is_left_to_pass(play):
+    """A hook that lets go half a second after its first refusal is played until it really does."""
+    moment = (
+        "[ -f first ] || date +%s%N > first; "
+        f"[ $(( ($(date +%s%N) - $(cat first)) / 1000000 )) -ge 500 ] && exit 0; {REFUSE}"
+    )
+
+    outcome = play(hooks={"Stop": moment}, env=OFF)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.verdict.turn > 3
+
+
+def test_a_stored_time_that_is_a_name(play):
+    """A hook that takes the time of a file for its name is not said to go by the clock."""
+    name = (
+        "[ -f base ] || touch base; key=$(stat -c %Y base); "
+        f"[ -f seen-$key ] && exit 0; date +%s > seen-$key; {REFUSE}"
+    )
+
+    outcome = play(hooks={"Stop": name}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=2)
+    assert "CLOCK" not in [finding.name for finding in outcome.findings]
+
+
 def test_a_time_of_a_file_that_would_end_it(play):
     """The time of a file is asked about too: one that becomes old may be what lets the agent go."""
     old = f'[ -f mark ] || touch mark; [ -n "$(find mark -mmin +10)" ] && exit 0; {REFUSE}'

@@ -90,7 +90,7 @@ def _pushed_slot(slot: Slot, push: Push, seed: str) -> str:
             )
         case Pushing.REPLACED:
             return another(slot.motion, slot.newest, seed) if isinstance(slot.motion, Random) else slot.newest
-        case Pushing.TRANSCRIPT:
+        case Pushing.TRANSCRIPT | Pushing.WAITED:
             return slot.newest
         case _:
             assert_never(push.how)
@@ -104,7 +104,7 @@ def _pushed_region(region: Region, push: Push, laps: int, seed: str, clock: Cloc
             return region.with_new([_chunk(region, lap, seed) for lap in range(1, laps + 1)])
         case Pushing.AGED:
             return "".join(age_stamps(chunk, push.seconds, clock) for chunk in region.chunks)
-        case Pushing.REPLACED | Pushing.TRANSCRIPT:
+        case Pushing.REPLACED | Pushing.TRANSCRIPT | Pushing.WAITED:
             return region.with_new([])
         case _:
             assert_never(push.how)

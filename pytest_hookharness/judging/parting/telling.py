@@ -38,7 +38,7 @@ def tell(thread: Thread, target: Target, push: Push) -> str:
         case Pushing.REPLACED:
             random = part.kind in (PartKind.IDENTIFIER, PartKind.DIGEST)
             return f"{part.place} replaced by another" if random else f"{part.place} as it is"
-        case Pushing.TRANSCRIPT:
+        case Pushing.TRANSCRIPT | Pushing.WAITED:
             return f"{part.place} as it is"
         case _:
             assert_never(push.how)
@@ -55,7 +55,7 @@ def _ahead(thread: Thread, target: Target, laps: int) -> str:
         lines = item.newest.count("\n")
         if part.name.endswith("added"):
             whole = thread.content.text.count("\n") if thread.content is not None else 0
-            return f"{part.path} of {whole + count * lines:,} lines"
+            return f"{part.file} of {whole + count * lines:,} lines"
         return f"{count:,} more in {part.place}"
     if not isinstance(item, Slot):
         return part.place
@@ -71,4 +71,4 @@ def _ahead(thread: Thread, target: Target, laps: int) -> str:
         return f"{part.place} as it is"
     name = part.name.removeprefix("$.")
     between = " at " if name.startswith(("line ", "file name")) else " "
-    return f"{name}{between}{text} in {part.path}".strip()
+    return f"{name}{between}{text} in {part.file}".strip()
