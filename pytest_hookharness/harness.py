@@ -94,7 +94,7 @@ def host_names() -> tuple[str, ...]:
     """
     The names that a scenario may give for a host: each with its version and without.
     """
-    return tuple(name for profile in hosts.known() for name in (profile.name, profile.id))
+    return hosts.names()
 
 
 def header(chosen: Settings) -> str:

@@ -6,12 +6,17 @@ Upper floor, below the stage. It reads what the host would read, so that the ses
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
+
+_PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 
 def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
@@ -43,11 +48,12 @@ def configure(
     named = scenario.hooks
     inline = None if named is None or isinstance(named, str) else named
     paths = settings_paths(scenario, profile)
-    texts = {path: text for path in paths if (text := workspace.read(path)) is not None}
+    found = [path for pattern in paths for path in _expand(workspace, pattern)]
+    texts = {path: text for path in found if (text := workspace.read(path)) is not None}
     if isinstance(named, str) and not texts and not again:
         raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
     plugin, place = workspace.plugin, profile.config.plugin_path
-    text = workspace.read(f"plugin/{place}") if plugin is not None else None
+    text = workspace.read(f"plugin/{place}") if plugin is not None and place else None
     return hosts.configure(
         profile,
         texts,
@@ -55,6 +61,39 @@ def configure(
         plugin_files={place: text} if text is not None else None,
         plugin_root=str(plugin or ""),
     )
+
+
+def is_settings(paths: tuple[str, ...], path: str) -> bool:
+    """
+    Whether settings are looked for at a state path.
+    """
+    return any(fnmatchcase(path, pattern) for pattern in paths)
+
+
+def _expand(workspace: Workspace, pattern: str) -> Iterator[str]:
+    """
+    The state paths that a pattern stands for; one without a star stands for itself.
+    """
+    if "*" not in pattern:
+        yield pattern
+        return
+    folder, _, last = pattern.rpartition("/")
+    root, _, inner = folder.partition("/")
+    place = workspace.roots[root] / inner
+    names = sorted(path.name for path in place.iterdir()) if place.is_dir() else []
+    yield from (f"{folder}/{name}" for name in names if fnmatchcase(name, last))
+
+
+def named_folders(configuration: hosts.Configuration, workspace: Workspace) -> Iterator[str]:
+    """
+    Folders of hooks that are given by their place below /tmp, which a private one would hide.
+    """
+    hidden = tuple(f"{point}/" for point in workspace.private)
+    for hook in configuration.hooks:
+        for word in _PATH.findall(hook.command):
+            ours = word.startswith(str(workspace.base))
+            if word.startswith(hidden) and not ours and Path(word).is_file():
+                yield str(Path(word).parent)
 
 
 def find_facts(
@@ -79,16 +118,17 @@ def find_facts(
         tmp=str(workspace.tmp),
         seed=seed,
         env=workspace.environment,
-        instructions=_instructions(workspace),
+        instructions=_instructions(profile, workspace),
         commands=hosts.read_commands(profile, dict(_command_files(profile, workspace))),
         setup=scenario.setup,
         worktree=scenario.worktree,
+        options=scenario.options,
     )
 
 
-def _instructions(workspace: Workspace) -> tuple[str, ...]:
-    file = workspace.root / "CLAUDE.md"
-    return (str(file),) if file.is_file() else ()
+def _instructions(profile: hosts.Profile, workspace: Workspace) -> tuple[str, ...]:
+    files = (workspace.root / name for name in profile.config.instructions)
+    return tuple(str(file) for file in files if file.is_file())
 
 
 def _command_files(profile: hosts.Profile, workspace: Workspace) -> Iterator[tuple[str, str]]:

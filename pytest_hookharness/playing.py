@@ -7,7 +7,7 @@ judges nothing, so it serves the loop and its experiments alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -15,9 +15,14 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.firing import collect, finished
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
 from pytest_hookharness.model.processes import Run
-from pytest_hookharness.model.trace import Change, Exchange, Happened, Hooked, Moved, Step
+from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.model.trace import Change, Exchange, Fire, Happened, Hooked, Moved, Step
 from pytest_hookharness.settings import SimulationError
 from pytest_hookharness.stage import Stage
+
+# Stops of a subagent that are refused in a row lie within one turn of the agent, so that no budget of turns
+# ends them; caps of hosts that have one are far below.
+_MOST_SPINS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +47,29 @@ class Moment:
     transcript_counts: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Wave:
+    """
+    Fires of one event that began together, where its hooks do not all do so.
+    """
+
+    fires: tuple[Fire, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def lasted(self) -> float:
+        """
+        Seconds until the last of them had ended.
+        """
+        return max((fire.run.wall for fire in self.fires if fire.run is not None), default=0.0)
+
+
+def _later(given: Sequence[Run | Payload], after: float) -> list[Run | Payload]:
+    if not after:
+        return [*given]
+    return [replace(run, started=run.started + after) if isinstance(run, Run) else run for run in given]
+
+
 class Player:
     """
     One session being played on a stage.
@@ -64,6 +92,7 @@ class Player:
         self.turn = turn
         self.fired = 0
         self.steps: list[Step] = []
+        self._waves: list[_Wave] = []
 
     @classmethod
     def at(cls, stage: Stage, moment: Moment) -> Player:
@@ -91,7 +120,7 @@ class Player:
 
     def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
         """
-        Do what the host asks for until it wants an act, or is done; ``None`` if the time is up before.
+        Do what the host asks for until it wants an act, or is done; ``None`` if it came to a bound before.
         """
         while True:
             request = self.progress.request
@@ -105,7 +134,7 @@ class Player:
                     return request
                 case _:
                     assert_never(request)
-            if remaining() == 0.0:
+            if self.progress.session.subagent_streak >= _MOST_SPINS or remaining() == 0.0:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
@@ -156,21 +185,26 @@ class Player:
         changed = stage.scan()
         session = self.progress.session
         self.progress = hosts.advance(session, hosts.Fired(runs=given, finished=finished(given)))
-        decision, replies = self.progress.decision, self.progress.replies
-        if decision is None:
-            raise SimulationError(f"the host {stage.profile.id} made nothing of its {request.event} hooks")
+        replies = self.progress.replies[len(self.progress.replies) - len(given) :]
         self.fired += len(given)
-        fires = collect(request.hooks, request.payload, stdins, given, replies, opened)
-        self._note(
-            Hooked(
-                event=request.event,
-                target=request.target,
-                fires=fires,
-                decision=decision,
-                changes=changed,
+        after = sum(wave.lasted for wave in self._waves)
+        fires = collect(request.hooks, request.payload, stdins, _later(given, after), replies, opened)
+        self._waves.append(_Wave(fires, changed))
+        decision = self.progress.decision
+        if decision is not None:
+            fires = tuple(fire for wave in self._waves for fire in wave.fires)
+            changes = tuple(change for wave in self._waves for change in wave.changes)
+            self._waves = []
+            self._note(
+                Hooked(
+                    event=request.event,
+                    target=request.target,
+                    fires=fires,
+                    decision=decision,
+                    changes=changes,
+                )
             )
-        )
-        self._note_calls()
+            self._note_calls()
         self._reload(changed)
 
     def _reload(self, changed: tuple[Change, ...]) -> None:

@@ -22,6 +22,7 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
         SimulationError: The first such name, with the nearest one that there is.
     """
     events = tuple(profile.events)
+    _check_options(scenario, profile)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)
@@ -37,6 +38,18 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
                 f"expect.fires: {word!r} is no event of {profile.id}, and no configured command holds it"
                 f"{_nearest(word, events)}"
             )
+
+
+def _check_options(scenario: Scenario, profile: hosts.Profile) -> None:
+    known = profile.options
+    for name, value in scenario.options.items():
+        if name not in known:
+            hint = _nearest(name, tuple(known)) if known else "; it has none"
+            raise SimulationError(f"options: {profile.id} has no option {name!r}{hint}")
+        wanted = known[name].default
+        if type(value) is not type(wanted):
+            kind = type(wanted).__name__
+            raise SimulationError(f"options.{name}: {value!r} is not of the kind of {wanted!r} ({kind})")
 
 
 def _expected(expect: Expectation) -> Iterator[tuple[str, str]]:

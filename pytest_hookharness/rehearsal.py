@@ -57,8 +57,8 @@ class Backstage:
         Make the transcript several times as long as it is, by more of the same.
         """
         transcript = self._stage.transcript
-        data = transcript.read_bytes() if transcript.is_file() else b""
-        if data:
+        data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
+        if transcript is not None and data:
             with transcript.open("ab") as file:
                 file.write(data * min(times - 1, LARGEST // len(data)))
         self.settle()

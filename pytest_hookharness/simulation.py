@@ -152,7 +152,7 @@ class _Loop:
         while True:
             request = player.go_on(self.remaining)
             if request is None:
-                return End(how="wall", turn=self.turn)
+                return End(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
                 return End(how=request.how, turn=self.turn, why=request.why, rule=request.rule)
             end = self._look(request)

@@ -7,8 +7,7 @@ all that a single fire needs.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -27,14 +26,12 @@ from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, Entry, Hooked
-from pytest_hookharness.opening import configure, find_facts, settings_paths
+from pytest_hookharness.opening import configure, find_facts, is_settings, named_folders, settings_paths
 from pytest_hookharness.settings import Settings, SimulationError
-
-_PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 
 class Stage:
@@ -87,14 +84,16 @@ class Stage:
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed
         )
-        self.transcript = Path(self.facts.transcript_path)
-        self._transcript_name = f"home/{self.transcript.relative_to(self.workspace.home)}"
+        path = self.facts.transcript_path
+        # A host that writes none has none that somebody could open.
+        self.transcript = Path(path) if path else None
+        self._transcript_name = f"home/{Path(path).relative_to(self.workspace.home)}" if path else ""
         self.scanner = Scanner(
             self.workspace.roots,
             walked=(OUTSIDE,),
             masks=self.scenario.masks,
             skip=self.sandbox.stubs,
-            transcripts=(self.transcript,),
+            transcripts=(self.transcript,) if self.transcript is not None else (),
             watches=supervisor.watches,
         )
         self._stack.callback(self.scanner.close)
@@ -107,7 +106,7 @@ class Stage:
                 tier=self.settings.tier,
                 network=self.scenario.network,
                 private=place.private,
-                visible=(*place.visible, *self._named_folders()),
+                visible=(*place.visible, *named_folders(self.configuration, place)),
                 writable=place.writable,
                 outside=str(place.outside),
             )
@@ -142,20 +141,12 @@ class Stage:
         self._stack.callback(snapshots.close)
         return snapshots
 
-    def _named_folders(self) -> Iterator[str]:
-        # A hook may be given by its place below /tmp, which the private one would hide.
-        hidden = tuple(f"{point}/" for point in self.workspace.private)
-        for hook in self.configuration.hooks:
-            for word in _PATH.findall(hook.command):
-                ours = word.startswith(str(self.workspace.base))
-                if word.startswith(hidden) and not ours and Path(word).is_file():
-                    yield str(Path(word).parent)
-
     def reconfigured(self, changed: Sequence[Change]) -> bool:
         """
         Whether files that hold settings are among those that changed; they are read again then.
         """
-        if not any(change.path in settings_paths(self.scenario, self.profile) for change in changed):
+        paths = settings_paths(self.scenario, self.profile)
+        if not any(is_settings(paths, change.path) for change in changed):
             return False
         before = self.configuration.problems
         self.configuration = configure(self.scenario, self.profile, self.workspace, again=True)
@@ -290,6 +281,8 @@ class Stage:
         """
         Append to a transcript as the host does, without taking that for a reader.
         """
+        if not path:
+            return
         self.workspace.write_transcript(path, records)
         self.scanner.settle()
 
@@ -299,6 +292,8 @@ class Stage:
 
         From the first time on that this cannot be denied, the transcript is part of the state.
         """
+        if self.transcript is None:
+            return False
         opened = self.scanner.opened(self.transcript)
         if opened is not False:
             self.transcript_counts = True
@@ -306,7 +301,7 @@ class Stage:
 
     @property
     def _unread(self) -> tuple[str, ...]:
-        return () if self.transcript_counts else (self._transcript_name,)
+        return () if self.transcript_counts or not self._transcript_name else (self._transcript_name,)
 
     def read_in_full(self) -> Mapping[str, Entry]:
         """
@@ -330,10 +325,17 @@ class Stage:
         payload = hosts.payload_for(self.profile, event, self.facts, fields)
         target = hosts.target_of(self.profile, event, payload)
         hooks = hosts.select(self.profile, self.configuration.hooks, event, target)
-        given, stdins = self.fire(hooks, payload, self.settings.wall)
-        replies = tuple(
-            hosts.read_reply(self.profile, hook, event, run) for hook, run in zip(hooks, given, strict=True)
-        )
+        given: list[Run | Payload] = []
+        stdins: list[bytes] = []
+        replies: list[Reply] = []
+        for wave in hosts.waves(self.profile, hooks):
+            runs, sent = self.fire(wave, payload, self.settings.wall)
+            pairs = zip(wave, runs, strict=True)
+            said = [hosts.read_reply(self.profile, hook, event, run) for hook, run in pairs]
+            given, stdins, replies = [*given, *runs], [*stdins, *sent], [*replies, *said]
+            if hosts.refuses_at_once(self.profile.events[event], said):
+                break
+        hooks = hooks[: len(given)]
         decision = hosts.aggregate(self.profile, event, replies, finished(given), hooks=hooks, target=target)
         return Response(
             Hooked(

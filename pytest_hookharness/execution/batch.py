@@ -13,7 +13,7 @@ import time
 
 from pytest_hookharness.execution import proctable
 from pytest_hookharness.execution.channels import Sink, Source
-from pytest_hookharness.execution.fire import DONE, DRAINING, LINGERING, RUNNING, Fire
+from pytest_hookharness.execution.fire import CLOSING, CUTTING, DONE, DRAINING, LINGERING, RUNNING, Fire
 from pytest_hookharness.execution.order import Order
 
 TYPE_CHECKING = False
@@ -148,7 +148,7 @@ class Batch:
             until = min(until, fire.deadline)
             if fire.source.due is not None and fire.source.fd >= 0:
                 until = min(until, fire.source.due)
-            if fire.phase == LINGERING and not self.reach.proves_end:
+            if fire.phase in (CUTTING, LINGERING) and not self.reach.proves_end:
                 until = min(
                     until, now + _LOOK_AGAIN
                 )  # nobody tells us of the end of a process that is not ours
@@ -191,7 +191,7 @@ class Batch:
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if fire.phase in (DRAINING, LINGERING):
+            if fire.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
                 fire.settle(now)
                 self._changed = True
             if fire.phase != DONE and now >= fire.deadline:

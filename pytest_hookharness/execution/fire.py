@@ -43,9 +43,10 @@ if TYPE_CHECKING:
             ...
 
 
-# Running until its exit or its cut; cutting while signals are sent; draining while its output is awaited;
-# lingering while its descendants may end by themselves.
-RUNNING, CUTTING, DRAINING, LINGERING, DONE = range(5)
+# Running until its exit or its cut; cutting while signals are sent; closing while the output of a hook that
+# was cut is awaited, draining while that of one that ended is; lingering while its descendants may end by
+# themselves.
+RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _NEVER = float("inf")
 _KILL_PATIENCE = 10.0
 _DRAIN_ROUNDS = 64
@@ -58,7 +59,7 @@ class Fire:
     """
 
     __slots__ = (
-        "_batch", "_boot", "_channels", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent",
+        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent",
         "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
     )  # fmt: skip
 
@@ -73,6 +74,7 @@ class Fire:
         self._leftovers: list[tuple[int, str, float]] = []
         self._wall = 0.0
         self._sent = 0
+        self._dead = False
         self._read: int | None = None
 
     def start(self, budget_end: float) -> None:
@@ -110,11 +112,14 @@ class Fire:
         self._drain()
         self._read = self.source.read_by_hook()
         self.source.close()
+        self._dead = True
         if self.phase == RUNNING:
             self._wall = now - self.began
-            self.phase, self.deadline = DRAINING, now + self.order.pipe_wait
+            wait = self.order.pipe_wait
+            self.phase = DRAINING
+            self.deadline = now + wait if wait is not None else self.began + self._given
         else:
-            self._linger(now)
+            self.settle(now)
 
     def _drain(self) -> None:
         """
@@ -139,14 +144,45 @@ class Fire:
         Go on as soon as there is nothing left to wait for.
         """
         nobody = self._batch.is_empty_but_for_hooks()
+        if self.phase == CUTTING and self._dead and (nobody or not self._targets()):
+            self._close_up(now)
+        if self.phase == CLOSING and (nobody or self._closed()):
+            self._linger(now)
         if self.phase == DRAINING:
             if nobody:
                 self._drain()
-            if nobody or (self.sinks[0].fd < 0 and self.sinks[1].fd < 0):
+            if nobody or self._closed():
                 self._ending = self._exit
                 self._linger(now)
         if self.phase == LINGERING and (nobody or not self._batch.family(self)):
             self.phase = DONE
+
+    def _closed(self) -> bool:
+        return self.sinks[0].fd < 0 and self.sinks[1].fd < 0
+
+    def _targets(self) -> list[int]:
+        """
+        List the living processes that the host signals.
+        """
+        if self.order.scope == CHILD:
+            return [] if self._dead else [self.pid]
+        family = self._batch.family(self)
+        if self.order.scope == GROUP:
+            return [pid for pid in family if kin.is_in_group(pid, self.pid)]
+        return family
+
+    def _close_up(self, now: float) -> None:
+        """
+        Wait for the output of a hook that was cut, as long as the host does.
+        """
+        wait = self.order.close_wait
+        until = self._patience_end(now) if wait is None else now + wait
+        self.phase, self.deadline = CLOSING, until
+        if wait == 0.0:
+            self._linger(now)
+
+    def _patience_end(self, now: float) -> float:
+        return max(now, self.began + self.order.patience)
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + self.order.linger
@@ -159,6 +195,11 @@ class Fire:
             self._cut(now)
         elif self.phase == CUTTING:
             self._escalate(now)
+        elif self.phase == CLOSING:
+            self._lose_patience()
+            self._linger(now)
+        elif self.phase == DRAINING and self.order.pipe_wait is None:
+            self._cut(now)
         elif self.phase == DRAINING:
             self._held_open(now)
         elif self.phase == LINGERING:
@@ -177,10 +218,19 @@ class Fire:
             by = "limit"
         elif self.order.patience <= self._given:
             by = "patience"
-        self._ending = "cut", self._given, by, False, doing
-        self._wall = now - self.began
+        self._ending = "cut", self._given, by, False, doing, self._exit if self._dead else None
+        self._wall = self._wall or now - self.began
         self.phase = CUTTING
         self._escalate(now)
+        self.settle(now)
+
+    def _lose_patience(self) -> None:
+        """
+        Note that it was not the host who stopped waiting.
+        """
+        if self.order.close_wait is None:
+            kind, _, _, ignored, doing, ended = self._ending
+            self._ending = kind, self.order.patience, "patience", ignored, doing, ended
 
     def _escalate(self, now: float) -> None:
         """
@@ -188,13 +238,16 @@ class Fire:
         """
         signals, sent = self.order.signals, self._sent
         if sent == 1:
-            kind, after, by, _, doing = self._ending
-            self._ending = kind, after, by, signals[0] != signal.SIGKILL, doing
+            kind, after, by, _, doing, ended = self._ending
+            self._ending = kind, after, by, signals[0] != signal.SIGKILL, doing, ended
         self._sent += 1
         if sent < len(signals):
             self._signal(signals[sent])
-            self.deadline = now + self.order.grace
+            last = self._sent == len(signals)
+            waits = last and self.order.close_wait is None
+            self.deadline = self._patience_end(now) if waits else now + self.order.grace
         elif sent == len(signals):
+            self._lose_patience()
             kin.send(self._batch.family(self), signal.SIGKILL)
             self.deadline = now + _KILL_PATIENCE
         else:

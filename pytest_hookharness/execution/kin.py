@@ -173,3 +173,11 @@ class Group:
 def _is_of(pid: int, hook: int) -> bool:
     found = proctable.row(pid)
     return found is not None and hook in (found.session, found.group)
+
+
+def is_in_group(pid: int, leader: int) -> bool:
+    """
+    Tell whether a process is in the group that another one leads.
+    """
+    found = proctable.row(pid)
+    return found is not None and found.group == leader

@@ -20,8 +20,9 @@ class Order:
     """
 
     __slots__ = (
-        "argv", "chunk", "close", "cwd", "data", "delay", "env", "executables", "grace", "limit", "linger",
-        "output_limit", "own_session", "patience", "pipe_wait", "scope", "signals", "stdio",
+        "argv", "chunk", "close", "close_wait", "cwd", "data", "delay", "env", "executables",
+        "grace", "limit", "linger", "output_limit", "own_session", "patience", "pipe_wait", "scope",
+        "signals", "stdio",
     )  # fmt: skip
 
     argv: list[bytes]
@@ -36,11 +37,12 @@ class Order:
     own_session: bool
     limit: float
     patience: float
-    pipe_wait: float
+    pipe_wait: float | None
     linger: float
     signals: tuple[int, ...]
     scope: str
     grace: float
+    close_wait: float | None
     output_limit: int
 
     def __init__(self, values: tuple[Any, ...]) -> None:
@@ -49,5 +51,5 @@ class Order:
             self.data, self.close, self.chunk, self.delay,
             self.stdio, self.own_session,
             self.limit, self.patience, self.pipe_wait, self.linger,
-            self.signals, self.scope, self.grace, self.output_limit,
+            self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
         ) = values  # fmt: skip

@@ -281,9 +281,10 @@ def _longest(launches: Sequence[Launch]) -> float:
     Bound the time a batch may take when everything goes as slowly as it can.
     """
     times = [
-        min(each.limit, each.patience)
+        (each.patience if each.kill.close_wait is None else min(each.limit, each.patience))
         + each.kill.grace * len(each.kill.signals)
-        + each.pipe_wait
+        + (each.kill.close_wait or 0.0)
+        + (each.pipe_wait or 0.0)
         + each.linger
         for each in launches
     ]

@@ -46,7 +46,8 @@ class Spawner:
         """
         Try the interpreter's private way, which is free to change, on no program at all.
         """
-        nothing = Order(([b"?"], [], b"/", [], b"", True, None, 0.0, "", True, *(0.0,) * 4, (), "", 0.0, 0))
+        times = (0.0,) * 4
+        nothing = Order(([b"?"], [], b"/", [], b"", True, None, 0.0, "", True, *times, (), "", 0.0, 0.0, 0))
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):

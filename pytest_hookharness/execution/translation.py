@@ -43,7 +43,7 @@ def encode(launch: Launch) -> tuple[Any, ...]:
         stdin.data, stdin.close, stdin.chunk, stdin.delay,
         launch.stdio.value, launch.own_session,
         launch.limit, launch.patience, launch.pipe_wait, launch.linger,
-        kill.signals, kill.scope.value, kill.grace, launch.output_limit,
+        kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,
     )  # fmt: skip
 
 
@@ -89,9 +89,9 @@ def _ending(values: tuple[Any, ...]) -> Ending:
     match values:
         case ("exited" | "signaled", int()):
             return _exit(values)
-        case ("cut", after, by, ignored_term, doing):
+        case ("cut", after, by, ignored_term, doing, ended):
             seen = tuple(Activity(Process(*row[:3]), *row[3:]) for row in doing)
-            return TimedOut(after, Cut(by), ignored_term, seen)
+            return TimedOut(after, Cut(by), ignored_term, seen, _exit(ended) if ended else None)
         case ("held", exit, waited, holders):
             return HeldOpen(_exit(exit), waited, _processes(holders))
         case ("not started", reason):

@@ -5,17 +5,17 @@ Middle floor. Nothing here starts a process, reads a file or a clock, or looks a
 host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
 """
 
-from pytest_hookharness.hosts.catalogue import UnknownHost, find, known
+from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.entries import Problem
-from pytest_hookharness.hosts.events import EventRule, Power, Role
+from pytest_hookharness.hosts.events import EventRule, Power
 from pytest_hookharness.hosts.facts import Facts, facts
 from pytest_hookharness.hosts.launching import env_files, env_folder, launch
-from pytest_hookharness.hosts.matching import select
+from pytest_hookharness.hosts.matching import select, waves
 from pytest_hookharness.hosts.profile import GuardRules, Operation, ProcessRules, Profile
-from pytest_hookharness.hosts.replies import read_reply
+from pytest_hookharness.hosts.replies import read_reply, refuses_at_once
 from pytest_hookharness.hosts.requests import (
     Answer,
     Ended,
@@ -27,6 +27,7 @@ from pytest_hookharness.hosts.requests import (
     Request,
     RunHooks,
 )
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
@@ -72,10 +73,13 @@ __all__ = [
     "guard_for",
     "known",
     "launch",
+    "names",
     "payload_for",
     "read_commands",
     "read_reply",
     "reconfigure",
+    "refuses_at_once",
     "select",
     "target_of",
+    "waves",
 ]

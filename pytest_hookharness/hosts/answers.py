@@ -1,5 +1,5 @@
 """
-This module is concerned with answers in JSON: finding one in a hook's output, and checking its form.
+This module is concerned with answers in JSON: finding one in a hook's output, and a way to a value in it.
 
 Middle floor: hosts.
 """
@@ -10,23 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pytest_hookharness.hosts.profile import ReplyRules
+from pytest_hookharness.hosts.rules.configuring import KeyPath
+from pytest_hookharness.hosts.rules.replying import AnswerRules
 from pytest_hookharness.model.protocol import Json, Payload
 
-_TOP = {
-    "continue": bool,
-    "suppressOutput": bool,
-    "stopReason": str,
-    "reason": str,
-    "systemMessage": str,
-    "hookSpecificOutput": Mapping,
-}
-_SPECIFIC = {
-    "permissionDecisionReason": str,
-    "updatedInput": Mapping,
-    "additionalContext": str,
-}
-KNOWN = frozenset({*_TOP, "decision", "async", "asyncTimeout", "terminalSequence", "ok", "impossible"})
+_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,99 +26,97 @@ class Unparsable:
     why: str
 
 
-def trim(output: str) -> str:
+def trim(rules: AnswerRules, output: str) -> str:
     """
-    Output without the white space around it; a byte order mark counts as such.
+    Output without the white space around it, and without a byte order mark where that counts as such.
     """
-    return output.strip().strip("\ufeff").strip()
+    text = output.strip()
+    return text.strip(_MARK).strip() if rules.strips_mark else text
 
 
-def parse(output: str) -> Payload | Unparsable | None:
+def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
     """
     The answer that an output is; ``None`` if it is plain text.
     """
-    text = trim(output)
-    if not text.startswith("{"):
+    text = trim(rules, output)
+    if not text or not text.startswith(rules.starts):
         return None
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = _load(rules, text)
+        if rules.twice and isinstance(value, str):
+            value = _load(rules, value)
     except (ValueError, RecursionError) as error:
-        return Unparsable(str(error))
-    return value if isinstance(value, dict) else None
+        return Unparsable(str(error)) if text.startswith("{") else None
+    if isinstance(value, dict):
+        return value
+    return {} if rules.others_say_nothing else None
 
 
-def announces_background(output: str) -> bool:
-    """
-    Whether output begins with the answer of a hook that goes on in the background.
-
-    The host reads that answer as soon as it is there; what follows it is not part of it.
-    """
-    first = parse(trim(output).partition("\n")[0])
-    answer = first if isinstance(first, dict) else parse(output)
-    return isinstance(answer, dict) and answer.get("async") is True
+def _load(rules: AnswerRules, text: str) -> Json:
+    loaded: Json = json.loads(text, parse_constant=None if rules.constants else _refuse_constant)
+    return loaded
 
 
 def _refuse_constant(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 
 
-def check(rules: ReplyRules, event: str, answer: Payload) -> str | None:
+def announces_background(rules: AnswerRules, output: str) -> bool:
     """
-    Why the host does not take an answer; ``None`` if it does.
+    Whether output begins with the answer of a hook that goes on in the background.
+
+    The host reads that answer as soon as it is there; what follows it is not part of it.
     """
-    wrong = _mistyped(answer, _TOP)
-    if wrong:
-        return wrong
-    decision = answer.get("decision")
-    words = (*rules.allowing_words, *rules.refusing_words)
-    if "decision" in answer and decision not in words:
-        return f"'decision' is {decision!r}; the host knows {', '.join(words)}"
-    specific = answer.get("hookSpecificOutput")
-    if isinstance(specific, Mapping):
-        return _check_specific(rules, event, specific)
-    return None
+    first = parse(rules, trim(rules, output).partition("\n")[0])
+    answer = first if isinstance(first, dict) else parse(rules, output)
+    return isinstance(answer, dict) and answer.get("async") is True
 
 
-def _check_specific(rules: ReplyRules, event: str, specific: Payload) -> str | None:
-    name = specific.get("hookEventName")
-    if name is None:
-        return "'hookSpecificOutput' has no 'hookEventName'"
-    if name != event:
-        return f"'hookEventName' is {name!r}, but the event is {event}"
-    permission = specific.get("permissionDecision")
-    if "permissionDecision" in specific and permission not in rules.permissions:
-        return f"'permissionDecision' is {permission!r}; the host knows {', '.join(rules.permissions)}"
-    return _mistyped(specific, _SPECIFIC)
+def dig(answer: Json, path: KeyPath) -> Json:
+    """
+    What stands at a key path; ``None`` for nothing.
+    """
+    for key in path:
+        if not isinstance(answer, Mapping):
+            return None
+        answer = answer.get(key)
+    return answer
 
 
-def _mistyped(answer: Payload, table: Mapping[str, type]) -> str | None:
-    for key, kind in table.items():
-        if key in answer and not isinstance(answer[key], kind):
-            return f"{key!r} is {answer[key]!r}, which is not of the right type"
-    return None
+def keys_of(rules: AnswerRules) -> frozenset[str]:
+    """
+    The keys by which an answer for the host is known.
+    """
+    if rules.known:
+        return rules.known
+    paths = (*(verdict.path for verdict in rules.verdicts), *rules.context, *rules.person)
+    return frozenset(path[0] for path in paths if path)
 
 
-def find_lost(stdout: str, stderr: str) -> str | None:
+def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
     """
     Where an answer stands that the host does not find; ``None`` if there is none.
     """
-    text = trim(stdout)
+    keys = keys_of(rules)
+    text = stdout.strip().strip(_MARK).strip()
     try:
         whole = json.loads(text) if text else None
     except (ValueError, RecursionError):
         whole = None
-    if isinstance(whole, str) and _holds_answer(whole):
+    if isinstance(whole, dict) and keys & set(whole):
+        return "the answer is not taken for JSON; something invisible is printed before it"
+    if isinstance(whole, str) and _holds_answer(keys, whole):
         return "the answer is inside a JSON string"
-    if isinstance(whole, list) and any(isinstance(item, dict) and KNOWN & set(item) for item in whole):
+    if isinstance(whole, list) and any(isinstance(item, dict) and keys & set(item) for item in whole):
         return "the answer is inside a JSON array"
-    if whole is None and _holds_answer(text):
+    if whole is None and _holds_answer(keys, text):
         return "the answer does not begin the output; something else is printed before it"
-    if not text and isinstance(parse(stderr), dict) and _holds_answer(stderr):
+    if not text and stderr.strip().startswith("{") and _holds_answer(keys, stderr):
         return "the answer is on standard error"
     return None
 
 
-def _holds_answer(text: str) -> bool:
+def _holds_answer(keys: frozenset[str], text: str) -> bool:
     decoder = json.JSONDecoder()
     place = text.find("{")
     for _ in range(20):
@@ -141,5 +127,5 @@ def _holds_answer(text: str) -> bool:
         except (ValueError, RecursionError):
             place = text.find("{", place + 1)
             continue
-        return isinstance(value, dict) and bool(KNOWN & set(value))
+        return isinstance(value, dict) and bool(keys & set(value))
     return False

@@ -1,17 +1,27 @@
 """
 This module is concerned with which hosts are known.
 
-Middle floor: hosts.
+Middle floor: hosts. A profile is imported when it is asked for, since a run needs one or two of them.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable, Mapping
 
-from pytest_hookharness.hosts.claude_code import CLAUDE_CODE
 from pytest_hookharness.hosts.profile import Profile
 
-_KNOWN = (CLAUDE_CODE,)
+
+def _claude_code() -> Profile:
+    from pytest_hookharness.hosts.claude_code import CLAUDE_CODE  # noqa: PLC0415 - not until it is asked for
+
+    return CLAUDE_CODE
+
+
+# By name and version; the newest version of a host comes first.
+_KNOWN: Mapping[str, Callable[[], Profile]] = {
+    "claude-code@2.1.329": _claude_code,
+}
 
 
 class UnknownHost(ValueError):
@@ -20,11 +30,19 @@ class UnknownHost(ValueError):
     """
 
 
+def names() -> tuple[str, ...]:
+    """
+    What hosts can be asked for by: each name for its newest version, and each name with a version.
+    """
+    bare = dict.fromkeys(name.partition("@")[0] for name in _KNOWN)
+    return (*bare, *_KNOWN)
+
+
 def known() -> tuple[Profile, ...]:
     """
     All profiles, the newest version of a host first.
     """
-    return _KNOWN
+    return tuple(load() for load in _KNOWN.values())
 
 
 def find(name: str) -> Profile:
@@ -34,11 +52,9 @@ def find(name: str) -> Profile:
     Raises:
         UnknownHost: There is no such profile.
     """
-    bare, _, version = name.partition("@")
-    for profile in _KNOWN:
-        if profile.name == bare and version in ("", profile.version):
-            return profile
-    ids = [profile.id for profile in _KNOWN]
-    near = difflib.get_close_matches(name, [*ids, *(profile.name for profile in _KNOWN)], n=1, cutoff=0.5)
+    for known_name, load in _KNOWN.items():
+        if name in (known_name, known_name.partition("@")[0]):
+            return load()
+    near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise UnknownHost(f"there is no host {name!r}; known are {', '.join(ids)}{hint}")
+    raise UnknownHost(f"there is no host {name!r}; known are {', '.join(_KNOWN)}{hint}")

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from pytest_hookharness.hosts import claude_code_tasks as tasks
 from pytest_hookharness.hosts import claude_code_tools as tools
+from pytest_hookharness.hosts.claude_code_answers import ANSWERS
 from pytest_hookharness.hosts.claude_code_events import EVENTS
 from pytest_hookharness.hosts.claude_code_fields import CHOSEN, REFERENCE
+from pytest_hookharness.hosts.forms import GROUPS, parse_json
 from pytest_hookharness.hosts.profile import (
     CommandRules,
     ConfigRules,
@@ -20,9 +22,14 @@ from pytest_hookharness.hosts.profile import (
     ReplyRules,
     ToolRules,
     TranscriptRules,
+    TurnRules,
     Wording,
     WorktreeRules,
 )
+from pytest_hookharness.hosts.rules.configuring import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.rules.guarding import Resets
+from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream
+from pytest_hookharness.hosts.rules.tooling import IdRules
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
 
@@ -42,10 +49,14 @@ def _assumed(text: str) -> Rule:
 
 
 MATCHERS = MatcherRules(
+    plain=r"[\w\- ,|]*",
+    separators=r"[|,]",
+    trims_names=True,
+    condition="if",
     rule=_observed(
         "a matcher made of names, spaces, commas and bars is a list of exact names; any other is an "
         "unanchored regular expression, which matches nothing if it is malformed"
-    )
+    ),
 )
 
 CONFIG = ConfigRules(
@@ -56,8 +67,17 @@ CONFIG = ConfigRules(
     ),
     plugin_path="hooks/hooks.json",
     types={"command": "command", "prompt": "prompt", "agent": "prompt", "http": "url", "mcp_tool": "tool"},
-    one_bad_voids_file=True,
-    deduplicates=True,
+    parse=parse_json,
+    form=GROUPS,
+    keys=HandlerKeys(args="args", on_failure={"onFailure": "block"}),
+    flaws={Flaw.UNKNOWN_EVENT: Effect.DROPS},
+    otherwise=Effect.VOIDS,
+    switches=(Switch(("disableAllHooks",), off=True),),
+    identity=("type", "command", "args", "plugin", "prompt", "url", "server", "tool", "shell", "if"),
+    allowed=("permissions", "allow"),
+    env=("env",),
+    plugin_root="CLAUDE_PLUGIN_ROOT",
+    instructions=("CLAUDE.md",),
     rules={
         "malformed": _observed("one malformed entry turns off every hook of its file, without a word"),
         "unreadable": _assumed("a settings file that is not JSON is not used at all"),
@@ -80,7 +100,21 @@ CONFIG = ConfigRules(
     },
 )
 
+_OUT = (Stream.OUT,)
+
 REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN),
+        CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, rule="code refuses"),
+        CodeRule(answer=_OUT, alone=Alone.FAILS),
+    ),
+    answers=ANSWERS,
+    background=True,
+    announced=True,
+    code_reason="[{command}]: {words}",
+    no_reason="Blocked by hook",
+    no_error_text="No stderr output",
+    text_limit=10_000,
     rules={
         "silent": _observed("exit code 0 without output is no opinion"),
         "plain": _observed("output that does not begin with a brace is plain text"),
@@ -106,13 +140,13 @@ REPLIES = ReplyRules(
         "precedence": _documented("deny goes before defer, defer before ask, ask before allow"),
         "halt": _observed("continue: false ends the turn and goes before every other decision"),
         "last finished": _observed("of several refusals of a call the model is told the one that ended last"),
-        "all told": _observed("all refusals of a stop are told, in the order in which the hooks ended"),
+        "several": _observed("all refusals of a stop are told, in the order in which the hooks ended"),
         "ask": _observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
         "defer": _observed("defer ends the turn and the call is not made"),
         "continuation": _observed("additionalContext on Stop makes the agent go on, like a refusal"),
         "cut": _documented("texts are cut at 10,000 characters"),
         "no hooks": _documented("an event without hooks changes nothing"),
-    }
+    },
 )
 
 WORDING = Wording(
@@ -134,6 +168,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     pipe_wait=0.5,
     kill=KillPolicy(signals=(15, 9), scope=KillScope.TREE, grace=0.5),
+    filled=(("CLAUDE_", "_DIR"), ("CLAUDE_", "_ROOT"), ("CLAUDE_", "_DATA")),
     env={
         "AI_AGENT": "claude-code",
         "CLAUDECODE": "1",
@@ -171,7 +206,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
 GUARD = GuardRules(
     cap=8,
     variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
-    reset_by_tools=True,
+    resets=Resets.CALLS_DONE,
     rules={
         "cap": _observed("8 refusals of a stop in a row are honoured, the next one is overridden"),
         "cap across refused calls": _assumed(
@@ -186,7 +221,11 @@ GUARD = GuardRules(
 
 TOOLS = ToolRules(
     subagent="Agent",
+    launch=tools.launch,
     gated=("Bash", "Write", "Edit"),
+    edits=("Write", "Edit"),
+    paths=("file_path",),
+    ids=IdRules(call="toolu_01{digest}", agent="a{digest}", message="msg_01{prompt}{position:06d}"),
     call=tools.call,
     operation=tools.operation,
     result=tools.result,
@@ -214,6 +253,8 @@ TOOLS = ToolRules(
         ),
     },
 )
+
+TURNS = TurnRules(unasked_modes=("bypassPermissions", "dontAsk"), edits_mode="acceptEdits")
 
 COMMANDS = CommandRules(
     folders={
@@ -262,8 +303,10 @@ CLAUDE_CODE = Profile(
     wording=WORDING,
     process=PROCESS,
     guard=GUARD,
+    turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    model="claude-sonnet-4-5",
     commands=COMMANDS,
     worktrees=WORKTREES,
 )

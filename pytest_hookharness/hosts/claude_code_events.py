@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pytest_hookharness.hosts.claude_code_fields import (
     DURATION,
     INPUT,
+    MERGED,
+    MERGED_FOR_TOOL,
     REFERENCE,
     STOPPING,
     TOOL,
@@ -20,7 +22,8 @@ from pytest_hookharness.hosts.claude_code_fields import (
     subagent_fields,
 )
 from pytest_hookharness.hosts.claude_code_unreached import UNREACHED
-from pytest_hookharness.hosts.events import EventRule, Power, Role
+from pytest_hookharness.hosts.events import EventRule, Power
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.model.protocol import Basis, Field, Rule
 
 _TASK = (
@@ -176,6 +179,7 @@ _TOOL_EVENTS = (
         says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
         turn=True,
         role=Role.BEFORE_TOOL,
+        merging=MERGED_FOR_TOOL,
         power=Power.REFUSES,
         target="tool_name",
         context=True,
@@ -273,6 +277,8 @@ _SUBAGENT_EVENTS = (
     EventRule(
         fields=subagent_fields("SubagentStart", (), turn=False),
         role=Role.SUBAGENT_START,
+        merging=MERGED,
+        timeout=600.0,
         target="agent_type",
         context=True,
         rule=Rule("SubagentStart cannot be refused", Basis.DOCUMENTED, REFERENCE),
@@ -284,6 +290,8 @@ _SUBAGENT_EVENTS = (
             turn=True,
         ),
         role=Role.SUBAGENT_STOP,
+        merging=MERGED,
+        timeout=600.0,
         power=Power.REFUSES,
         target="agent_type",
         context=True,

@@ -6,7 +6,9 @@ Middle floor: hosts. The order of the keys is the host's own.
 
 from __future__ import annotations
 
-from pytest_hookharness.hosts.events import EventRule, Power, Role
+from pytest_hookharness.hosts.events import EventRule, Power
+from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.merging import Merging, Words
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Rule
 
 RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
@@ -44,6 +46,8 @@ STOPPING = (
     Field(name="session_crons", kind="list"),
 )
 WORD = "word"
+MERGED = Merging(as_ended=True)
+MERGED_FOR_TOOL = Merging(as_ended=True, words=Words.LAST, several="last finished")
 
 
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
@@ -74,6 +78,7 @@ def event_rule(
     shared: bool = False,
     env_file: bool = False,
     ignores: tuple[str, ...] = (),
+    merging: Merging = MERGED,
     assumed: str = "",
     unreachable: str = "",
     observed: bool = False,
@@ -86,6 +91,7 @@ def event_rule(
         fields=_fields(event, extra, turn=turn, recorded=recorded),
         role=role,
         power=power,
+        merging=merging,
         target=target,
         plain=plain,
         context=context,

@@ -12,7 +12,7 @@ import posixpath
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profile import Operation
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Performance, Read, Run, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 
@@ -187,6 +187,17 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
         case _:
             response = text
     return ToolResult(text=text, response=response)
+
+
+def launch(move: Subagent) -> Payload:
+    """
+    The input of the call that starts a subagent.
+    """
+    return {
+        "description": move.prompt[:40] or move.kind,
+        "prompt": move.prompt,
+        "subagent_type": move.kind,
+    }
 
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:

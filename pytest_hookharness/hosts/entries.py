@@ -9,14 +9,24 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from pytest_hookharness.hosts.forms import kind_of
+from pytest_hookharness.hosts.limits import read_limit
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.rules.configuring import (
+    ConfigRules,
+    Effect,
+    Flaw,
+    Form,
+    HandlerKeys,
+    Misshapen,
+    RawEntry,
+)
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # What can stand in a text of JSON and in no argument of a process: NUL, and halves of surrogate pairs.
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
-_OWN_KEYS = ("type", "command", "args", "timeout", "onFailure")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,50 +50,141 @@ class Problem:
     rule: Rule
 
 
-class _Malformed(Exception):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """
+    A settings file with the way in which it is read.
+
+    Attributes:
+        name: The file.
+        content: What stands in it.
+        form: Its form.
+        keys: What the keys of its handlers are called.
+        events: Other names of events; ``only`` these if it is another host's file.
+        only: Whether other events are left out without a word.
+        options: What is set for each of its handlers.
+    """
+
+    name: str
+    content: Mapping[str, Json]
+    form: Form
+    keys: HandlerKeys
+    events: Mapping[str, str] = field(default_factory=dict)
+    only: bool = False
+    options: Mapping[str, Json] = field(default_factory=dict)
+
+
+class _Unpassable(Exception):
+    """
+    A handler that the host takes, with a text that no process can be given; the others are not affected.
+    """
+
     def __init__(self, path: str, text: str) -> None:
         super().__init__(path, text)
         self.path = path
         self.text = text
 
 
-class _Unpassable(_Malformed):
+def read_entries(profile: Profile, source: Source) -> tuple[list[Hook], list[Problem], str]:
     """
-    A handler that the host takes, with a text that no process can be given; the others are not affected.
+    The hooks of one file, what is wrong with it, and why the session cannot begin, if it cannot.
+    """
+    reading = _Reading(profile, source)
+    reading.read()
+    problems = [*reading.problems, *_unreachable(profile, source.name, reading.hooks)]
+    return reading.hooks, problems, reading.refused
+
+
+class _Reading:
+    """
+    One file being read.
     """
 
+    def __init__(self, profile: Profile, source: Source) -> None:
+        self.profile, self.config, self.source = profile, profile.config, source
+        self.hooks: list[Hook] = []
+        self.problems: list[Problem] = []
+        self.malformed: list[Problem] = []
+        self.refused = ""
+        self.void = False
 
-def read_entries(profile: Profile, settings: Json, source: str) -> tuple[list[Hook], list[Problem]]:
-    """
-    The hooks of one file, and what is wrong with it.
-    """
-    hooks: list[Hook] = []
-    problems: list[Problem] = []
-    malformed: list[_Malformed] = []
-    if not isinstance(settings, Mapping):
-        malformed.append(_Malformed("hooks", f"is {_kind(settings)} instead of an object"))
-        settings = {}
-    for event, groups in settings.items():
-        if event not in profile.events:
-            problems.append(_unknown(profile, source, event))
-            continue
-        read, wrong = _read_event(profile, event, groups, source)
-        hooks += read
-        malformed += wrong
-    problems += [_wrong(profile, source, bad) for bad in malformed]
-    if any(_voids(profile, bad) for bad in malformed):
-        hooks = []
-    return hooks, [*problems, *_unreachable(profile, source, hooks)]
+    def read(self) -> None:
+        known = self.config.known_keys
+        for key in self.source.content if known else ():
+            if key not in known and self._weigh(Misshapen(key, Flaw.UNKNOWN_KEY, "is no key of it")):
+                return
+        try:
+            for event, path, value in self.source.form.events(self.source.content):
+                self._read_event(event, path, value)
+        except Misshapen as bad:
+            self._weigh(bad)
+        self.problems += self.malformed
+        if self.void:
+            self.hooks = []
 
+    def _read_event(self, written: str, path: str, value: Json) -> None:
+        event = self.source.events.get(written, written)
+        if self.source.only and written not in self.source.events:
+            return
+        if event not in self.profile.events:
+            self.problems.append(_unknown(self.profile, self.source.name, written, path))
+            if self.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
+                self.refused = self.problems[-1].text
+            return
+        for entry in self.source.form.handlers(path, value):
+            self._read_entry(event, entry)
 
-def _voids(profile: Profile, bad: _Malformed) -> bool:
-    return profile.config.one_bad_voids_file and not isinstance(bad, _Unpassable)
+    def _read_entry(self, event: str, entry: RawEntry) -> None:
+        if entry.flaw is not None and self._weigh(Misshapen(entry.place, entry.flaw, entry.text)):
+            return
+        try:
+            hook = _read_handler(self, entry, event)
+        except Misshapen as bad:
+            self._weigh(bad)
+        except _Unpassable as bad:
+            self._complain(bad.path, bad.text, "it is left out", "unpassable")
+        else:
+            self.hooks.append(replace(hook, options={**hook.options, **self.source.options}))
 
+    def _weigh(self, bad: Misshapen) -> bool:
+        """
+        Do what a flaw does; tell whether it is done with what has it.
+        """
+        match self.config.effect(bad.flaw):
+            case Effect.TAKES:
+                return False
+            case Effect.DEFAULTS:
+                self._complain(bad.path, bad.text, "the host's own limit holds", "malformed")
+                return False
+            case Effect.DROPS:
+                after = "it is left out"
+            case Effect.VOIDS:
+                after, self.void = "every hook of this file is off", True
+            case Effect.FAILS:
+                after = "the session does not begin"
+                self.refused = f"{self.source.name}: {bad.path} {bad.text}; {after}"
+        self._complain(bad.path, bad.text, after, "malformed")
+        return True
 
-def _wrong(profile: Profile, source: str, bad: _Malformed) -> Problem:
-    after = "every hook of this file is off" if _voids(profile, bad) else "it is left out"
-    rule = profile.config.rules["unpassable" if isinstance(bad, _Unpassable) else "malformed"]
-    return Problem("malformed", source, bad.path, f"{source}: {bad.path} {bad.text}; {after}", rule)
+    def _complain(self, path: str, text: str, after: str, rule: str) -> None:
+        told = f"{self.source.name}: {path} {text}; {after}"
+        problem = Problem("malformed", self.source.name, path, told, self.config.rules[rule])
+        if problem not in self.malformed:
+            self.malformed.append(problem)
+
+    def limit(self, path: str, written: Json) -> float | None:
+        """
+        A limit in seconds; ``None`` for the host's own.
+        """
+        limit = read_limit(self.config.limits, written)
+        if limit.flaw is not None:
+            bad = Misshapen(path, limit.flaw, limit.text)
+            if self.config.effect(limit.flaw) is Effect.DEFAULTS:
+                self._weigh(bad)
+                return None
+            if self.config.effect(limit.flaw) is not Effect.TAKES or limit.seconds is None:
+                raise bad
+        return limit.seconds
 
 
 def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[Problem]:
@@ -95,89 +196,64 @@ def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterat
             yield Problem("unreachable-event", source, f"hooks.{event}", told, rule)
 
 
-def _unknown(profile: Profile, source: str, event: str) -> Problem:
+def _unknown(profile: Profile, source: str, event: str, path: str) -> Problem:
     lowered = {name.lower(): name for name in profile.events}
     near = difflib.get_close_matches(event.lower(), lowered, n=1)
     hint = f"; did you mean {lowered[near[0]]!r}?" if near else ""
     told = f"{source}: {profile.name} has no event {event!r} and skips its hooks{hint}"
-    return Problem("unknown-event", source, f"hooks.{event}", told, profile.config.rules["unknown event"])
+    if profile.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
+        told = f"{source}: {profile.name} has no event {event!r}, so the session does not begin{hint}"
+    return Problem("unknown-event", source, path, told, profile.config.rules["unknown event"])
 
 
-def _read_event(
-    profile: Profile, event: str, groups: Json, source: str
-) -> tuple[list[Hook], list[_Malformed]]:
-    hooks: list[Hook] = []
-    malformed: list[_Malformed] = []
-    try:
-        for path, matcher, handler in _handlers(f"hooks.{event}", groups):
-            try:
-                hook = _read_handler(profile, path, handler, event=event, matcher=matcher, source=source)
-                hooks.append(hook)
-            except _Malformed as bad:
-                malformed.append(bad)
-    except _Malformed as bad:
-        malformed.append(bad)
-    return hooks, malformed
-
-
-def _handlers(path: str, groups: Json) -> Iterator[tuple[str, str | None, Json]]:
-    for index, group in enumerate(_listed(path, groups)):
-        here = f"{path}[{index}]"
-        if not isinstance(group, Mapping):
-            raise _Malformed(here, f"is {_kind(group)} instead of an object")
-        if "hooks" not in group:
-            raise _Malformed(here, "has no list 'hooks'; a handler must stand in such a list")
-        matcher = group.get("matcher")
-        if matcher is not None and not isinstance(matcher, str):
-            raise _Malformed(f"{here}.matcher", f"is {_kind(matcher)} instead of a string")
-        for place, handler in enumerate(_listed(f"{here}.hooks", group["hooks"])):
-            yield f"{here}.hooks[{place}]", matcher, handler
-
-
-def _listed(path: str, value: Json) -> Sequence[Json]:
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        raise _Malformed(path, f"is {_kind(value)} instead of a list")
-    return value
-
-
-def _kind(value: Json) -> str:
-    if isinstance(value, bool) or value is None or isinstance(value, int | float):
-        return repr(value)
-    return "text" if isinstance(value, str) else "an object" if isinstance(value, Mapping) else "a list"
-
-
-def _read_handler(
-    profile: Profile, path: str, handler: Json, *, event: str, matcher: str | None, source: str
-) -> Hook:
+def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
+    path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
     if not isinstance(handler, Mapping):
-        raise _Malformed(path, f"is {_kind(handler)} instead of an object")
-    types = profile.config.types
-    kind = handler.get("type")
-    if not isinstance(kind, str) or kind not in types:
-        seen = "has no 'type'" if kind is None else f"has the type {kind!r}"
-        raise _Malformed(path, f"{seen}; known are {', '.join(types)}")
-    if not isinstance(handler.get(types[kind]), str):
-        raise _Malformed(path, f"has no text {types[kind]!r}")
-    args = handler.get("args")
-    texts = isinstance(args, Sequence) and all(isinstance(arg, str) for arg in args)
-    if args is not None and (isinstance(args, str) or not texts):
-        raise _Malformed(f"{path}.args", "is not a list of texts")
-    timeout = _timeout(path, handler)
-    command = str(handler.get("command", "")) if kind == "command" else ""
-    words = None if args is None else tuple(str(arg) for arg in args)  # type: ignore[union-attr]
-    _check_passable(f"{path}.command", command)
-    _check_passable(f"{path}.args", "".join(words or ()))
+        raise Misshapen(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
+    kind = _kind(config, keys, path, handler)
+    runs = config.types["command"]
+    words = _args(f"{path}.{keys.args}", handler.get(keys.args) if keys.args else None)
+    limit = reading.limit(f"{path}.{keys.timeout}", handler.get(keys.timeout))
+    command = str(handler.get(runs, "")) if kind == "command" else ""
+    _check_passable(f"{path}.{runs}", command)
+    _check_passable(f"{path}.{keys.args}", "".join(words or ()))
+    own = (keys.type, runs, keys.args, keys.timeout, *keys.on_failure)
+    blocks = any(handler.get(key) == value for key, value in keys.on_failure.items())
     return Hook(
         event=event,
         command=command,
         type=kind,
         args=words,
-        matcher=matcher,
-        timeout=timeout,
-        on_failure="block" if handler.get("onFailure") == "block" else "allow",
-        source=source,
-        options={key: value for key, value in handler.items() if key not in _OWN_KEYS},
+        matcher=entry.matcher if isinstance(entry.matcher, str) else None,
+        timeout=limit,
+        on_failure="block" if blocks else "allow",
+        source=reading.source.name,
+        sequential=bool(config.sequential) and entry.group.get(config.sequential) is True,
+        options={key: value for key, value in handler.items() if key not in own and key != "matcher"},
     )
+
+
+def _kind(config: ConfigRules, keys: HandlerKeys, path: str, handler: Mapping[str, Json]) -> str:
+    kind = handler.get(keys.type)
+    if kind is None and config.untyped:
+        kind = config.untyped
+    if not isinstance(kind, str) or kind not in config.types:
+        seen = f"has no {keys.type!r}" if kind is None else f"has the type {kind!r}"
+        flaw = Flaw.NO_TYPE if kind is None else Flaw.BAD_TYPE
+        raise Misshapen(path, flaw, f"{seen}; known are {', '.join(config.types)}")
+    if not isinstance(handler.get(config.types[kind]), str):
+        raise Misshapen(path, Flaw.NO_COMMAND, f"has no text {config.types[kind]!r}")
+    return kind
+
+
+def _args(path: str, args: Json) -> tuple[str, ...] | None:
+    if args is None:
+        return None
+    if isinstance(args, str) or not isinstance(args, Sequence):
+        raise Misshapen(path, Flaw.BAD_ARGS, "is not a list of texts")
+    if not all(isinstance(arg, str) for arg in args):
+        raise Misshapen(path, Flaw.BAD_ARGS, "is not a list of texts")
+    return tuple(str(arg) for arg in args)
 
 
 def _check_passable(path: str, text: str) -> None:
@@ -192,13 +268,3 @@ def find_unpassable(text: str) -> str:
     """
     found = _UNPASSABLE.search(text)
     return found[0] if found is not None else ""
-
-
-def _timeout(path: str, handler: Mapping[str, Json]) -> float | None:
-    timeout = handler.get("timeout")
-    if timeout is None:
-        return None
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if not number or float(str(timeout)) <= 0:
-        raise _Malformed(f"{path}.timeout", f"is {timeout!r}; it must be a number of seconds above 0")
-    return float(str(timeout))

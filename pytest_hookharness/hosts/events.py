@@ -9,36 +9,12 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.merging import Merging
+from pytest_hookharness.hosts.rules.replying import AnswerRules, CodeRule
 from pytest_hookharness.model.protocol import EventFields, Rule
 
-
-class Role(enum.Enum):
-    """
-    What an event is for, whatever the host calls it. A session knows events only by this.
-    """
-
-    WORKTREE = "worktree"
-    SETUP = "setup"
-    SESSION_START = "session start"
-    INSTRUCTIONS = "instructions"
-    EXPANSION = "expansion of a prompt"
-    PROMPT = "prompt"
-    MESSAGE = "message"
-    BEFORE_TOOL = "before a tool"
-    PERMISSION = "permission"
-    AFTER_TOOL = "after a tool"
-    TOOL_FAILED = "after a failed tool"
-    AFTER_BATCH = "after all tools"
-    TASK_CREATED = "task made"
-    TASK_COMPLETED = "task done"
-    FOLDER_CHANGED = "current folder changed"
-    SUBAGENT_START = "subagent start"
-    SUBAGENT_STOP = "subagent stop"
-    STOP = "stop"
-    BEFORE_COMPACT = "before compaction"
-    AFTER_COMPACT = "after compaction"
-    SESSION_END = "session end"
-    OTHER = "other"
+__all__ = ["EventRule", "Power", "Role"]
 
 
 class Power(enum.Enum):
@@ -48,6 +24,7 @@ class Power(enum.Enum):
 
     REFUSES = "the host does not go on as it wanted to"
     TELLS = "the agent is told, and nothing is held up"
+    REPLACES = "the agent gets the reason instead of the result"
     NOTHING = "the agent is not even told"
 
 
@@ -59,12 +36,19 @@ class EventRule:
     Attributes:
         fields: Its standard input, in order.
         role: What it is for.
+        tools: Of several events with one role, for which tools this one is asked; empty for all.
         power: What a refusal does.
-        target: The key that matchers are compared with; empty if matchers are ignored.
+        merging: How several replies become one decision.
+        codes: What exit codes mean on it; empty for what they mean elsewhere.
+        answers: How answers are read on it; ``None`` for as elsewhere.
+        target: The word of the session that matchers are compared with; empty if it has none.
+        exact: Whether they are compared letter by letter.
         plain: Whether plain text on standard output reaches the agent's model.
-        context: Whether ``additionalContext`` is read.
+        context: Whether a text for the model is read.
         context_continues: Whether such a text keeps the turn going, like a refusal.
         timeout: The limit of a handler that sets none.
+        most: What a longer limit is cut to; ``None`` for any.
+        waits: Whether the host waits for its hooks; otherwise they have no say.
         shared: Whether all hooks of the event have one time budget together.
         env_file: Whether hooks get a file for variables of later commands.
         ignores: Keys of an answer that mean nothing on this event, although others know them.
@@ -75,12 +59,19 @@ class EventRule:
 
     fields: EventFields
     role: Role = Role.OTHER
+    tools: tuple[str, ...] = ()
     power: Power = Power.NOTHING
+    merging: Merging = Merging()
+    codes: tuple[CodeRule, ...] = ()
+    answers: AnswerRules | None = None
     target: str = ""
+    exact: bool = False
     plain: bool = False
     context: bool = False
     context_continues: bool = False
-    timeout: float = 600.0
+    timeout: float = 60.0
+    most: float | None = None
+    waits: bool = True
     shared: bool = False
     env_file: bool = False
     ignores: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.hosts.commands import PromptCommand
-from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.hosts.identifiers import derive_moment, derive_uuid
 from pytest_hookharness.hosts.profile import Profile
 
 
@@ -26,7 +26,7 @@ class Facts:
         workspace: The project folder, absolute.
         home: The person's folder.
         tmp: The folder for temporary files.
-        transcript_path: Where the conversation is written.
+        transcript_path: Where the conversation is written; empty if it is not.
         seed: What made-up values follow from.
         env: The host's own environment.
         permission_mode: As the host calls it.
@@ -35,6 +35,7 @@ class Facts:
         commands: Commands that a prompt can name.
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
         worktree: Name of the worktree that the session is started in; empty for none.
+        options: Options that the host was started with, all of them.
     """
 
     session_id: str
@@ -45,11 +46,12 @@ class Facts:
     seed: int = 0
     env: Mapping[str, str] = field(default_factory=dict)
     permission_mode: str = "default"
-    model: str = "claude-sonnet-4-5"
+    model: str = ""
     instructions: tuple[str, ...] = ()
     commands: tuple[PromptCommand, ...] = ()
     setup: str = ""
     worktree: str = ""
+    options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
 
     @property
     def words(self) -> dict[str, str]:
@@ -62,7 +64,10 @@ class Facts:
             "home": self.home,
             "tmp": self.tmp,
             "slug": slug(self.workspace),
+            "short": self.session_id[:8],
+            "project": posixpath.basename(self.workspace.rstrip("/")),
             "model": self.model,
+            **moment_words(),
         }
 
 
@@ -81,28 +86,52 @@ def facts(
     tmp: str,
     seed: int = 0,
     env: Mapping[str, str] | None = None,
-    permission_mode: str = "default",
+    permission_mode: str = "",
     instructions: tuple[str, ...] = (),
     commands: tuple[PromptCommand, ...] = (),
     setup: str = "",
     worktree: str = "",
+    options: Mapping[str, bool | int | float | str] | None = None,
 ) -> Facts:
     """
     The facts of a session; everything that the host makes up follows from the seed.
     """
     session = derive_uuid(seed, "session")
-    template = profile.transcript.path
+    known = {name: rule.default for name, rule in profile.options.items()}
     return Facts(
         session_id=session,
         workspace=workspace,
         home=home,
         tmp=tmp,
-        transcript_path=posixpath.normpath(template.format(home=home, slug=slug(workspace), session=session)),
+        transcript_path=_transcript(profile, workspace, home, session),
         seed=seed,
         env=dict(env or {}),
-        permission_mode=permission_mode,
+        permission_mode=permission_mode or profile.turns.mode,
+        model=profile.model,
         instructions=instructions,
         commands=commands,
         setup=setup,
         worktree=worktree,
+        options={**known, **(options or {})},
     )
+
+
+def _transcript(profile: Profile, workspace: str, home: str, session: str) -> str:
+    template = profile.transcript.path
+    words = {
+        "home": home,
+        "slug": slug(workspace),
+        "session": session,
+        "short": session[:8],
+        "project": posixpath.basename(workspace.rstrip("/")),
+        **moment_words(),
+    }
+    return posixpath.normpath(template.format(**words)) if template else ""
+
+
+def moment_words() -> dict[str, str]:
+    """
+    The parts of the time at which every session begins.
+    """
+    parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
+    return {name: derive_moment(0, 0.0).strftime(part) for name, part in parts.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.events import Role
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.state import Ask, Session
 from pytest_hookharness.model.moves import Performance
 

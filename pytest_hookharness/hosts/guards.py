@@ -1,5 +1,5 @@
 """
-This module is concerned with the guard: the host's own net against endless refusals of a stop.
+This module is concerned with guards: the host's own nets against endless turns.
 
 Middle floor: hosts.
 """
@@ -7,45 +7,124 @@ Middle floor: hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_hookharness.hosts.profile import GuardRules
-from pytest_hookharness.model.protocol import Decision, Rule
+from pytest_hookharness.hosts.rules.guarding import Capped, FlagUse, Resets
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.verdicts import Guard
 
 
-def find_cap(rules: GuardRules, env: Mapping[str, str]) -> int | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
     """
-    How many refusals in a row the host honours; ``None`` for any number.
+    What sets the cap of a guard, as far as something does.
+
+    Attributes:
+        env: The host's environment.
+        options: Options that it was started with.
+        configured: What its settings say.
     """
-    written = env.get(rules.variable, "") if rules.variable else ""
+
+    env: Mapping[str, str]
+    options: Mapping[str, Json]
+    configured: Json = None
+
+
+def find_cap(rules: GuardRules, setting: Setting) -> int | None:
+    """
+    How many refusals in a row the guard lets pass before it steps in; ``None`` for any number.
+    """
+    written = _written(rules, setting)
     number = re.match(r"\s*([+-]?\d+)", written)
     cap = rules.cap if number is None else int(number[1])
-    return cap if cap is not None and cap > 0 else None
+    if cap is None:
+        return None
+    if cap < 1:
+        return rules.low
+    return cap if rules.most is None else min(cap, rules.most)
+
+
+def _written(rules: GuardRules, setting: Setting) -> str:
+    given = setting.options.get(rules.option) if rules.option else None
+    if given is None and rules.variable in setting.env:
+        given = setting.env[rules.variable]
+    if given is None and isinstance(setting.configured, int | str):
+        given = setting.configured
+    return "" if given is None or isinstance(given, bool) else str(given)
+
+
+def _honoured(rules: GuardRules, setting: Setting) -> int | None:
+    cap = find_cap(rules, setting)
+    return cap - 1 if cap is not None and rules.on else cap
 
 
 def override(
-    rules: GuardRules, env: Mapping[str, str], streak: int, decision: Decision, *, calls_refused: bool = False
+    rules: GuardRules,
+    setting: Setting,
+    streak: int,
+    decision: Decision,
+    *,
+    calls_refused: bool = False,
+    refusing: Sequence[Hook] = (),
 ) -> Decision:
     """
     The decision as the guard leaves it, after a streak of refusals that were honoured.
 
-    With ``calls_refused``, calls between them were refused as well.
+    Args:
+        rules: The guard.
+        setting: What sets its cap.
+        streak: How many refusals were honoured in a row.
+        decision: What the host made of the replies.
+        calls_refused: Calls between them were refused as well.
+        refusing: The hooks that refuse now.
     """
-    cap = find_cap(rules, env)
-    if not decision.refused or cap is None or streak < cap:
+    honoured = _of_hooks(rules, refusing, _honoured(rules, setting))
+    if not decision.refused or honoured is None or streak < honoured:
         return decision
     return replace(decision, refused=False, overridden=True, to_agent=(), rule=_cap(rules, calls_refused))
 
 
+def _of_hooks(rules: GuardRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
+    own = [hook.options[rules.per_hook] for hook in refusing if rules.per_hook in hook.options]
+    if any(cap is None for cap in own):
+        return None
+    numbers = [int(cap) for cap in own if isinstance(cap, int | float)]
+    return max(numbers) if numbers else honoured
+
+
+def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]:
+    """
+    The hooks that refuse.
+    """
+    pairs = zip(hooks, replies, strict=True)
+    return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
+
+
+def asks_no_more(rules: GuardRules, setting: Setting, streak: int) -> bool:
+    """
+    Whether the hooks of a stop are not asked any more.
+    """
+    honoured = _honoured(rules, setting)
+    return rules.then is Capped.ASKS_NO_MORE and honoured is not None and streak >= honoured
+
+
+def flag(rules: GuardRules, *, refused: bool) -> bool:
+    """
+    What the hooks of a stop are told of earlier refusals.
+    """
+    return rules.flag is FlagUse.ALWAYS or (refused and rules.flag is not FlagUse.NEVER)
+
+
 def _cap(rules: GuardRules, calls_refused: bool) -> Rule:
-    return rules.rules["cap across refused calls" if calls_refused and rules.reset_by_tools else "cap"]
+    across = calls_refused and rules.resets is Resets.CALLS_DONE
+    return rules.rules["cap across refused calls" if across else "cap"]
 
 
 def describe(
     rules: GuardRules,
-    env: Mapping[str, str],
+    setting: Setting,
     *,
     lap_used_tools: bool,
     calls_refused: bool = False,
@@ -56,23 +135,25 @@ def describe(
 
     Args:
         rules: The guard.
-        env: The host's environment.
+        setting: What sets its cap.
         lap_used_tools: Calls were carried out in a lap.
         calls_refused: Calls were only tried in it.
         stops_refused: Stops were refused in it.
     """
     if rules.cap is None:
         return None
-    cap = find_cap(rules, env)
-    if cap is None:
-        written = env.get(rules.variable, "")
-        why = f"{rules.variable}={written} switches it off"
+    honoured = _honoured(rules, setting)
+    if honoured is None:
+        written = _written(rules, setting)
+        why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches it off"
         return Guard(overrides=None, why=why, rule=rules.rules["off"])
-    if lap_used_tools and rules.reset_by_tools:
-        why = "every lap carries out a tool call, and that begins the count again"
+    tried = rules.resets is Resets.CALLS_TRIED and calls_refused
+    if (lap_used_tools and rules.resets is not Resets.NOTHING) or tried:
+        how = "tries" if rules.resets is Resets.CALLS_TRIED else "carries out"
+        why = f"every lap {how} a tool call, and that begins the count again"
         return Guard(overrides=None, why=why, rule=rules.rules["reset"])
     if not stops_refused:
         why = "no stop is refused in a lap, and the guard counts nothing else"
         return Guard(overrides=None, why=why, rule=rules.rules["counted"])
-    why = f"{cap} refusals in a row are honoured, the next one is overridden"
-    return Guard(overrides=cap + 1, why=why, rule=_cap(rules, calls_refused))
+    why = f"{honoured} refusals in a row are honoured, the next one is overridden"
+    return Guard(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))

@@ -29,9 +29,15 @@ def derive_uuid(seed: int, *parts: object) -> str:
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
+def derive_moment(position: int, waited: float) -> datetime:
+    """
+    A time: one second for each position, and what the script waited.
+    """
+    return _EPOCH + timedelta(seconds=position + waited)
+
+
 def derive_time(position: int, waited: float) -> str:
     """
-    A time stamp: one second for each position, and what the script waited.
+    The same as a time stamp.
     """
-    moment = _EPOCH + timedelta(seconds=position + waited)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return derive_moment(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,9 +1,8 @@
 """
 This module is concerned with how a host starts a hook.
 
-Middle floor: hosts. Variables that name a process or a server of the real host (``CLAUDE_PID``,
-``CLAUDE_CODE_MESSAGING_SOCKET`` and the like) are left out: nothing stands behind them here, and a
-made-up process number would point at a stranger.
+Middle floor: hosts. Variables that name a process or a server of the real host are left out: nothing
+stands behind them here, and a made-up process number would point at a stranger.
 """
 
 from __future__ import annotations
@@ -11,11 +10,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.profile import Profile
-from pytest_hookharness.hosts.stdin import encode
+from pytest_hookharness.hosts.stdin import encode, value_of
 from pytest_hookharness.model.processes import Launch, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
@@ -45,8 +45,11 @@ def launch(
         index: The hook's place among them.
     """
     rule, process = profile.events[hook.event], profile.process
-    cwd = str(payload.get("cwd") or facts.workspace)
-    env = {**base_env, **_added(profile, hook, rule, {**facts.words, "cwd": cwd}, index), **hook.env}
+    cwd = str(value_of(rule, payload, "cwd") or facts.workspace)
+    tool = str(value_of(rule, payload, "tool_name") or "")
+    known = {**facts.words, "cwd": cwd, "tool": tool}
+    env = {**_left(profile, base_env), **_added(profile, hook, rule, known, index), **hook.env}
+    env |= {name: base_env[name] for name in process.kept if name in base_env}
     return Launch(
         argv=_argv(profile, hook, env),
         cwd=cwd,
@@ -91,7 +94,8 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
     if hook.args is None:
         return (*profile.process.shell, hook.command)
     # Without a shell nobody else would fill in the places that the host promises to fill in.
-    names = [name for name in env if name.startswith("CLAUDE_") and name.endswith(("_DIR", "_ROOT", "_DATA"))]
+    ends = profile.process.filled
+    names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
 
     def filled(text: str) -> str:
         for name in names:
@@ -101,32 +105,38 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
     return tuple(filled(word) for word in (hook.command, *hook.args))
 
 
+def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
+    removed = profile.process.removed
+    return {
+        name: value
+        for name, value in env.items()
+        if not any(fnmatchcase(name, pattern) for pattern in removed)
+    }
+
+
 def _added(
     profile: Profile, hook: Hook, rule: EventRule, known: Mapping[str, str], index: int
 ) -> dict[str, str]:
     process = profile.process
-    words = {**known, "event": hook.event.lower(), "index": str(index)}
-    env = {name: template.format(**words) for name, template in process.env.items()}
+    words = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
+    filled = {name: template.format(**words) for name, template in process.env.items()}
+    env = {name: value for name, value in filled.items() if value}
     if rule.env_file and process.env_file[0]:
         env[process.env_file[0]] = process.env_file[1].format(**words)
-    root = hook.env.get("CLAUDE_PLUGIN_ROOT", "")
-    if root:
-        words["plugin"] = posixpath.basename(root.rstrip("/"))
+    if hook.plugin:
+        words["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
         env |= {name: template.format(**words) for name, template in process.plugin_env.items()}
     return env
 
 
 def _limit(profile: Profile, hook: Hook, rule: EventRule, facts: Facts, siblings: Sequence[Hook]) -> float:
     own = hook.timeout if hook.timeout is not None else rule.timeout
+    own = own if rule.most is None else min(own, rule.most)
     if not rule.shared:
         return own
     budget = _milliseconds(facts.env.get(profile.process.shared_limit, ""))
     if budget is None:
-        raised = [
-            other.timeout
-            for other in siblings
-            if other.timeout is not None and not other.env.get("CLAUDE_PLUGIN_ROOT")
-        ]
+        raised = [other.timeout for other in siblings if other.timeout is not None and not other.plugin]
         budget = min(max([rule.timeout, *raised]), profile.process.shared_most)
     return min(hook.timeout, budget) if hook.timeout is not None else budget
 

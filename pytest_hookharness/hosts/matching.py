@@ -7,7 +7,7 @@ Middle floor: hosts.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from fnmatch import fnmatchcase
 
 from pytest_hookharness.hosts.events import EventRule
@@ -22,16 +22,29 @@ def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
     """
     Whether a matcher fits a target.
     """
+    matcher = matcher.strip() if matcher is not None and rules.trims else matcher
     if matcher is None or matcher in rules.everything:
         return True
-    if re.fullmatch(rules.plain, matcher):
-        return target in (name.strip() for name in re.split(rules.separators, matcher))
-    # The host's regular expressions write named groups without the P.
+    names = (target, *rules.aliases.get(target, ()))
+    if rules.plain is not None and re.fullmatch(rules.plain, matcher):
+        listed = re.split(rules.separators, matcher) if rules.separators else [matcher]
+        if any((name.strip() if rules.trims_names else name) in names for name in listed):
+            return True
+        if rules.lists_only:
+            return False
+    ends = rules.wrapper
+    if ends and len(matcher) > 2 * len(ends) and matcher.startswith(ends) and matcher.endswith(ends):
+        matcher = matcher[len(ends) : -len(ends)]
+    return _searches(rules, matcher, target)
+
+
+def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:
+    # The hosts' regular expressions write named groups without the P.
     pattern = re.sub(r"\(\?<(?![=!])", "(?P<", matcher)
     try:
         found = re.fullmatch(pattern, target) if rules.anchored else re.search(pattern, target)
     except re.error:
-        return False
+        return rules.literal_if_malformed and matcher == target
     return found is not None
 
 
@@ -49,23 +62,53 @@ def select(
     rule = profile.events[event]
     chosen: dict[Hashable, Hook] = {}
     for place, hook in enumerate(hooks):
-        if hook.event != event:
+        if hook.event != event or not _wakes(profile.matchers, rule, hook.matcher, target):
             continue
-        if rule.target and not matches(profile.matchers, hook.matcher, target):
+        if not _conditioned(profile.matchers, rule, hook, target, tool_input):
             continue
-        if not _conditioned(rule, hook, target, tool_input):
-            continue
-        chosen.setdefault(_identity(hook) if profile.config.deduplicates else place, hook)
+        same = profile.config.identity
+        chosen.setdefault(tuple(_part(hook, name) for name in same) if same else place, hook)
     return tuple(chosen.values())
 
 
-def _identity(hook: Hook) -> Hashable:
-    runs = tuple(str(hook.options.get(key)) for key in ("prompt", "url", "server", "tool", "shell", "if"))
-    return hook.type, hook.command, hook.args, hook.env.get("CLAUDE_PLUGIN_ROOT"), runs
+def _wakes(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
+    if not rule.target:
+        return rules.untargeted or matcher is None or matcher in rules.everything
+    if rule.exact:
+        return matcher is None or matcher in rules.everything or matcher == target
+    return matches(rules, matcher, target)
 
 
-def _conditioned(rule: EventRule, hook: Hook, target: str, tool_input: Payload | None) -> bool:
-    condition = hook.options.get("if")
+def _part(hook: Hook, name: str) -> Hashable:
+    own: dict[str, Hashable] = {
+        "type": hook.type,
+        "command": hook.command,
+        "args": hook.args,
+        "plugin": hook.plugin,
+    }
+    return own[name] if name in own else str(hook.options.get(name))
+
+
+def goes_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
+    """
+    Whether hooks that one event wakes run one after the other: one that asks for it holds for all.
+    """
+    return profile.process.one_by_one or any(hook.sequential for hook in hooks)
+
+
+def waves(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
+    """
+    Hooks that one event wakes, as they are started: all at once or one by one.
+    """
+    if goes_one_by_one(profile, hooks):
+        return tuple((hook,) for hook in hooks)
+    return (tuple(hooks),) if hooks else ()
+
+
+def _conditioned(
+    rules: MatcherRules, rule: EventRule, hook: Hook, target: str, tool_input: Payload | None
+) -> bool:
+    condition = hook.options.get(rules.condition) if rules.condition else None
     if not isinstance(condition, str):
         return True
     if rule.target != "tool_name":

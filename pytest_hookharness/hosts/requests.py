@@ -32,7 +32,9 @@ class Lines:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
-    Fire the hooks of an event, all at once.
+    Fire hooks of an event, all at once.
+
+    A host that runs them one by one asks several times; until the last of them the step has no decision.
 
     Attributes:
         event: The host's name of the event.
@@ -80,11 +82,12 @@ class Ended:
     A turn, or the session, is over.
 
     Attributes:
-        how: ``stopped`` (the agent wanted to and was let), ``capped`` (the guard overrode a refusal),
+        how: ``stopped`` (the agent wanted to and was let), ``capped`` (a guard of the host ended it),
             ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
             (no turn was begun).
         why: One sentence.
         rule: The host's rule behind it.
+        status: The host's own word for it, if it has one.
         records: Lines to append to the transcript.
         transcript_path: Where that is.
     """
@@ -92,6 +95,7 @@ class Ended:
     how: EndedHow
     why: str
     rule: Rule
+    status: str = ""
     records: tuple[Payload, ...] = ()
     transcript_path: str = ""
 

@@ -6,26 +6,19 @@ Middle floor: hosts. The step is pure: the same session and answer give the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.hosts import guards
-from pytest_hookharness.hosts.calls import (
-    close_batch,
-    conclude,
-    settle_after,
-    settle_batch,
-    settle_before,
-    settle_permission,
-)
+from pytest_hookharness.hosts.calls import close_batch, conclude
 from pytest_hookharness.hosts.configuration import Configuration
 from pytest_hookharness.hosts.decisions import aggregate
-from pytest_hookharness.hosts.events import EventRule, Role
+from pytest_hookharness.hosts.ends import close_unasked, find_end
+from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
-from pytest_hookharness.hosts.matching import select
+from pytest_hookharness.hosts.matching import select, waves
 from pytest_hookharness.hosts.profile import Profile
-from pytest_hookharness.hosts.replies import read_reply
+from pytest_hookharness.hosts.replies import read_reply, refuses_at_once
 from pytest_hookharness.hosts.requests import (
     Answer,
     Ended,
@@ -36,6 +29,8 @@ from pytest_hookharness.hosts.requests import (
     Request,
     RunHooks,
 )
+from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.settling import settle
 from pytest_hookharness.hosts.state import (
     IDLE_WHY,
     Ask,
@@ -47,19 +42,13 @@ from pytest_hookharness.hosts.state import (
     Session,
 )
 from pytest_hookharness.hosts.stdin import compose
-from pytest_hookharness.hosts.subagents import launch_subagent, settle_subagent_stop
-from pytest_hookharness.hosts.tasks import keep_tasks, settle_task
-from pytest_hookharness.hosts.turns import (
-    open_session,
-    settle_compaction,
-    settle_expansion,
-    settle_prompt,
-    settle_stop,
-    take,
-)
-from pytest_hookharness.hosts.worktrees import enter, request_entry, settle_worktree
-from pytest_hookharness.model.moves import Message, Observation, Performance, Run, ToolResult
-from pytest_hookharness.model.protocol import Decision, Json, Reply
+from pytest_hookharness.hosts.subagents import launch_subagent
+from pytest_hookharness.hosts.tasks import keep_tasks
+from pytest_hookharness.hosts.turns import open_session, take
+from pytest_hookharness.hosts.words import session_words
+from pytest_hookharness.hosts.worktrees import enter, request_entry
+from pytest_hookharness.model.moves import Observation, Performance, Run, ToolResult
+from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
 from pytest_hookharness.model.verdicts import Guard
 
@@ -75,8 +64,9 @@ class Progress:
     Attributes:
         session: The session after it.
         request: What it asks for now.
-        decision: What the host made of the fires just answered.
-        replies: How it read them, in the order asked.
+        decision: What the host made of the fires just answered; ``None`` while others of the same event
+            are still to be asked.
+        replies: How it read them, in the order asked, with those of earlier requests for the event.
         performed: All calls that were made, given or refused by this step, in order.
         result: What the call gave that was just answered for.
     """
@@ -101,6 +91,9 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
         cwd=facts.workspace,
         agenda=(Listen(),),
     )
+    if configuration.refused:
+        rule = profile.config.rules["refused"]
+        return _go_on(replace(session.finish("halted", configuration.refused, rule), agenda=(Close(),)))
     return _go_on(open_session(session, "startup"))
 
 
@@ -147,18 +140,45 @@ def reconfigure(session: Session, configuration: Configuration) -> Session:
 
 
 def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
-    profile, rule = session.profile, _rule(session, ask)
+    profile, rule = session.profile, session.profile.events[ask.event]
     pairs = zip(session.hooks, fired.runs, strict=True)
-    replies = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
-    decision = aggregate(
-        profile, rule.name, replies, fired.finished, hooks=session.hooks, target=_target(rule, ask)
-    )
+    new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
+    replies, hooks = (*ask.heard, *new), (*ask.asked, *session.hooks)
+    if ask.rest and not refuses_at_once(rule, new):
+        again = replace(_feed(ask, new), asked=hooks, heard=replies, rest=ask.rest[1:])
+        session, request = _request(session, again, ask.rest[:1])
+        return Progress(session=session, request=request, replies=replies)
+    before = len(ask.heard)
+    finished = (*range(before), *(before + place for place in fired.finished)) if fired.finished else ()
+    made = ask.call.made.input if ask.call is not None else None
+    target = _target(rule, ask)
+    decision = aggregate(profile, rule.name, replies, finished, hooks=hooks, target=target, tool_input=made)
     if ask.role in _STREAKS:
-        streak = getattr(session, _STREAKS[ask.role])
-        refused = session.calls_refused and ask.role is Role.STOP
-        decision = guards.override(profile.guard, session.env, streak, decision, calls_refused=refused)
-    after = _settle(replace(session, hooks=()), ask, decision)
+        decision = guards.override(
+            profile.guard,
+            _setting(session),
+            getattr(session, _STREAKS[ask.role]),
+            decision,
+            calls_refused=session.calls_refused and ask.role is Role.STOP,
+            refusing=guards.find_refusing(hooks, replies),
+        )
+    after = settle(replace(session, hooks=()), ask, decision)
     return _go_on(after, decision, replies)
+
+
+def _feed(ask: Ask, replies: tuple[Reply, ...]) -> Ask:
+    # Where hooks go one by one, the next one sees the input as the one before has left it.
+    changed = next((reply.updated_input for reply in replies if reply.updated_input is not None), None)
+    if changed is None or "tool_input" not in ask.values:
+        return ask
+    return replace(ask, values={**ask.values, "tool_input": changed})
+
+
+def _setting(session: Session) -> guards.Setting:
+    rules = session.profile.guard
+    given = session.facts.options
+    configured = session.configuration.setting(rules.setting)
+    return guards.Setting(env=session.env, options=given, configured=configured)
 
 
 def _go_on(session: Session, decision: Decision | None = None, replies: tuple[Reply, ...] = ()) -> Progress:
@@ -188,7 +208,7 @@ def _step(session: Session) -> _Step:
         case CloseBatch():
             return close_batch(session)
         case Listen():
-            return _listen(replace(session, waiting=task))
+            return find_end(session) or _listen(replace(session, waiting=task))
         case Close():
             rule = session.profile.replies.rules["no hooks"]
             ending = session.ending or Ended(how="idle", why=IDLE_WHY, rule=rule)
@@ -207,6 +227,9 @@ def _perform(session: Session, task: Perform) -> _Step:
     kept = keep_tasks(session, call)
     if kept is not None:
         return kept
+    made = session.profile.tools.internal(call.made)
+    if made is not None:
+        return conclude(session, call, made)
     operation = session.profile.tools.operation(call.made, facts.workspace)
     if isinstance(operation, Run) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)
@@ -233,83 +256,45 @@ def _listen(session: Session) -> tuple[Session, Request]:
 
 
 def _ask(session: Session, ask: Ask) -> _Step:
-    rule = session.profile.by_role(ask.role)
-    if rule is None:
-        return _settle(session, ask, None)
-    target = _target(rule, ask)
-    made = ask.call.made.input if ask.call is not None else None
-    hooks = select(session.profile, session.configuration.hooks, rule.name, target, tool_input=made)
+    profile, made = session.profile, ask.call.made if ask.call is not None else None
+    if not ask.event:
+        names = [rule.name for rule in profile.for_role(ask.role, made.name if made is not None else "")]
+        if not names:
+            return settle(session, ask, None)
+        ask = replace(ask, event=names[0], later=tuple(names[1:]))
+    if ask.role is Role.STOP and guards.asks_no_more(profile.guard, _setting(session), session.streak):
+        return close_unasked(session)
+    rule = profile.events[ask.event]
+    hooks = select(
+        profile,
+        session.configuration.hooks,
+        rule.name,
+        _target(rule, ask),
+        tool_input=made.input if made is not None else None,
+    )
     if not hooks:
-        return _settle(session, ask, None)
+        return settle(session, ask, None)
+    first = waves(profile, hooks)[0]
+    return _request(session, replace(ask, rest=hooks[len(first) :]), first)
+
+
+def _request(session: Session, ask: Ask, hooks: tuple[Hook, ...]) -> tuple[Session, Request]:
+    rule = session.profile.events[ask.event]
     request = RunHooks(
         event=rule.name,
-        target=target,
+        target=_target(rule, ask),
         hooks=hooks,
-        payload=compose(rule.fields, _values(session, rule, ask)),
+        payload=compose(rule.fields, session_words(session, rule.name, ask.values)),
         records=session.records,
         transcript_path=session.facts.transcript_path,
         side_records=session.side,
     )
+    session = replace(session, records=(), side=())
     return replace(session, waiting=ask, hooks=hooks), request
-
-
-def _rule(session: Session, ask: Ask) -> EventRule:
-    rule = session.profile.by_role(ask.role)
-    if rule is None:
-        raise Mismatch(f"{session.profile.id} has no event for {ask.role.value}")
-    return rule
 
 
 def _target(rule: EventRule, ask: Ask) -> str:
     return str(ask.values.get(rule.target, "")) if rule.target else ""
-
-
-def _values(session: Session, rule: EventRule, ask: Ask) -> Mapping[str, Json]:
-    facts = session.facts
-    prompt: dict[str, Json] = {"prompt_id": session.prompt_id} if session.prompt_id else {}
-    return {
-        "session_id": facts.session_id,
-        "transcript_path": facts.transcript_path,
-        "cwd": session.cwd,
-        "permission_mode": facts.permission_mode,
-        "hook_event_name": rule.name,
-        **prompt,
-        **ask.values,
-    }
-
-
-def _settle(session: Session, ask: Ask, decision: Decision | None) -> Session:
-    match ask.role, ask.call:
-        case Role.WORKTREE, _:
-            return settle_worktree(session, decision)
-        case Role.EXPANSION, _:
-            return settle_expansion(session, str(ask.values["prompt"]), decision)
-        case Role.PROMPT, _:
-            return settle_prompt(session, str(ask.values["prompt"]), decision, ask.expanded)
-        case Role.STOP, _:
-            return settle_stop(session, decision)
-        case Role.BEFORE_COMPACT, _:
-            return settle_compaction(session, str(ask.values["trigger"]), decision)
-        case Role.AFTER_BATCH, _:
-            return settle_batch(session, decision)
-        case Role.SESSION_END, _:
-            return replace(session, prompt_id="")
-        case Role.BEFORE_TOOL, call if call is not None:
-            return settle_before(session, call, decision)
-        case Role.PERMISSION, call if call is not None:
-            return settle_permission(session, call, decision)
-        case Role.AFTER_TOOL | Role.TOOL_FAILED, call if call is not None:
-            return settle_after(session, call, decision)
-        case Role.TASK_CREATED | Role.TASK_COMPLETED, call if call is not None:
-            return settle_task(session, call, decision)
-        case Role.SUBAGENT_STOP, call if call is not None:
-            return settle_subagent_stop(session, call, decision)
-        case Role.SUBAGENT_START, _:
-            return session
-        case _:
-            texts = decision.to_agent if decision is not None else ()
-            event = decision.event if decision is not None else ""
-            return session.tell(*(Message("context", text, event) for text in texts))
 
 
 def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:
@@ -320,7 +305,7 @@ def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:
     """
     return guards.describe(
         session.profile.guard,
-        session.env,
+        _setting(session),
         lap_used_tools=lap_used_tools,
         calls_refused=session.calls_refused,
         # A lap, which lies within a turn, has left each of its refusals in the count if no call reset it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.rules.configuring import ConfigRules
 from pytest_hookharness.model.protocol import Json
 
 
@@ -16,36 +17,44 @@ def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
     Settings in the host's own shape, from that shape or a short form of it.
 
-    ``{hooks: {...}}`` stays as it is but for its events; ``{Stop: ...}`` alone is put below ``hooks``.
-    A command stands for a group with this one handler, and so does a handler without a group.
+    ``{hooks: {...}}`` stays as it is but for its events; ``{Stop: ...}`` alone is dressed in the host's form.
+    A command stands for a handler, and a handler for all that the form wants around it.
     """
+    config = profile.config
     hooks = inline.get("hooks")
     if isinstance(hooks, Mapping):
-        return {**inline, "hooks": {name: _groups(profile, value) for name, value in hooks.items()}}
-    if "hooks" in inline or "disableAllHooks" in inline:
+        return {**inline, **config.form.dress(_listed(config, hooks))}
+    if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
-    return {"hooks": {name: _groups(profile, value) for name, value in inline.items()}}
+    known = {*profile.events, *config.events}
+    if inline and not known & set(inline) and _nested(known, inline):
+        return inline
+    return config.form.dress(_listed(config, inline))
 
 
-def _groups(profile: Profile, value: Json) -> Json:
-    if isinstance(value, str):
-        return [_group(profile, value)]
-    if isinstance(value, Mapping):
-        return [_group(profile, value)]
+def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:
+    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
+
+
+def _listed(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _items(config, value) for name, value in events.items()}
+
+
+def _items(config: ConfigRules, value: Json) -> Json:
+    if isinstance(value, str | Mapping):
+        return [_handler(config, value)]
     if isinstance(value, Sequence):
-        return [_group(profile, item) for item in value]
+        return [_handler(config, item) for item in value]
     return value
 
 
-def _group(profile: Profile, item: Json) -> Json:
+def _handler(config: ConfigRules, item: Json) -> Json:
     if isinstance(item, str):
-        return {"hooks": [{"type": "command", "command": item}]}
+        typed: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+        return {**typed, config.types["command"]: item}
     if not isinstance(item, Mapping) or "hooks" in item:
         return item
-    runs = [kind for kind, key in profile.config.types.items() if key in item]
-    if not runs:
+    runs = [kind for kind, key in config.types.items() if key in item]
+    if not runs or config.untyped:
         return item
-    handler = {key: value for key, value in item.items() if key != "matcher"}
-    handler.setdefault("type", runs[0])
-    group: dict[str, Json] = {"matcher": item["matcher"]} if "matcher" in item else {}
-    return {**group, "hooks": [handler]}
+    return {config.keys.type: runs[0], **item}

@@ -21,7 +21,7 @@ from pytest_hookharness.hosts.requests import Ended, EndedHow, Lines
 from pytest_hookharness.hosts.tasklist import TaskItem
 from pytest_hookharness.hosts.transcripts import Line
 from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule
 from pytest_hookharness.model.trace import Performed
 
 
@@ -38,6 +38,7 @@ class Call:
         result: What it gave, once it was made.
         notes: What the agent is told after the result.
         refused_on: The event whose hooks made it fail, if some did.
+        changed: Keys of its input that hooks changed.
     """
 
     made: ToolCall
@@ -47,6 +48,7 @@ class Call:
     result: ToolResult | None = None
     notes: tuple[Message, ...] = ()
     refused_on: str = ""
+    changed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,24 @@ class Ask:
         values: What its hooks are told beside the session's own values.
         call: The tool call that it is about.
         expanded: What becomes of the prompt that it is about, if that names a command.
+        aside: Whether nothing hangs on it: the agent gets the texts of the hooks, and that is all.
+        later: Events for the same role that are asked after this one; the first if none is named yet.
+        event: Which event; empty if that is not settled.
+        rest: Hooks that are still to be asked, where they are asked one by one.
+        asked: Hooks that were asked before.
+        heard: What they said.
     """
 
     role: Role
     values: Payload = field(default_factory=dict)
     call: Call | None = None
     expanded: Expanded | None = None
+    aside: bool = False
+    later: tuple[str, ...] = ()
+    event: str = ""
+    rest: tuple[Hook, ...] = ()
+    asked: tuple[Hook, ...] = ()
+    heard: tuple[Reply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +167,14 @@ class Session:
         subagent_streak: The same count for the subagent.
         batch: Calls that were made in this move, for the event after all of them.
         halt: The turn ends once the calls are made, with this text and rule.
+        started: Whether the hooks of the session's start were asked.
+        prompt: The newest prompt.
+        held: Prompts that were refused and stay in the conversation.
+        spoken: What the agent said since.
+        moves: How many moves it made since.
+        calls: How many calls it made in the whole session.
+        stops_refused: How many stops were refused since that prompt.
+        recent: The newest moves, as far as the host looks for circles: kinds and digests.
     """
 
     profile: Profile
@@ -181,6 +203,14 @@ class Session:
     subagent_streak: int = 0
     batch: tuple[Payload, ...] = ()
     halt: tuple[str, Rule] | None = None
+    started: bool = False
+    prompt: str = ""
+    held: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
+    moves: int = 0
+    calls: int = 0
+    stops_refused: int = 0
+    recent: tuple[tuple[str, str], ...] = ()
 
     @property
     def visible(self) -> Mapping[str, Json]:
@@ -194,7 +224,16 @@ class Session:
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
+            **{name: value for name, value in self._counters.items() if self._is_told(name)},
         }
+
+    @property
+    def _counters(self) -> Mapping[str, Json]:
+        return {"stops_refused": self.stops_refused, "moves": self.moves, "spoken": list(self.spoken)}
+
+    def _is_told(self, name: str) -> bool:
+        told = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
+        return any(self.profile.tells(word) for word in told)
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -208,6 +247,23 @@ class Session:
         The session with tasks put before all others.
         """
         return replace(self, agenda=(*tasks, *self.agenda))
+
+    def schedule(self, *tasks: Task) -> Session:
+        """
+        The session with tasks of a call put next, or behind those of all calls, as the host has it.
+        """
+        if not self.profile.turns.together:
+            return self.first(*tasks)
+        ends = [place for place, task in enumerate(self.agenda) if isinstance(task, CloseBatch)]
+        place = ends[0] if ends else 0
+        return replace(self, agenda=(*self.agenda[:place], *tasks, *self.agenda[place:]))
+
+    def ask_model(self) -> Session:
+        """
+        The session that asks its agent next, and its hooks before that where the host does.
+        """
+        asks = (Ask(role=role, aside=True) for role in self.profile.turns.before_request)
+        return self.first(*asks, Listen())
 
     def tell(self, *messages: Message) -> Session:
         """
@@ -227,7 +283,7 @@ class Session:
         The session with one more line for the transcript.
         """
         uuid, after = self.make_id("line")
-        line = after.line(uuid, after.parent).hold(kind, message, extra)
+        line = self.profile.transcript.hold(after.line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
     def line(self, uuid: str, parent: str, agent: str = "") -> Line:
@@ -244,7 +300,7 @@ class Session:
             agent=agent,
         )
 
-    def finish(self, how: EndedHow, why: str, rule: Rule) -> Session:
+    def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
         """
         The session after the end of the turn: nothing else of it is done.
         """
@@ -252,7 +308,7 @@ class Session:
             self,
             agenda=(Listen(),),
             in_turn=False,
-            ending=Ended(how=how, why=why, rule=rule),
+            ending=Ended(how=how, why=why, rule=rule, status=status),
             halt=None,
             batch=(),
             shown=(),

@@ -15,6 +15,7 @@ from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.words import fixed_words
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
 
@@ -28,8 +29,12 @@ def compose(fields: EventFields, values: Mapping[str, Json]) -> dict[str, Json]:
     payload: dict[str, Json] = {}
     for field in fields.fields:
         source = field.source or field.name
-        if source in values:
+        if field.fixed:
+            payload[field.name] = field.fixed[0]
+        elif source in values:
             payload[field.name] = values[source]
+        elif field.null:
+            payload[field.name] = None
         elif not field.optional:
             raise KeyError(f"{fields.event} hooks are always given {field.name!r}; there is no {source!r}")
     return payload
@@ -63,20 +68,21 @@ def payload_for(
     for name in given:
         if name not in names:
             raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
-    known: dict[str, Json] = {
-        "session_id": facts.session_id,
-        "transcript_path": facts.transcript_path,
-        "cwd": facts.workspace,
-        "permission_mode": facts.permission_mode,
-        "hook_event_name": event,
-    }
+    known: dict[str, Json] = {**fixed_words(profile, facts), "hook_event_name": event}
+    known |= profile.own_words(known)
     payload: dict[str, Json] = {}
     for field in rule.fields.fields:
+        source = field.source or field.name
         if field.name in given:
             payload[field.name] = given[field.name]
+        elif field.fixed:
+            payload[field.name] = field.fixed[0]
+        elif source in known:
+            payload[field.name] = known[source]
+        elif field.null:
+            payload[field.name] = None
         elif not field.optional or field.kind == "uuid":
-            source = field.source or field.name
-            payload[field.name] = known[source] if source in known else _plain(field, facts)
+            payload[field.name] = _plain(field, facts)
     return payload
 
 
@@ -103,12 +109,21 @@ def _plain(field: Field, facts: Facts) -> Json:
     return plain.get(field.kind, field.choices[0] if field.choices else field.name)
 
 
+def value_of(rule: EventRule, payload: Payload, word: str) -> Json:
+    """
+    What an input says under a word of the session; ``None`` for nothing.
+    """
+    fields = rule.fields.fields
+    name = next((field.name for field in fields if (field.source or field.name) == word), word)
+    return payload.get(name)
+
+
 def target_of(profile: Profile, event: str, payload: Payload) -> str:
     """
     What matchers are compared with, for an input.
     """
-    key = profile.events[event].target
-    return str(payload.get(key, "")) if key else ""
+    rule = profile.events[event]
+    return str(value_of(rule, payload, rule.target) or "") if rule.target else ""
 
 
 def encode(profile: Profile, payload: Payload) -> bytes:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pytest_hookharness.hosts import guards
 from pytest_hookharness.hosts.calls import conclude
-from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.requests import Lines
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.state import Ask, Call, Session
 from pytest_hookharness.hosts.transcripts import assistant_message, user_message
 from pytest_hookharness.model.moves import Subagent, ToolResult
@@ -22,14 +23,17 @@ def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
     What follows once the call of a subagent was let through.
     """
     words = {**session.facts.words, "agent": call.agent_id}
-    prompt = str(call.made.input.get("prompt", move.prompt))
+    given = call.made.input
+    prompt = str(given.get("prompt", given.get("message", move.prompt)))
     response = session.profile.tools.launched(call.made.input, words)
     session = _write_side(session, call, prompt, move.text)
     session = conclude(session, call, ToolResult(text=move.text, response=response))
     start = Ask(role=Role.SUBAGENT_START, values=_name(call, move), call=call)
     stop = _stop(session, call, move, active=False)
     after, *rest = session.agenda
-    return replace(session, agenda=(start, after, stop, *rest))
+    prompted = Ask(role=Role.PROMPT, values={**_name(call, move), "prompt": prompt}, call=call, aside=True)
+    asks = (prompted, start) if session.profile.turns.subagent_prompts else (start,)
+    return replace(session, agenda=(*asks, after, stop, *rest))
 
 
 def _name(call: Call, move: Subagent) -> dict[str, Json]:
@@ -52,7 +56,7 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
     }
     values: dict[str, Json] = {
         **named,
-        "stop_hook_active": active,
+        "stop_hook_active": guards.flag(session.profile.guard, refused=active),
         "agent_transcript_path": _path(session, call),
         "last_assistant_message": move.text,
         "background_tasks": [task],
@@ -62,12 +66,15 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
 
 
 def _write_side(session: Session, call: Call, prompt: str, text: str) -> Session:
+    if not session.profile.transcript.subagent_path:
+        return session
     first, session = session.make_id("line")
-    asked = session.line(first, "", call.agent_id).hold("user", user_message(prompt), {})
+    hold = session.profile.transcript.hold
+    asked = hold(session.line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}
     message = assistant_message(f"msg_{second[:8]}", session.facts.model, block, "end_turn")
-    said = session.line(second, first, call.agent_id).hold("assistant", message, {})
+    said = hold(session.line(second, first, call.agent_id), "assistant", message, {})
     lines = Lines(path=_path(session, call), records=(asked, said))
     return replace(session, side=(*session.side, lines))
 

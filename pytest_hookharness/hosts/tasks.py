@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_hookharness.hosts.calls import conclude
-from pytest_hookharness.hosts.events import Role
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.state import Ask, Call, Session
 from pytest_hookharness.hosts.tasklist import TaskStep
 from pytest_hookharness.model.moves import ToolResult

@@ -12,10 +12,12 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.calls import plan_calls
 from pytest_hookharness.hosts.commands import expand, find_command
-from pytest_hookharness.hosts.events import Role
+from pytest_hookharness.hosts.ends import note_move
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.requests import Mismatch
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.state import Ask, Close, Expanded, Listen, Session, Task
+from pytest_hookharness.hosts.stops import attempt_stop, hold_prompt, release_prompts
 from pytest_hookharness.hosts.transcripts import assistant_message, user_message
 from pytest_hookharness.hosts.worktrees import plan_worktree
 from pytest_hookharness.model.moves import (
@@ -49,11 +51,17 @@ def open_session(session: Session, source: str) -> Session:
     tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
     if source == "startup" and session.facts.setup:
         tasks.append(Ask(role=Role.SETUP, values={"trigger": session.facts.setup}))
-    tasks.append(Ask(role=Role.SESSION_START, values={"source": source}))
+    if session.profile.turns.starts_with_prompt:
+        return replace(session.first(*tasks), started=False)
+    return replace(session.first(*tasks, *_start(session, source)), started=True)
+
+
+def _start(session: Session, source: str) -> tuple[Ask, ...]:
+    tasks = [Ask(role=Role.SESSION_START, values={"source": source})]
     for file in session.facts.instructions:
         values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
         tasks.append(Ask(role=Role.INSTRUCTIONS, values=values))
-    return session.first(*tasks)
+    return tuple(tasks)
 
 
 def take(session: Session, act: Act | None) -> Session:
@@ -72,11 +80,13 @@ def take(session: Session, act: Act | None) -> Session:
     session = replace(session, messages=(*session.shown, *session.messages), shown=())
     match act:
         case None:
-            return _end(session, "other")
+            return _end(session, session.profile.turns.end_reason)
         case End():
             return _end(session, act.reason)
         case Prompt():
-            return replace(_begin_turn(session), agenda=(_prompt(session, act.text),))
+            start = () if session.started else _start(session, "startup")
+            session = replace(_begin_turn(session, act.text), started=True)
+            return replace(session, agenda=(*start, _prompt(session, act.text)))
         case Wait():
             return replace(session, waited=session.waited + act.seconds, agenda=(Listen(),))
         case Corrupt():
@@ -105,10 +115,15 @@ def _prompt(session: Session, text: str) -> Ask:
     return Ask(role=Role.EXPANSION, values=values)
 
 
-def _begin_turn(session: Session) -> Session:
+def _begin_turn(session: Session, prompt: str) -> Session:
     prompt_id, session = session.make_id("prompt")
     return replace(
         session,
+        prompt=prompt,
+        spoken=(),
+        moves=0,
+        stops_refused=0,
+        recent=(),
         prompt_id=prompt_id,
         in_turn=True,
         ending=None,
@@ -123,7 +138,8 @@ def _end(session: Session, reason: str) -> Session:
     if session.in_turn:
         rule = session.profile.replies.rules["no hooks"]
         session = session.finish("idle", "the session was ended in the middle of a turn", rule)
-    return replace(session, agenda=(Ask(role=Role.SESSION_END, values={"reason": reason}), Close()))
+    last = (Ask(role=Role.SESSION_END, values={"reason": reason}),) if session.started else ()
+    return replace(session, agenda=(*last, Close()))
 
 
 def _resume(session: Session) -> Session:
@@ -132,37 +148,45 @@ def _resume(session: Session) -> Session:
         session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
     again = open_session(replace(session, agenda=(Listen(),)), "resume")
     again = replace(again, streak=0, calls_refused=False, stop_hook_active=False, cwd=session.root)
-    return again.first(Ask(role=Role.SESSION_END, values={"reason": "other"}))
+    if not session.started:
+        return again
+    return again.first(Ask(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason}))
 
 
 def _move(session: Session, move: Move) -> Session:
+    session = replace(session, moves=session.moves + 1)
+    before = len(session.agenda)
+    session = _act(session, move)
+    # What is asked about an answer of the model comes before all that the answer leads to.
+    asks = [Ask(role=role, aside=True) for role in session.profile.turns.after_request]
+    return session.first(*asks) if asks and len(session.agenda) > before else session
+
+
+def _act(session: Session, move: Move) -> Session:
     tools = session.profile.tools
     match move:
         case Stop():
-            session = _say(session, move.text, "end_turn")
-            return session.first(*_display(session, move.text), _stop(session, move.text))
+            session = note_move(_say(session, move.text, "end_turn"), "stop", move.text)
+            return attempt_stop(session, move.text).first(*_display(session, move.text))
         case Tools():
             return _tools(session, move.say, tuple(_absolute(session, call) for call in move.calls))
         case Run() | Edit() | Read():
             return _tools(session, move.say, (tools.call(move, session.root),))
         case Subagent():
-            given = {
-                "description": move.prompt[:40] or move.kind,
-                "prompt": move.prompt,
-                "subagent_type": move.kind,
-            }
-            call = ToolCall(name=tools.subagent, input=given, label=move.label)
+            call = ToolCall(name=tools.subagent, input=tools.launch(move), label=move.label)
             return _tools(session, move.say, (call,), move)
         case _:
             assert_never(move)
 
 
 def _absolute(session: Session, call: ToolCall) -> ToolCall:
-    file = call.input.get("file_path")
-    if not isinstance(file, str) or posixpath.isabs(file):
-        return call
-    whole = posixpath.join(session.cwd, file)
-    return replace(call, input={**call.input, "file_path": whole})
+    written = {key: call.input.get(key) for key in session.profile.tools.paths}
+    relative = {
+        key: posixpath.join(session.cwd, path)
+        for key, path in written.items()
+        if isinstance(path, str) and not posixpath.isabs(path)
+    }
+    return replace(call, input={**call.input, **relative}) if relative else call
 
 
 def _tools(
@@ -185,11 +209,15 @@ def _tools(
 
 
 def _say(session: Session, text: str, reason: str) -> Session:
-    return _write_block(session, {"type": "text", "text": text}, reason) if text else session
+    if not text:
+        return session
+    session = replace(session, spoken=(*session.spoken, text))
+    return _write_block(session, {"type": "text", "text": text}, reason)
 
 
 def _write_block(session: Session, block: Payload, reason: str) -> Session:
-    name = f"msg_01{session.prompt_id[:8]}{session.position:06d}"
+    template = session.profile.tools.ids.message
+    name = template.format(prompt=session.prompt_id[:8], position=session.position)
     return session.write("assistant", assistant_message(name, session.facts.model, block, reason))
 
 
@@ -200,16 +228,6 @@ def _display(session: Session, text: str) -> tuple[Ask, ...]:
     turn = derive_uuid(session.facts.seed, "turn", session.prompt_id)
     values: Payload = {"turn_id": turn, "message_id": message, "index": 0, "final": True, "delta": text}
     return (Ask(role=Role.MESSAGE, values=values),)
-
-
-def _stop(session: Session, text: str) -> Ask:
-    values: Payload = {
-        "stop_hook_active": session.stop_hook_active,
-        "last_assistant_message": text,
-        "background_tasks": [],
-        "session_crons": [],
-    }
-    return Ask(role=Role.STOP, values=values)
 
 
 def settle_expansion(session: Session, typed: str, decision: Decision | None) -> Session:
@@ -234,34 +252,15 @@ def settle_prompt(
     """
     text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
+        if session.profile.turns.refused_prompt_stops and decision.halt is None:
+            return hold_prompt(session, text)
         why = decision.halt or "; ".join(decision.reasons)
         return session.finish("halted", f"a hook refused the prompt: {why}", decision.rule)
+    session = release_prompts(session)
     session = session.write("user", user_message(text)).tell(Message("prompt", text), *notes)
     if decision is not None:
         session = session.tell(*(Message("context", told, decision.event) for told in decision.to_agent))
-    return session.first(Listen())
-
-
-def settle_stop(session: Session, decision: Decision | None) -> Session:
-    """
-    What follows once the hooks of a stop have spoken.
-    """
-    if decision is None:
-        rule = session.profile.replies.rules["no hooks"]
-        return session.finish("stopped", "the agent stopped and no hook was asked", rule)
-    if decision.halt is not None:
-        return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
-    if decision.overridden:
-        why = f"the guard overrode refusal {session.streak + 1} in a row"
-        return session.finish("capped", why, decision.rule)
-    if not decision.refused:
-        return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
-    between = session.calls_refused and session.streak > 0
-    session = replace(session, streak=session.streak + 1, calls_refused=between, stop_hook_active=True)
-    for text in decision.to_agent:
-        session = session.tell(Message("feedback", text, decision.event))
-        session = session.write("user", user_message(text), isMeta=True)
-    return session.first(Listen())
+    return session.ask_model()
 
 
 def settle_compaction(session: Session, trigger: str, decision: Decision | None) -> Session:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from pytest_hookharness.hosts.events import Role
 from pytest_hookharness.hosts.requests import PerformCall
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.state import Ask, Close, Enter, Session
 from pytest_hookharness.model.moves import Performance, Run, ToolCall
 from pytest_hookharness.model.protocol import Decision, Rule

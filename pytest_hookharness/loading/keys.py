@@ -161,6 +161,16 @@ COMMON = (
         doc="What the session sets up before it starts.",
     ),
     Key(
+        name="options",
+        shape=Named(
+            noun="values by option",
+            key=Text(noun="an option's name", pattern=patterns.NAME, example="max_iteration_per_run"),
+            value=Either(shapes=(Switch(), Whole(noun="a number", minimum=None), Text())),
+        ),
+        doc="Options that the host is started with, by its own names.",
+        merges=True,
+    ),
+    Key(
         name="hooks",
         shape=Either(shapes=(INSIDE, JSON_MAPPING)),
         doc="The host's own hook configuration: a path in the workspace, or its content.",

@@ -51,11 +51,14 @@ class KillPolicy:
         signals: Signal numbers in order.
         scope: Who receives them.
         grace: Seconds the host waits after each signal before it sends the next, or gives up.
+        close_wait: Seconds it waits for the output to be closed once those are gone whom it signals;
+            ``None`` if it waits for ever, for their end too.
     """
 
     signals: tuple[int, ...] = (15, 9)
     scope: KillScope = KillScope.TREE
     grace: float = 0.5
+    close_wait: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +109,8 @@ class Launch:
         own_session: Whether the host starts it in a session of its own.
         limit: The host's time limit.
         patience: Our own limit; the smaller of the two cuts the fire.
-        pipe_wait: How long the host waits for the output to be closed once the process has exited.
+        pipe_wait: How long the host waits for the output to be closed once the process has exited;
+            ``None`` if until the limit, which then cuts it like a hook that still runs.
         linger: How long descendants may live on after that before they are counted as left over.
         kill: How the host cuts it.
         output_limit: How many bytes of each output stream are kept.
@@ -120,7 +124,7 @@ class Launch:
     own_session: bool = True
     limit: float = 60.0
     patience: float = 10.0
-    pipe_wait: float = 0.5
+    pipe_wait: float | None = 0.5
     linger: float = 0.2
     kill: KillPolicy = KillPolicy()
     output_limit: int = 1 << 20
@@ -201,12 +205,14 @@ class TimedOut:
         by: Whose limit that was.
         ignored_term: It was still alive after the first signal's grace.
         doing: What each process of the tree was doing.
+        ended: How the process itself had ended, if only its output was still open.
     """
 
     after: float
     by: Cut
     ignored_term: bool = False
     doing: tuple[Activity, ...] = ()
+    ended: Exited | Signaled | None = None
 
 
 @dataclass(frozen=True, slots=True)

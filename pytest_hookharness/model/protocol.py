@@ -67,6 +67,8 @@ class Hook:
         timeout: Limit in seconds as configured, ``None`` for the host's default.
         on_failure: ``allow`` or ``block``: what the host does if the hook fails.
         source: The file that configured it, relative to the workspace where possible.
+        plugin: The folder of the plugin that configured it; empty for none.
+        sequential: Whether it asks that all hooks of the event run one after the other.
         env: Variables that the host adds for this hook alone.
         options: The remaining keys, as configured.
     """
@@ -79,6 +81,8 @@ class Hook:
     timeout: float | None = None
     on_failure: str = "allow"
     source: str = ""
+    plugin: str = ""
+    sequential: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
 
@@ -167,6 +171,8 @@ class Field:
             input) or ``response`` (its result).
         source: Under which word a session knows the value, where that is not the key.
         optional: Whether the key is left out where there is no value.
+        null: Whether ``null`` stands there where there is no value.
+        fixed: What always stands there, as the only item; empty if it depends.
         choices: The words that may stand there; empty for any.
     """
 
@@ -174,6 +180,8 @@ class Field:
     kind: str = "text"
     source: str = ""
     optional: bool = False
+    null: bool = False
+    fixed: tuple[Json, ...] = ()
     choices: tuple[str, ...] = ()
 
 

@@ -225,6 +225,7 @@ class Scenario:
         git: Whether the workspace is a committed repository.
         worktree: Name of the worktree that the session is started in; empty for none.
         setup: What the session sets up before it starts, ``init`` or ``maintenance``; empty for nothing.
+        options: Options that the host is started with, by its own names.
         hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
@@ -255,6 +256,7 @@ class Scenario:
     git: bool = False
     worktree: str = ""
     setup: Literal["", "init", "maintenance"] = ""
+    options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)

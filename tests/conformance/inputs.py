@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_hookharness import hosts
@@ -17,63 +16,17 @@ from pytest_hookharness.model.trace import Fire
 
 from .dialects import Dialect
 from .rows import Row
+from .sessions import claude_code, codex, gemini_cli, openhands, qwen_code
+from .sessions.session import WORK, Session
 from .staging import PLACE, Simulate, Terms, scenario
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
-    """
-    What takes place in a session.
-
-    Attributes:
-        acts: What the agent does, and what happens to it.
-        keys: Further keys of the scenario.
-        quiet: Events without a hook, where one would change what happens.
-        said: What the hook of an event prints, as a word of the shell.
-    """
-
-    acts: Sequence[Mapping[str, Any]]
-    keys: Mapping[str, Any] = field(default_factory=dict)
-    quiet: Sequence[str] = ()
-    said: Mapping[str, str] = field(default_factory=dict)
-
-
-_WORK: Sequence[Mapping[str, Any]] = (
-    {"say": "I will run a command"},
-    {"run": "echo hi > ran.txt; echo visible"},
-    {"edit": {"file": "new.txt", "text": "abc\n"}},
-    {"read": "nope.txt"},
-    {"run": "exit 3"},
-    {"stop": "All done."},
-)
-_SUBAGENT: Sequence[Mapping[str, Any]] = (
-    {"subagent": {"prompt": "SUBTASK do sub", "text": "sub done"}},
-    {"stop": "All done."},
-)
-
-# By host, by the name of the recorded session; one that is not here is played as the plain one.
+# By host, by the name of the recorded session; one that is not there is played as the plain one.
 SESSIONS: Mapping[str, Mapping[str, Session]] = {
-    "claude-code": {
-        "plain": Session(acts=_WORK, quiet=("PermissionRequest",)),
-        "perm": Session(acts=_WORK),
-        "instr": Session(acts=_WORK, keys={"files": {"CLAUDE.md": "Be brief.\n"}}),
-        "compact": Session(acts=({"stop": "All done."}, {"compact": "manual"})),
-        "subagent": Session(acts=_SUBAGENT, quiet=("PermissionRequest",)),
-        "cwd": Session(acts=({"run": "mkdir sub; ln -s ../place sub; cd sub"}, {"stop": "All done."})),
-        "tasks": Session(
-            acts=(
-                {"tool": {"name": "TaskCreate", "input": {"subject": "one", "description": "first"}}},
-                {"tool": {"name": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}},
-                {"stop": "All done."},
-            )
-        ),
-        "expand": Session(
-            acts=({"stop": "All done."}, {"prompt": "/greet you"}, {"stop": "All done."}),
-            keys={"files": {".claude/commands/greet.md": "Say hello to $ARGUMENTS.\n"}},
-        ),
-        "setup": Session(acts=_WORK, keys={"setup": "init"}),
-        "worktree": Session(acts=_WORK, keys={"worktree": "new"}, said={"WorktreeCreate": '"$PWD"'}),
-    },
+    "claude-code": claude_code.SESSIONS,
+    "codex": codex.SESSIONS,
+    "gemini-cli": gemini_cli.SESSIONS,
+    "qwen-code": qwen_code.SESSIONS,
+    "openhands": openhands.SESSIONS,
 }
 
 
@@ -82,7 +35,7 @@ def session_of(host: str, name: str) -> Session:
     The session of a host that was recorded under a name.
     """
     sessions = SESSIONS.get(host.partition("@")[0], {})
-    return sessions.get(name) or sessions.get("plain") or Session(acts=_WORK)
+    return sessions.get(name) or sessions.get("plain") or Session(acts=WORK)
 
 
 def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:

@@ -57,7 +57,17 @@ class Row:
         """
         Whether it belongs to the fifth that no profile was written by.
         """
-        return int(hashlib.sha256(self.id.encode()).hexdigest()[:8], 16) % 5 == 0
+        return self._draw(5) == 0
+
+    @property
+    def in_quick_run(self) -> bool:
+        """
+        Whether it is among the fifth that is played in every run, whichever its host.
+        """
+        return self._draw(5) == 1
+
+    def _draw(self, parts: int) -> int:
+        return int(hashlib.sha256(self.id.encode()).hexdigest()[:8], 16) % parts
 
 
 def rows() -> tuple[Row, ...]:

@@ -82,13 +82,15 @@ def play(
     finished: tuple[int, ...] = (),
     perform: Callable[[hosts.PerformCall], Performance] | None = None,
     most: int = 2000,
+    profile: hosts.Profile | None = None,
+    files: Mapping[str, str] | None = None,
     **given: Any,
 ) -> Play:
     """
     Play a session: acts in order, and an answer for each hook that is asked.
     """
-    profile = hosts.find("claude-code")
-    configuration = hosts.configure(profile, {}, inline=settings)
+    profile = profile or hosts.find("claude-code")
+    configuration = hosts.configure(profile, files or {}, inline=settings)
     facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp/x", seed=7, **given)
     script = iter(acts)
     result = Play()
@@ -102,9 +104,9 @@ def play(
             case hosts.RunHooks():
                 runs = tuple(answer(request, index) for index in range(len(request.hooks)))
                 progress = hosts.advance(progress.session, hosts.Fired(runs=runs, finished=finished))
-                assert progress.decision is not None
-                result.decisions.append(progress.decision)
-                result.replies += progress.replies
+                if progress.decision is not None:
+                    result.decisions.append(progress.decision)
+                    result.replies += progress.replies
             case hosts.PerformCall():
                 done = perform(request) if perform else Performance(exit=0, stdout="visible\n")
                 progress = hosts.advance(progress.session, done)

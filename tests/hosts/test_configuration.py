@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
+from pytest_hookharness.hosts.rules.configuring import Effect
 
 USER, PROJECT = "home/.claude/settings.json", "workspace/.claude/settings.json"
 LOCAL = "workspace/.claude/settings.local.json"
@@ -131,7 +132,7 @@ def test_one_bad_entry_turns_off_its_file_only(profile):
 
 def test_a_host_may_keep_the_rest(profile):
     """A host whose rule is to drop only the bad entry keeps the others."""
-    kind = replace(profile, config=replace(profile.config, one_bad_voids_file=False))
+    kind = replace(profile, config=replace(profile.config, otherwise=Effect.DROPS))
     inline = {"Stop": ["./x", {"type": "shell", "command": "./y"}]}
 
     assert commands(hosts.configure(kind, {}, inline=inline)) == ["./x"]

@@ -312,7 +312,8 @@ def test_all_refusals_of_a_stop_are_told_in_the_order_of_ending(play, ended, tal
 
 def test_another_profile_value_changes_the_outcome(profile):
     """With another rule in the reply part the same answer is read otherwise, so no row is wired in."""
-    other = replace(profile, replies=replace(profile.replies, refusing_code=3))
+    codes = tuple(code for code in profile.replies.codes if code.codes != (2,))
+    other = replace(profile, replies=replace(profile.replies, codes=codes))
     hook = hosts.configure(profile, {}, inline={"Stop": "./x"}).hooks[0]
     run = Process(ending=Exited(2))
 

@@ -131,7 +131,7 @@ def test_a_host_may_have_no_file_for_variables(profile):
 
 def test_a_plugin_has_a_folder_for_its_data(launch):
     """The hooks of a plugin, and no others, are given a folder for data."""
-    plugin = launch(Hook(event="Stop", command="x", env={"CLAUDE_PLUGIN_ROOT": "/plugins/p"})).env
+    plugin = launch(Hook(event="Stop", command="x", plugin="/plugins/p")).env
 
     assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p"
     assert "CLAUDE_PLUGIN_DATA" not in launch(Hook(event="Stop", command="x")).env
@@ -150,7 +150,7 @@ def test_default_limits(launch, event, limit):
 def test_the_budget_at_the_end_of_a_session(launch):
     """A limit of one hook raises the budget of all others, up to a minute, and a plugin's does not."""
     hook = Hook(event="SessionEnd", command="x")
-    slow, plugin = replace(hook, timeout=5.0), replace(hook, timeout=9.0, env={"CLAUDE_PLUGIN_ROOT": "/p"})
+    slow, plugin = replace(hook, timeout=5.0), replace(hook, timeout=9.0, plugin="/p")
 
     assert launch(hook, siblings=(hook, slow, plugin)).limit == 5.0
     assert launch(hook, siblings=(hook, replace(slow, timeout=90.0))).limit == 60.0

@@ -1,0 +1,42 @@
+"""
+This module is concerned with roles: what an event is for, whatever a host calls it.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import enum
+
+
+class Role(enum.Enum):
+    """
+    What an event is for, whatever the host calls it. A session knows events only by this.
+    """
+
+    WORKTREE = "worktree"
+    SETUP = "setup"
+    SESSION_START = "session start"
+    INSTRUCTIONS = "instructions"
+    EXPANSION = "expansion of a prompt"
+    PROMPT = "prompt"
+    MESSAGE = "message"
+    BEFORE_TOOL = "before a tool"
+    PERMISSION = "permission"
+    AFTER_TOOL = "after a tool"
+    TOOL_FAILED = "after a failed tool"
+    AFTER_BATCH = "after all tools"
+    TASK_CREATED = "task made"
+    TASK_COMPLETED = "task done"
+    FOLDER_CHANGED = "current folder changed"
+    SUBAGENT_START = "subagent start"
+    SUBAGENT_STOP = "subagent stop"
+    STOP = "stop"
+    BEFORE_COMPACT = "before compaction"
+    AFTER_COMPACT = "after compaction"
+    SESSION_END = "session end"
+    BEFORE_MODEL = "before a request to the model"
+    TOOL_CHOICE = "choice of tools for a request"
+    AFTER_MODEL = "after an answer of the model"
+    NOTIFICATION = "notice for the person"
+    OTHER = "other"

@@ -1,0 +1,121 @@
+"""
+This module is concerned with the rules of guards: a host's own nets against endless turns.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pytest_hookharness.hosts.rules.configuring import KeyPath
+from pytest_hookharness.model.protocol import Rule
+
+
+class Resets(enum.Enum):
+    """
+    What begins the count of refusals in a row again.
+    """
+
+    NOTHING = "nothing but the next prompt"
+    CALLS_DONE = "a tool call that is carried out"
+    CALLS_TRIED = "any tool call"
+
+
+class Capped(enum.Enum):
+    """
+    What the host does at the cap.
+    """
+
+    OVERRIDES = "it sets the refusal aside"
+    ERRS = "it ends the run with an error"
+    ASKS_NO_MORE = "it asks the hooks of a stop no more"
+
+
+class FlagUse(enum.Enum):
+    """
+    When hooks of a stop are told that the agent goes on because of one.
+    """
+
+    STAYS = "after the first refusal, until the next prompt"
+    RESET_BY_CALLS = "after a refusal, until a tool call"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardRules:
+    """
+    The host's own net against endless refusals of a stop.
+
+    Attributes:
+        cap: Which refusals in a row it honours: this many; ``None`` if it has no net.
+        on: Whether the refusal of this number is the one that is set aside; otherwise the one after it.
+        low: What a cap below one acts as; ``None`` if it switches the net off.
+        most: What a larger cap acts as.
+        variable: The variable of its environment that sets the cap.
+        setting: Where the cap stands in the settings.
+        option: The option that sets it.
+        per_hook: The key of a handler that sets the cap for it, ``null`` for none; empty for no such key.
+        resets: What begins the count again.
+        then: What happens at the cap.
+        status: The host's own word for a run that ended so.
+        flag: When the flag of a stop is set.
+        rules: Where this is known from: ``cap``, ``cap across refused calls``, ``counted``, ``off``,
+            ``reset``, as far as they can be; ``no cap`` for a host without a net.
+    """
+
+    cap: int | None = None
+    on: bool = False
+    low: int | None = None
+    most: int | None = None
+    variable: str = ""
+    setting: KeyPath = ()
+    option: str = ""
+    per_hook: str = ""
+    resets: Resets = Resets.NOTHING
+    then: Capped = Capped.OVERRIDES
+    status: str = ""
+    flag: FlagUse = FlagUse.STAYS
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRules:
+    """
+    How many moves the host lets an agent make in one turn.
+
+    Attributes:
+        most: How many; a stop that is the last of them asks no hooks.
+        option: The option that sets it.
+        status: The host's own word for a run that ended so.
+        rule: Where this is known from.
+    """
+
+    most: int
+    option: str = ""
+    status: str = ""
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StuckRules:
+    """
+    How the host sees that an agent goes round in circles.
+
+    Attributes:
+        look: Why the newest moves are taken for a circle, empty if they are not. Each is a kind (``call``,
+            ``failed``, ``stop``, ``told``) and a digest of what was done and what came of it.
+        remembered: How many moves are looked at.
+        option: The option that switches it off with ``false``.
+        status: The host's own word for a run that ended so.
+        rule: Where this is known from.
+    """
+
+    look: Callable[[tuple[tuple[str, str], ...]], str]
+    remembered: int = 20
+    option: str = ""
+    status: str = "stuck"
+    rule: Rule

@@ -1,0 +1,59 @@
+"""
+This module is concerned with the rules by which a host runs a hook.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pytest_hookharness.model.processes import KillPolicy, Stdio
+from pytest_hookharness.model.protocol import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessRules:
+    """
+    How the host runs a hook.
+
+    Attributes:
+        shell: What a command line is given to.
+        stdio: What the standard streams are.
+        newline: Whether a newline follows the JSON.
+        own_session: Whether the host starts it in a session of its own.
+        pipe_wait: How long output is waited for once the process has ended; ``None`` for until the limit,
+            which cuts it then like a hook that still runs.
+        kill: How a hook that takes too long is ended.
+        one_by_one: Whether the hooks of an event run one after the other. A group can ask for that too.
+        env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, and ``event`` in
+            lower case, ``event_name`` as it is and ``tool``. One whose template is nothing but a word
+            without a value is left out.
+        kept: Variables of those that are left alone if the environment has them.
+        removed: Variables that hooks do not get; names with ``*`` for any characters.
+        filled: Variables whose value is put for ``${NAME}`` in a command that is started without a shell:
+            what their names begin and end with.
+        env_file: The file for variables of later commands; a template like those.
+        plugin_env: Further variables for the hooks of a plugin; templates like those.
+        shared_limit: The variable that sets a shared budget in milliseconds.
+        shared_most: Most seconds that a shared budget is raised to.
+        rules: Where this is known from.
+    """
+
+    shell: tuple[str, ...] = ("/bin/sh", "-c")
+    stdio: Stdio = Stdio.PIPE
+    newline: bool = False
+    own_session: bool = False
+    pipe_wait: float | None = 0.5
+    kill: KillPolicy = KillPolicy()
+    one_by_one: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    filled: tuple[tuple[str, str], ...] = ()
+    env_file: tuple[str, str] = ("", "")
+    plugin_env: Mapping[str, str] = field(default_factory=dict)
+    shared_limit: str = ""
+    shared_most: float = 60.0
+    rules: Mapping[str, Rule]

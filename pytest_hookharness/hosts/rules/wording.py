@@ -1,0 +1,62 @@
+"""
+This module is concerned with the words in which a host tells its agent, and where it writes them down.
+
+Middle floor: hosts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pytest_hookharness.hosts.transcripts import Line
+from pytest_hookharness.model.protocol import Json, Payload, Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """
+    The words in which the agent's model is told; ``str.format`` templates.
+
+    Attributes:
+        label: How an event is called where it has a target.
+        refusal: What a refused tool call gives; over ``label``, ``reason``, ``event``, ``tool`` and
+            ``subject``, the command or file of the call.
+        asked: What a call gives that somebody would have to be asked about.
+        feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (its
+            file).
+        blocked: The notice that goes before it, or stands for it where nothing is held up; empty for none.
+        context: A text that a hook adds.
+        modified: What is put behind the result of a call whose input a hook changed; over ``changed``,
+            the keys. Empty for nothing.
+        denied: A refused permission for which no reason was given.
+    """
+
+    label: str = "{event}"
+    refusal: str = "{reason}"
+    asked: str = "{reason}"
+    feedback: str = "{reason}"
+    blocked: str = ""
+    context: str = "{text}"
+    modified: str = ""
+    denied: str = "Permission to use {tool} was denied."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TranscriptRules:
+    """
+    Where the host writes the conversation.
+
+    Attributes:
+        path: A template over ``home``, ``slug`` and ``session``, ``short`` (eight digits of that),
+            ``project`` (name of the folder), ``year`` ``month`` ``day`` ``hour`` ``minute`` and ``second``.
+            Empty if it writes none.
+        subagent_path: The same for a subagent, over ``agent`` as well; empty if it writes none.
+        hold: A line with a message in it: the line, its kind, the message, and further keys.
+        rule: Where this is known from.
+    """
+
+    path: str = ""
+    subagent_path: str = ""
+    hold: Callable[[Line, str, Payload, Mapping[str, Json]], dict[str, Json]] = Line.hold
+    rule: Rule
