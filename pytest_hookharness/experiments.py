@@ -12,7 +12,9 @@ from typing import Literal
 
 from pytest_hookharness.history import History
 from pytest_hookharness.judging.ends import End
-from pytest_hookharness.judging.likeness import like_period
+from pytest_hookharness.judging.fingerprint import same
+from pytest_hookharness.judging.lasso import Lasso
+from pytest_hookharness.judging.likeness import like_periods
 from pytest_hookharness.judging.parting import Clock, Irregular, Pattern, recognise
 from pytest_hookharness.model.probes import Probing, Reaction, Valve
 from pytest_hookharness.model.trace import Hooked
@@ -54,6 +56,9 @@ class Experiments:
         self._started = time.time()
         self._driven: Valve | None = None
         self._not_before = 3
+        self._misses = 0
+        # Turns before which a period is not tried again.
+        self._lawless: dict[int, int] = {}
 
     def recurring(self, period: int) -> End | None:
         """
@@ -70,6 +75,21 @@ class Experiments:
             return self._end("valve", _beyond(probing.valve, self._most_turns))
         return self._end("valve", probing.unclear) if probing.unclear else self._end("lasso")
 
+    def ticked(self, lasso: Lasso) -> bool:
+        """
+        Whether a lap was not gone round alike only because a clock went on meanwhile.
+
+        If so, the states of that lap are taken for what they are: each at another time.
+        """
+        later = [turn + lasso.period for turn in range(lasso.stem, lasso.stem + lasso.period + 1)]
+        states = self._history.states
+        differing = [turn for turn in later if not same(states[turn - lasso.period], states[turn])]
+        if not all(self._history.ticked(turn - lasso.period, turn, self._clock) for turn in differing):
+            return False
+        for turn in differing:
+            self._history.blur(turn)
+        return True
+
     def moving(self) -> End | None:
         """
         The end of a run whose turns are alike, if experiments show one.
@@ -81,11 +101,11 @@ class Experiments:
             return None
         if turn < self._not_before or len(self.made) >= _MOST_PROBINGS:
             return None
-        period = like_period(turn, self._history.likeness)
-        pattern = self._pattern(turn, period) if period is not None else None
-        if period is None or pattern is None:
+        probing = self._look(turn)
+        if probing is None:
+            self._misses += 1
+            self._not_before = turn + 1 + self._misses // 8
             return None
-        probing = self._probe(period, pattern)
         if probing.inert:
             return self._end("probed")
         self._not_before = turn + 5 * len(self.made)
@@ -95,6 +115,23 @@ class Experiments:
         if valve.turn is None or valve.turn > self._most_turns:
             return self._end("valve", _beyond(valve, self._most_turns))
         self._driven = valve
+        return None
+
+    def _look(self, turn: int) -> Probing | None:
+        """
+        The first probing of a period whose parts move by laws, if there is one.
+        """
+        for period in like_periods(turn, self._history.likeness):
+            if turn < self._lawless.get(period, 0):
+                continue
+            pattern = self._pattern(turn, period)
+            if pattern is None:
+                continue
+            probing = self._probe(period, pattern)
+            if not probing.lawless:
+                return probing
+            self.made.pop()
+            self._lawless[period] = turn + max(3, turn // 2)
         return None
 
     @property
@@ -133,6 +170,7 @@ class Experiments:
         steps = tuple(step for step in player.steps if step.turn > player.turn - period)
         fires = [fire for step in steps if isinstance(step.exchange, Hooked) for fire in step.exchange.fires]
         lap = Lap(
+            before=self._history.moment(player.turn - period),
             moment=player.moment,
             period=period,
             steps=steps,

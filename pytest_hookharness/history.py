@@ -16,11 +16,13 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.likeness import LONGEST, Likeness, conduct
 from pytest_hookharness.judging.outlines import outline
+from pytest_hookharness.judging.parting import Clock, same_but_for_stamps
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.trace import Entry, State, Step
 from pytest_hookharness.playing import Moment
 
 Files = Mapping[str, bytes | None]
+BLURRED = "a clock went on while it was compared"
 
 
 class History:
@@ -82,18 +84,46 @@ class History:
             moment, saw, steps = self._turns[turn]
             state, position = self.states[turn], self._reworded(moment.agent).position
             # What cannot be compared is like nothing else.
-            unlike = turn if state.opaque or position.opaque else 0
+            unlike = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
             told = [*map(_outlined, saw.messages)]
-            standing = [unlike, dict(state.visible), state.environment, position.text, moment.answers, told]
+            standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
             text = json.dumps(standing, sort_keys=True, default=str)
             self._likenesses[turn] = Likeness(conduct=conduct(steps), standing=text)
         return self._likenesses[turn]
+
+    def moment(self, turn: int) -> Moment:
+        """
+        Where host and agent stood after a turn.
+        """
+        return self._turns[turn][0]
 
     def written(self, turn: int) -> Files:
         """
         The contents after a turn of what was written since the beginning, as far as they are known.
         """
         return self._contents.get(turn, {})
+
+    def ticked(self, first: int, again: int, clock: Clock) -> bool:
+        """
+        Whether the states after two turns differ in nothing but times of the present.
+        """
+        one, other = self.states[first], self.states[again]
+        if (one.visible, one.agent, one.environment) != (other.visible, other.agent, other.environment):
+            return False
+        before, after = self.written(first), self.written(again)
+        return all(
+            change.how == "content"
+            and before.get(change.path) is not None
+            and same_but_for_stamps(before.get(change.path), after.get(change.path), clock)
+            for change in changes(one, other)
+        )
+
+    def blur(self, turn: int) -> None:
+        """
+        Take the state after a turn for one that equals no other.
+        """
+        self.states[turn] = replace(self.states[turn], opaque=BLURRED)
+        self._likenesses.pop(turn, None)
 
     def moved(self, turns: tuple[int, ...]) -> tuple[Files, ...] | str:
         """

@@ -17,7 +17,7 @@ from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.inquiry import Conclusion, Experiment, inquire
 from pytest_hookharness.judging.likeness import difference
-from pytest_hookharness.judging.parting import Clock, Files, Pattern, find_stamps
+from pytest_hookharness.judging.parting import Clock, Files, Pattern, find_stamps, same_but_for_stamps
 from pytest_hookharness.model.parts import Part, Push, Pushing
 from pytest_hookharness.model.probes import Probe, Probing, Reaction, Seen, Valve
 from pytest_hookharness.model.trace import Entry, Step
@@ -28,6 +28,8 @@ from pytest_hookharness.stage import Stage
 # Seconds: what takes longer is not played several times over just to see whether time matters.
 _LONG_LAP = 1.5
 _TIMES_AS_LONG = 10
+# Laps that an agent is taken through; more files are not made either.
+_MOST_LAPS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +38,8 @@ class Lap:
     A lap that really took place, with which experiments are compared.
 
     Attributes:
-        moment: Where host and agent stood at its end.
+        before: Where host and agent stood at its beginning.
+        moment: Where they stood at its end.
         period: Its length in turns.
         steps: What took place in it.
         files: The covered files at its end.
@@ -44,6 +47,7 @@ class Lap:
         wall: Seconds that it took.
     """
 
+    before: Moment
     moment: Moment
     period: int
     steps: tuple[Step, ...]
@@ -95,6 +99,7 @@ class Prober:
         self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
+        self._farthest: tuple[Files, Seen] = ({}, Seen(reaction=Reaction.SAME))
 
     def probe(self) -> Probing:
         """
@@ -130,6 +135,7 @@ class Prober:
             probes=tuple(self._probes),
             valve=self._valve(conclusion),
             unclear=conclusion.unclear,
+            lawless=conclusion.lawless,
             limits=(*self._limits(conclusion, slow=slow),),
         )
 
@@ -149,17 +155,25 @@ class Prober:
         """
         Play the lap that is known once more, from the state of one lap ago.
 
-        It must come out the same. Numbers that do not (process numbers, run times) do not follow from the
-        state, and are not taken for counters any longer.
+        It must come out the same. Numbers that do not (process numbers, run times, the host's own) do not
+        follow from the files, and are not taken for counters any longer.
         """
         if self._pattern is None:
             return None
         push = Push(parts=tuple(range(len(self._parts))), how=Pushing.OLDER)
         before = self._pattern.pushed(push)
-        seen = self._experiment(push, rehearsal)
+        # The host goes on numbering as it did: what follows that does not follow the files.
+        moment = replace(self._lap.moment, agent=self._lap.before.agent)
+        seen = self._experiment(push, rehearsal, moment)
         if seen.reaction is Reaction.EFFECT:
             self._pattern = self._pattern.relaxed(before, self._left)
-            seen = self._experiment(push, rehearsal)
+            seen = self._experiment(push, rehearsal, moment)
+        if seen.reaction is not Reaction.DECISION:
+            names = [self._parts[place].place for place in self._pattern.lawless(before, self._left)]
+            if names:
+                return Conclusion(
+                    unclear=f"{', '.join(names)} goes on by a rule that is not seen", lawless=True
+                )
         if seen.reaction is Reaction.SAME:
             return None
         return Conclusion(unclear=f"the same lap, played once more, went another way: {seen.what}")
@@ -176,15 +190,29 @@ class Prober:
                 return conclusion
         return Conclusion()
 
-    def _experiment(self, push: Push, rehearsal: Rehearsal) -> Seen:
+    def _experiment(self, push: Push, rehearsal: Rehearsal, moment: Moment | None = None) -> Seen:
         before = self._change(push, rehearsal)
-        player = rehearsal.player()
+        if push.how is Pushing.AHEAD and before and before == self._farthest[0]:
+            # Growth is bounded: beyond that there is nothing new to see.
+            rehearsal.put_back()
+            return self._farthest[1]
+        player = rehearsal.player(moment or self._ahead(push))
         seen = self._play(player)
         if seen.reaction is Reaction.SAME:
             seen = self._effect(push, before, rehearsal)
         self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, fires=player.fired))
+        self._farthest = (before, seen) if push.how is Pushing.AHEAD else self._farthest
         rehearsal.put_back()
         return seen
+
+    def _ahead(self, push: Push) -> Moment:
+        """
+        Where host and agent stand after the laps that everything together is pushed ahead.
+        """
+        moment, laps = self._lap.moment, min(push.laps, _MOST_LAPS)
+        if push.how is not Pushing.AHEAD or len(push.parts) < len(self._parts):
+            return moment
+        return replace(moment, agent=moment.agent.further(self._lap.before.agent, laps))
 
     def _change(self, push: Push, rehearsal: Rehearsal) -> Files:
         files: Files = {}
@@ -231,10 +259,15 @@ class Prober:
         followed = {*before, *(pattern.paths if pattern is not None else ())}
         differing = {change.path for change in changes(self._lap.files, stage.files)}
         rest = sorted(path for path in differing - followed if not _holds(path, followed | differing))
+        clock = replace(self._clock, now=time.time())
         self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
+        for path in rest:
+            # A time of few digits is the same in some laps, and then is not.
+            if same_but_for_stamps(self._lap.written.get(path), self._left[path], clock):
+                del self._left[path]
+        rest = [path for path in rest if path in self._left]
         what = ""
         if pattern is not None:
-            clock = replace(self._clock, now=time.time())
             what = pattern.departure({**pattern.newest, **before}, self._left, clock)
             if pattern.clipped(push):
                 # What could not be grown as far as the rest was pushed no longer fits it.

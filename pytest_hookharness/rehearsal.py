@@ -109,11 +109,11 @@ class Rehearsal:
     ) -> None:
         self.put_back()
 
-    def player(self) -> Player:
+    def player(self, moment: Moment | None = None) -> Player:
         """
-        A player that goes on from the moment at which the rehearsal began.
+        A player that goes on from a moment; from the one at which the rehearsal began if none is given.
         """
-        return Player.at(self._stage, self._moment)
+        return Player.at(self._stage, moment or self._moment)
 
     def put_back(self) -> None:
         """

@@ -213,6 +213,9 @@ class _Loop:
         # Once the lap is over; later turns are at other places of the cycle.
         if sure is None or self.lasso is None or self.turn != self.lasso.last:
             return None
+        if not sure and self.experiments.ticked(self.lasso):
+            self.lasso = None
+            return None
         self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
         if self.stage.scenario.until == "guard":
             return None

@@ -22,17 +22,32 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
 _LONGEST = 1 << 18
 _MOST = 40
+_SHORT = 1 << 12
+_MOST_FILES = 200
 
 
 def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
     """
-    The smallest whole numbers above 1 in the commands of some fires, and in the scripts that these name.
+    The smallest whole numbers above 0 in the commands of some fires and the scripts that these name.
+
+    Those in short files of the workspace are among them, for limits are written there too.
     """
     found: set[int] = set()
+    for path in _short_files(stage):
+        found |= {int(number) for number in _NUMBER.findall(_read(path))}
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
         for text in _texts(stage, fire):
             found |= {int(number) for number in _NUMBER.findall(text)}
-    return tuple(sorted(number for number in found if number > 1)[:_MOST])
+    return tuple(sorted(number for number in found if number > 0)[:_MOST])
+
+
+def _short_files(stage: Stage) -> Iterator[Path]:
+    paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
+    for path in paths[:_MOST_FILES]:
+        name, _, rest = path.partition("/")
+        place = stage.workspace.root / rest
+        if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _SHORT:
+            yield place
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ import types
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.agents.behaviours import BEHAVIOURS, BehaviourFunction, begin
+from pytest_hookharness.agents.behaviours import BEHAVIOURS, STEADY, BehaviourFunction, begin
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,
@@ -44,10 +44,13 @@ class Position:
     Attributes:
         text: Equal texts mean that the agent will act alike from here on if it sees alike.
         opaque: Why that cannot be said, if it cannot.
+        stance: The same without the counts of a behaviour that counts for ever: equal ones mean that it
+            will act alike but for numbers.
     """
 
     text: str
     opaque: str = ""
+    stance: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +138,21 @@ class Agent:
         """
         head = f"act {self.place}, queue {self.queue!r}, reacted {self.reacted!r}"
         if not self.seen:
-            return Position(head)
+            return Position(head, stance=head)
         _, generator = self.play()
+        name = self.script.then.name
+        steady = name in STEADY and self.behaviours.get(name) is BEHAVIOURS[name]
         try:
-            return Position(f"{head}, {self.script.then.name} {_frames(generator)}")
+            text, stance = _frames(generator), _frames(generator, counts=not steady)
+            return Position(f"{head}, {name} {text}", stance=f"{head}, {name} {stance}")
         except _Opaque as reason:
             return Position(head, f"behaviour {self.script.then.name!r} remembers {reason}")
+
+    def further(self, earlier: Agent, laps: int) -> Agent:
+        """
+        The agent after as many more laps as the one since an earlier time, if it sees the same in each.
+        """
+        return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * laps)))
 
 
 class _Opaque(Exception):
@@ -149,26 +161,29 @@ class _Opaque(Exception):
     """
 
 
-def _frames(generator: object) -> str:
+def _frames(generator: object, *, counts: bool = True) -> str:
     parts = []
     while generator is not None:
         frame = getattr(generator, "gi_frame", None)
         if frame is None:
             raise _Opaque(f"an iterator ({type(generator).__name__}) instead of a generator")
         inner = getattr(generator, "gi_yieldfrom", None)
-        values = {name: _plain(name, value) for name, value in sorted(frame.f_locals.items())}
-        parts.append(f"at {frame.f_lasti} with {values} on {_stack(generator, inner)}")
+        values = {
+            name: _plain(name, value) if counts or type(value) is not int else "a count"
+            for name, value in sorted(frame.f_locals.items())
+        }
+        parts.append(f"at {frame.f_lasti} with {values} on {_stack(generator, inner, whole=counts)}")
         generator = inner
     return " in ".join(parts)
 
 
-def _stack(generator: object, inner: object) -> list[str]:
+def _stack(generator: object, inner: object, *, whole: bool) -> list[str]:
     # The iterator of a running ``for`` loop is no local variable, yet decides what comes next.
     # Only the collector can see it; what else it shows are the locals again, which does no harm.
     return [
         _plain("for loop", value)
         for value in gc.get_referents(generator)
-        if value is not inner and not isinstance(value, _MACHINERY)
+        if value is not inner and not isinstance(value, _MACHINERY) and (whole or isinstance(value, Iterator))
     ]
 
 

@@ -123,6 +123,9 @@ BEHAVIOURS: Mapping[str, BehaviourFunction] = {
     for function in (idle, obedient, editing, fixing, promising, quoting, repeating, oscillating)
 }
 
+# These never come to an end of their own, however far they count.
+STEADY = frozenset({"idle", "obedient", "editing", "promising", "quoting", "repeating", "oscillating"})
+
 
 def begin(behaviour: Behaviour, known: Mapping[str, BehaviourFunction], seen: Observation) -> Moves:
     """

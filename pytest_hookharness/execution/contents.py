@@ -17,6 +17,7 @@ from pytest_hookharness.execution.confinement import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.execution.databases import database, is_database, statements
 
 # Bytes of the largest file whose content is looked into.
 LARGEST = 4 << 20
@@ -32,16 +33,17 @@ class Contents:
 
     def read(self, path: str) -> bytes | None:
         """
-        The bytes of a covered file; ``None`` if there is none.
+        The content of a covered file, the statements that make it if it is a database; ``None`` without one.
 
         Raises:
             WorkspaceError: It is no regular file, is larger than 4 MiB, or cannot be read.
         """
-        return read_bytes(self._place(path), most=LARGEST)
+        data = read_bytes(self._place(path), most=LARGEST)
+        return statements(data) if data is not None and is_database(data) else data
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
         """
-        Give files other contents; ``None`` removes one. Where there is none yet, it is made.
+        Give files other contents, in the form of `read`; ``None`` removes one. A missing one is made.
 
         Raises:
             WorkspaceError: A path leads out of the covered folders, or cannot be written.
@@ -53,9 +55,18 @@ class Contents:
                     place.unlink(missing_ok=True)
                     continue
                 make_folders(place.parent)
-                write_bytes(place, data)
+                write_bytes(place, self._as_kept(place, data))
             except OSError as error:
                 raise WorkspaceError(place, f"cannot be changed: {error.strerror or error}") from error
+
+    def _as_kept(self, place: Path, data: bytes) -> bytes:
+        before = read_bytes(place, most=LARGEST)
+        if before is None or not is_database(before) or is_database(data):
+            return data
+        try:
+            return database(data)
+        except ValueError as error:
+            raise WorkspaceError(place, str(error)) from error
 
     def age(self, seconds: float) -> None:
         """

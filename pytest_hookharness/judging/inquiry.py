@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
@@ -28,7 +29,7 @@ _LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
 _RISING = _LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
 _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind.PROCESS})
 _MOST_ALONE = 6
-_MOST_NUMBERS = 12
+_MOST_NUMBERS = 24
 
 Experiment = Generator[Push, Seen, "Conclusion"]
 
@@ -45,6 +46,7 @@ class Conclusion:
         unclear: Why nothing follows; empty if something does.
         alone: Parts that make a difference only where no run is seen to lead, as places.
         timeless: Whether nothing could be learnt about time, because stored times are names to the hooks.
+        lawless: Whether a part moves on by a rule that is not seen.
     """
 
     push: Push | None = None
@@ -52,6 +54,7 @@ class Conclusion:
     unclear: str = ""
     alone: tuple[int, ...] = ()
     timeless: bool = False
+    lawless: bool = False
 
 
 def inquire(
@@ -125,11 +128,24 @@ def _meeting(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[int]:
         start = _whole(part.after)
         if part.kind is not PartKind.COUNTER or start is None or not part.step:
             continue
-        for number in numbers:
+        # A count down comes to 0, wherever that stands.
+        for number in (0, *numbers):
             laps = (number - start) / part.step
             # The hook compares before it counts, or after.
             found |= {around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST}
-    yield from sorted(found)[:_MOST_NUMBERS]
+    yield from sorted({*found, *_crossings(parts)})[:_MOST_NUMBERS]
+
+
+def _crossings(parts: Sequence[Part]) -> Iterator[int]:
+    """
+    After how many laps one counter stands where another does.
+    """
+    counters = [
+        (start, part.step) for part in parts if part.step and (start := _whole(part.after)) is not None
+    ]
+    for (one, step), (other, stride) in combinations(counters, 2):
+        laps = (other - one) / (step - stride) if step != stride else 0
+        yield from (around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST)
 
 
 def _whole(text: str) -> int | None:

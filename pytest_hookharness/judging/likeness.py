@@ -8,7 +8,7 @@ is not looked at here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 
 from pytest_hookharness.judging.outlines import outline
@@ -78,18 +78,17 @@ def _words(step: Step) -> str:
             return f"the event {event}"
 
 
-def like_period(newest: int, likeness: Callable[[int], Likeness | None]) -> int | None:
+def like_periods(newest: int, likeness: Callable[[int], Likeness | None]) -> Iterator[int]:
     """
-    The shortest period after which the newest turn was alike twice, with all turns between; if there is one.
+    The periods after which the newest turn was alike twice, with all turns between; the shortest first.
     """
     for period in range(1, min(LONGEST, (newest - 1) // 2) + 1):
         first, last = likeness(newest - 2 * period), likeness(newest)
         if first is None or last is None:
-            return None
+            return
         lap = range(newest - period + 1, newest + 1)
         if first.standing == last.standing and all(likeness(turn) == likeness(turn - period) for turn in lap):
-            return period
-    return None
+            yield period
 
 
 def _exchange(step: Step) -> str:

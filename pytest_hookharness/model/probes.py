@@ -93,6 +93,7 @@ class Probing:
         valve: Where something else would happen; ``None`` if nowhere as far as was tried.
         unclear: Why nothing follows from the experiments; empty if something does.
         limits: What the experiments did not reach, in sentences.
+        lawless: Whether a part moves on by a rule that is not seen, so that nothing could be foretold.
     """
 
     turn: int
@@ -102,6 +103,7 @@ class Probing:
     valve: Valve | None = None
     unclear: str = ""
     limits: tuple[str, ...] = ()
+    lawless: bool = False
 
     @property
     def inert(self) -> bool:

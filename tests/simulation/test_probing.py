@@ -238,3 +238,17 @@ def test_without_probes(harness, play):
 
     assert isinstance(outcome.verdict, Undecided)
     assert outcome.probings == ()
+
+
+def test_a_clock_that_goes_on_between_two_laps(play):
+    """A second that passes while a lap is gone round once more is no proof of two answers."""
+    # The stamp is the same in two laps and another one in the third, as if a second had passed then.
+    ticking = (
+        "n=$(wc -l < /dev/shm/laps 2>/dev/null || echo 0); echo x >> /dev/shm/laps; "
+        f"now=$(date +%s); [ $n -ge 2 ] && echo $((now - 1)) > t || echo $((now - 2)) > t; {REFUSE}"
+    )
+
+    outcome = play(hooks={"Stop": ticking}, env=OFF, mask=["shm/laps"])
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert "FLAKY" not in [finding.name for finding in outcome.findings]

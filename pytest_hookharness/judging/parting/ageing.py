@@ -59,6 +59,21 @@ def find_stamps(files: Files, clock: Clock) -> Stamps:
     return Stamps(tuple(texts), tuple(parts), clock)
 
 
+def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: Clock) -> bool:
+    """
+    Whether two contents differ in nothing but values near the clock.
+    """
+    first, second = (text_of(content) if content is not None else None for content in (one, other))
+    if first is None or second is None:
+        return one == other
+    return _without_stamps(first, clock) == _without_stamps(second, clock)
+
+
+def _without_stamps(text: str, clock: Clock) -> list[str]:
+    ends = [0, *(place for stamp in stamps_in(text, clock) for place in (stamp.start, stamp.end)), len(text)]
+    return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
+
+
 def _parts(path: str, text: str, found: list[Stamp]) -> Iterator[Part]:
     places = Places(text)
     for stamp in found:

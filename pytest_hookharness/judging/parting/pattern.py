@@ -112,6 +112,16 @@ class Pattern:
         threads = tuple(relaxing.relax(self.threads, before, after))
         return Pattern(threads, targets_of(threads), self.clock)
 
+    def lawless(self, before: Files, after: Files) -> tuple[int, ...]:
+        """
+        The parts that follow from the files by no rule that is seen, from one more look at a lap.
+
+        Args:
+            before: The files before the lap, all parts put back to what they were.
+            after: What the hooks made of them.
+        """
+        return tuple(relaxing.lawless(self.threads, self.targets, before, after))
+
     def told(self, index: int, push: Push) -> str:
         """
         How far one part was pushed, in words for a report.

@@ -19,7 +19,7 @@ from pytest_hookharness.model.parts import Push, Pushing
 
 # How far growth is driven.
 MOST_CHUNKS = 10_000
-MOST_FILES = 2_000
+MOST_FILES = 500
 
 
 def push_thread(

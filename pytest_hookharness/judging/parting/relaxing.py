@@ -15,8 +15,10 @@ from fractions import Fraction
 
 from pytest_hookharness.judging.parting.motions import Counting, lap_of, relaxed
 from pytest_hookharness.judging.parting.sights import Sight, Unlike, chunk_laps, next_laps, sights, successor
+from pytest_hookharness.judging.parting.targets import Target, Where
 from pytest_hookharness.judging.parting.templates import Item, Region, Slot, Template, Values
 from pytest_hookharness.judging.parting.threads import Course, Files, Thread
+from pytest_hookharness.model.parts import PartKind
 
 
 def relax(threads: Sequence[Thread], before: Files, after: Files) -> Iterator[Thread]:
@@ -36,6 +38,33 @@ def relax(threads: Sequence[Thread], before: Files, after: Files) -> Iterator[Th
             continue
         known |= {new.path} if old is None or thread.course is Course.COMES else {new.path, old.path}
         yield _relaxed(thread, new, laps)
+
+
+def lawless(
+    threads: Sequence[Thread], targets: Sequence[Target], before: Files, after: Files
+) -> Iterator[int]:
+    """
+    The numbers that follow from the files, by no rule that is seen, as places in the list of targets.
+
+    A lap that is played again gives them the very same value, so they carry something on; what they will be
+    later is not known.
+    """
+    found: dict[int, Sight] = {}
+    known: set[str] = set()
+    for number, (thread, old) in enumerate(zip(threads, sights(threads, before), strict=True)):
+        new = successor(thread, before, after, known)
+        if isinstance(new, Sight):
+            found[number] = new
+            known |= {new.path} if not isinstance(old, Sight) else {new.path, old.path}
+    for index, target in enumerate(targets):
+        sight, thread = found.get(target.thread), threads[target.thread]
+        if sight is None or target.part.kind is not PartKind.NUMBER or target.where is Where.FILES:
+            continue
+        in_name = target.where is Where.NAME
+        template, values = (thread.name, sight.name) if in_name else (thread.content, sight.content)
+        item = None if template is None else template.items[target.item]
+        if isinstance(item, Slot) and values.slots.get(target.item) == item.newest:
+            yield index
 
 
 def _relaxed(thread: Thread, new: Sight, laps: frozenset[Fraction]) -> Thread:

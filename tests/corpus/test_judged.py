@@ -1,0 +1,108 @@
+"""
+What the judge says of hooks whose truth is known: those of the corpus, and generated ones.
+
+A hook of the corpus is never changed because of what is found here; its label is made by driving it.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.settings import Settings
+
+from .drive import HOOKS
+from .grammar import generate
+from .test_corpus import KNOWN, script_of
+
+TURNS = 600
+# These need no more than a second, and show one mechanism each.
+QUICK = (
+    "always_refuses.sh",
+    "countdown_of_fifty.sh",
+    "fresh_uuid_each_time.sh",
+    "logs_every_stop.sh",
+    "moves_its_own_limit.sh",
+    "starts_over_at_four.sh",
+    "two_counters_in_a_race.sh",
+    "wraps_at_five.sh",
+)
+# What is known of these is less than their label says, or more.
+OPEN = {
+    "commits_at_each_stop.sh": "what git keeps of a commit follows by no rule that is seen",
+    "cooldown_begins_anew.sh": "five minutes without a turn would let it go, which no quick drive can show",
+}
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory):
+    """A harness that plays long enough to reach every end in the corpus."""
+    chosen = Settings(base=tmp_path_factory.mktemp("judged"), turns=TURNS, wall=300.0)
+    with Harness(chosen) as made:
+        yield made
+
+
+def judged(harness, command, *, agent="idle", reach=(), **keys):
+    """The outcome of a Stop hook that no guard ends."""
+    made = scenario_from(
+        {
+            "name": "judged",
+            "hooks": {"Stop": command},
+            "env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"},
+            **keys,
+        }
+    )
+    return harness.simulate(replace(made, script=script_from([], then=agent), reach=tuple(reach)))
+
+
+def agrees(harness, name):
+    """Whether the verdict on a hook of the corpus is its label."""
+    script_of(name)
+    label = KNOWN[name]
+    outcome = judged(harness, str(HOOKS / name), agent=label["agent"], reach=[str(HOOKS)])
+    if label["ends_after"] is None:
+        assert isinstance(outcome.verdict, Undecided if name in OPEN else Livelock), outcome.verdict
+        return
+    assert isinstance(outcome.verdict, Terminated), outcome.verdict
+    if not label["moved_by"]:
+        assert outcome.blocks("Stop") == label["ends_after"]
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_some_hooks_are_judged_as_they_are(harness, name):
+    """A hook of the corpus that ends is driven to its end, and one that never does is a livelock."""
+    agrees(harness, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(KNOWN.keys() - set(QUICK)))
+def test_every_hook_is_judged_as_it_is(harness, name):
+    """Every hook of the corpus is judged by its proved label, or named among those that stay open."""
+    agrees(harness, name)
+
+
+def never_false(harness, seed):
+    """Whether nothing false is said of a generated hook."""
+    made = generate(seed)
+    name = "hook.py" if "python" in made.script.splitlines()[0] else "hook.sh"
+    outcome = judged(harness, f"./{name}", files={name: made.script})
+    told = f"{made.mechanism}: {outcome.verdict}\n{made.script}"
+    if isinstance(outcome.verdict, Livelock):
+        assert made.ends_after is None, told
+    if isinstance(outcome.verdict, Terminated):
+        assert outcome.blocks("Stop") == made.ends_after, told
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nothing_false_is_said_of_some_generated_hooks(harness, seed):
+    """A generated hook that ends is no livelock, and one that terminates does so when it must."""
+    never_false(harness, seed)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", range(500))
+def test_nothing_false_is_ever_said_of_generated_hooks(harness, seed):
+    """Of five hundred generated hooks none is judged against its mechanism."""
+    never_false(harness, seed)
