@@ -1,5 +1,5 @@
 """
-This module is concerned with the shell: ``hookharness run`` and ``hookharness try``.
+This module is concerned with the shell: ``hookharness run``, ``try``, ``hosts``, ``explain`` and ``schema``.
 
 Top floor: a thin door to the same engine as the fixtures and the scenario files.
 """
@@ -24,6 +24,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.explained import explanation, hosts_table
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted
@@ -69,9 +70,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     once.set_defaults(scenario=_from_words, again=_try_again)
 
-    schema = commands.add_parser("schema", help="print the JSON Schema of scenario files")
-    schema.set_defaults(scenario=None)
+    _add_tellers(commands.add_parser)
     return parser
+
+
+def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """
+    Commands that only tell something.
+    """
+    known = add("hosts", help="list the hosts that can be played, and how well each is known")
+    known.set_defaults(scenario=None, told=lambda _: hosts_table(list(map(hosts.summarise, hosts.known()))))
+    means = add("explain", help="tell what each way in which a hook can end means to a host")
+    means.add_argument("host", metavar="HOST", help="a host, with or without a version")
+    means.add_argument("event", metavar="EVENT", nargs="?", default="", help="one of its events (all)")
+    means.set_defaults(
+        scenario=None, told=lambda given: explanation(hosts.explain(hosts.find(given.host), given.event))
+    )
+    schema = add("schema", help="print the JSON Schema of scenario files")
+    schema.set_defaults(scenario=None, told=lambda _: json.dumps(loading.schema(), indent=2))
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -95,20 +111,29 @@ def _from_file(arguments: argparse.Namespace) -> Scenario:
     return pick(arguments.item)
 
 
-def _from_words(arguments: argparse.Namespace) -> Scenario:
-    handler = {"type": "command", "command": anchor(arguments.command, Path.cwd())}
+def _handler(arguments: argparse.Namespace) -> dict[str, object]:
+    """
+    The hook as its host's settings would have it, in the short form of all hosts.
+    """
+    config = hosts.find(arguments.host).config
+    handler: dict[str, object] = {} if config.untyped else {config.keys.type: "command"}
+    handler[config.types["command"]] = anchor(arguments.command, Path.cwd())
     if arguments.timeout is not None:
-        handler["timeout"] = arguments.timeout
-    group: dict[str, object] = {"hooks": [handler]}
+        handler[config.keys.timeout] = arguments.timeout
     if arguments.matcher is not None:
-        group["matcher"] = arguments.matcher
+        handler["matcher"] = arguments.matcher
+    return handler
+
+
+def _from_words(arguments: argparse.Namespace) -> Scenario:
+    handler = _handler(arguments)
     acts = [
         {"prompt": FIRST_PROMPT.text},
         {"run": "echo working"},
         {"edit": {"file": "work.txt", "text": "done\n"}},
     ]
     made = loading.scenario_from(
-        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [group]}}
+        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [handler]}}
     )
     hosts.find_event(hosts.find(made.host), arguments.event)
     project = arguments.project.resolve() if arguments.project is not None else None
@@ -171,10 +196,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
-    if arguments.scenario is None:
-        print(json.dumps(loading.schema(), indent=2))
-        return KEPT
     try:
+        if arguments.scenario is None:
+            print(arguments.told(arguments))
+            return KEPT
         return _tell(arguments)
     except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())

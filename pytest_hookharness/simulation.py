@@ -154,7 +154,7 @@ class _Loop:
             if request is None:
                 return End(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
-                return End(how=request.how, turn=self.turn, why=request.why, rule=request.rule)
+                return self._ended(request)
             end = self._look(request)
             if end is not None:
                 return end
@@ -163,6 +163,16 @@ class _Loop:
                 return End(how="turns", turn=self.turn)
             self.pace.let_pass(self.turn)
             player.take(request, act)
+
+    def _ended(self, request: hosts.Ended) -> End:
+        return End(
+            how=request.how,
+            turn=self.turn,
+            why=request.why,
+            rule=request.rule,
+            status=request.status,
+            finishing=tuple(self.stage.profile.turns.finishing),
+        )
 
     @property
     def timely(self) -> bool:
@@ -246,7 +256,10 @@ class _Loop:
             flaky=self.flaky,
             masked=stage.scanner.masked,
             assumptions=self._assumptions(),
-            problems=stage.configuration.problems,
+            problems=(
+                *stage.configuration.problems,
+                *hosts.find_ignored(stage.profile, stage.scenario.options),
+            ),
             configured=tuple(hook.event for hook in stage.configuration.hooks),
             probing=next(reversed(self.experiments.made), None),
         )
@@ -280,4 +293,10 @@ class _Loop:
             notes.append("What git keeps in its store of objects decides nothing.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
+        profile = self.stage.profile
+        if self.lasso is not None or self.experiments.made:
+            limits = (net for net in (profile.steps, profile.stuck) if net is not None)
+            notes += [
+                f"What ends any long run of {profile.id} is left aside: {net.rule.text}." for net in limits
+            ]
         return tuple(notes)

@@ -11,9 +11,11 @@ from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.hosts.events import EventRule, Power
+from pytest_hookharness.hosts.explaining import explain, known_facts, summarise
 from pytest_hookharness.hosts.facts import Facts, facts
 from pytest_hookharness.hosts.launching import env_files, env_folder, launch
 from pytest_hookharness.hosts.matching import select, waves
+from pytest_hookharness.hosts.options import find_ignored
 from pytest_hookharness.hosts.profile import GuardRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.replies import read_reply, refuses_at_once
 from pytest_hookharness.hosts.requests import (
@@ -67,11 +69,14 @@ __all__ = [
     "encode",
     "env_files",
     "env_folder",
+    "explain",
     "facts",
     "find",
     "find_event",
+    "find_ignored",
     "guard_for",
     "known",
+    "known_facts",
     "launch",
     "names",
     "payload_for",
@@ -80,6 +85,7 @@ __all__ = [
     "reconfigure",
     "refuses_at_once",
     "select",
+    "summarise",
     "target_of",
     "waves",
 ]

@@ -174,12 +174,15 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
         session,
         performed=(*session.performed, Performed(call=call.made, result=result, refused=refused)),
         calls_refused=session.calls_refused or refused,
-        batch=(*session.batch, {**_describe(session, call), "tool_response": result.text}),
+        batch=(
+            *session.batch,
+            {**_describe(session, call), "tool_response": result.text, "tool_failed": result.failed},
+        ),
         position=session.position + 1,
     )
     if session.profile.guard.resets is Resets.CALLS_DONE and not refused:
         session = replace(session, streak=0, calls_refused=False)
-    kind = "failed" if result.failed else "call"
+    kind = "failed" if result.failed and result.response is None else "call"
     session = note_move(session, kind, call.made.name, sorted(call.made.input.items()), result.text)
     return session.schedule(*asked, _after(session, call, result))
 
@@ -187,7 +190,8 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
 def _after(session: Session, call: Call, result: ToolResult) -> Ask:
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
     values: dict[str, Json] = {**_describe(session, call), "duration_ms": duration}
-    if result.failed and session.profile.by_role(Role.TOOL_FAILED) is not None:
+    after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
+    if result.failed and (failed is not None or (after is not None and not after.after_failures)):
         values |= {"error": result.text, "is_interrupt": False}
         return Ask(role=Role.TOOL_FAILED, values=values, call=call)
     values |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
@@ -231,7 +235,9 @@ def close_batch(session: Session) -> Session:
         {key: one[key] for key in ("tool_name", "tool_input", "tool_use_id", "tool_response")}
         for one in session.batch
     ]
-    return session.first(Ask(role=Role.AFTER_BATCH, values={"tool_calls": calls}))
+    failed = [bool(one["tool_failed"]) for one in session.batch]
+    values: Payload = {"tool_calls": calls, "tool_calls_failed": failed}
+    return session.first(Ask(role=Role.AFTER_BATCH, values=values))
 
 
 def settle_batch(session: Session, decision: Decision | None) -> Session:

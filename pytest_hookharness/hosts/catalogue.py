@@ -18,9 +18,93 @@ def _claude_code() -> Profile:
     return CLAUDE_CODE
 
 
+def _gemini_cli() -> Profile:
+    from pytest_hookharness.hosts.gemini import GEMINI_CLI  # noqa: PLC0415 - not until it is asked for
+
+    return GEMINI_CLI
+
+
+def _openhands() -> Profile:
+    from pytest_hookharness.hosts.openhands import OPENHANDS  # noqa: PLC0415 - not until it is asked for
+
+    return OPENHANDS
+
+
+def _openhands_pr3183() -> Profile:
+    from pytest_hookharness.hosts.openhands import OPENHANDS_PR3183  # noqa: PLC0415 - likewise
+
+    return OPENHANDS_PR3183
+
+
+def _codex() -> Profile:
+    from pytest_hookharness.hosts.codex import CODEX  # noqa: PLC0415 - not until it is asked for
+
+    return CODEX
+
+
+def _qwen_code() -> Profile:
+    from pytest_hookharness.hosts.qwen import QWEN_CODE  # noqa: PLC0415 - not until it is asked for
+
+    return QWEN_CODE
+
+
+def _qwen_code_0_15_10() -> Profile:
+    from pytest_hookharness.hosts.qwen import QWEN_CODE_0_15_10  # noqa: PLC0415 - likewise
+
+    return QWEN_CODE_0_15_10
+
+
+def _cursor() -> Profile:
+    from pytest_hookharness.hosts.cursor import CURSOR  # noqa: PLC0415 - not until it is asked for
+
+    return CURSOR
+
+
+def _copilot_cli() -> Profile:
+    from pytest_hookharness.hosts.copilot import COPILOT_CLI  # noqa: PLC0415 - not until it is asked for
+
+    return COPILOT_CLI
+
+
+def _antigravity() -> Profile:
+    from pytest_hookharness.hosts.antigravity import ANTIGRAVITY  # noqa: PLC0415 - not until it is asked for
+
+    return ANTIGRAVITY
+
+
+def _kimi() -> Profile:
+    from pytest_hookharness.hosts.kimi import KIMI  # noqa: PLC0415 - not until it is asked for
+
+    return KIMI
+
+
+def _goose() -> Profile:
+    from pytest_hookharness.hosts.goose import GOOSE  # noqa: PLC0415 - not until it is asked for
+
+    return GOOSE
+
+
+def _droid() -> Profile:
+    from pytest_hookharness.hosts.droid import DROID  # noqa: PLC0415 - not until it is asked for
+
+    return DROID
+
+
 # By name and version; the newest version of a host comes first.
 _KNOWN: Mapping[str, Callable[[], Profile]] = {
     "claude-code@2.1.329": _claude_code,
+    "codex@0.169.0": _codex,
+    "gemini-cli@0.61.0": _gemini_cli,
+    "qwen-code@0.24.4": _qwen_code,
+    "qwen-code@0.15.10": _qwen_code_0_15_10,
+    "openhands@1.58": _openhands,
+    "openhands@pr3183": _openhands_pr3183,
+    "cursor@2026-08": _cursor,
+    "copilot-cli@1.0.78": _copilot_cli,
+    "antigravity@1.1.18": _antigravity,
+    "kimi@0.38.0": _kimi,
+    "goose@2026": _goose,
+    "droid@2026-07": _droid,
 }
 
 

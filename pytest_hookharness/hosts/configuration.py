@@ -122,6 +122,15 @@ def _shorten(path: str) -> str:
     return {"workspace": rest, "home": f"~/{rest}"}.get(head, path) if rest else path
 
 
+def locate(source: str, workspace: str, home: str) -> str:
+    """
+    Where the settings are that a hook names as its source, absolute; hooks of no file keep their word.
+    """
+    if source == INLINE or source.startswith(f"{PLUGIN}/"):
+        return source
+    return f"{home}{source[1:]}" if source.startswith("~/") else f"{workspace}/{source}"
+
+
 def _source(
     profile: Profile, name: str, content: Mapping[str, Json], imported: Import | None = None
 ) -> Source:

@@ -71,7 +71,7 @@ def aggregate(
     inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
     outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
     if rule.power is Power.REPLACES and ruling is Ruling.DENY:
-        outputs = ["\n".join(speaker.reasons())]
+        outputs = [profile.wording.replaced.format(reason="\n".join(speaker.reasons()))]
     return Decision(
         event=event,
         ruling=ruling,
@@ -200,7 +200,7 @@ class _Speaker:
             shown = [] if self.rule.merging.context_wins and self.refusals else contexts
             return (*self._notices(), *shown, *self._fed())
         if self.rule.power is Power.TELLS:
-            return (*self._notices(), *contexts)
+            return (*(self._notices() or self.reasons()), *contexts)
         if self.ruling is Ruling.DENY and role is Role.PROMPT:
             return ()
         return tuple(contexts)

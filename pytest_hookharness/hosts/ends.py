@@ -1,15 +1,19 @@
 """
-This module is concerned with ends of turns that no hook decides: a host's limits, and its look for circles.
+This module is concerned with ends of turns that no hook decides: limits, circles, and waiting without end.
 
 Middle floor: hosts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.identifiers import derive_digest
-from pytest_hookharness.hosts.state import Session
+from pytest_hookharness.hosts.state import Close, Session
+from pytest_hookharness.model.processes import Cut, Run, TimedOut
+from pytest_hookharness.model.protocol import Hook, Payload
 
 
 def note_move(session: Session, kind: str, *content: object) -> Session:
@@ -29,7 +33,7 @@ def find_end(session: Session) -> Session | None:
     """
     if not session.in_turn:
         return None
-    return _circle(session) or (_out_of_steps(session) if session.moves else None)
+    return (_out_of_steps(session) if session.moves else None) or _circle(session)
 
 
 def out_of_steps(session: Session) -> bool:
@@ -43,12 +47,13 @@ def out_of_steps(session: Session) -> bool:
     return session.moves >= int(given)
 
 
-def _out_of_steps(session: Session) -> Session | None:
+def _out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
     steps = session.profile.steps
     if steps is None or not out_of_steps(session):
         return None
     why = f"the host lets an agent make {session.moves} moves in a turn"
-    return session.finish("capped", why, steps.rule, steps.status)
+    status = (steps.stopped if stopped else "") or steps.status
+    return session.finish("capped", why, steps.rule, status)
 
 
 def _circle(session: Session) -> Session | None:
@@ -63,7 +68,7 @@ def stop_at_limit(session: Session) -> Session | None:
     """
     The session after a stop that was its last move, so that no hook is asked; ``None`` for any other.
     """
-    return _out_of_steps(session)
+    return _out_of_steps(session, stopped=True)
 
 
 def close_unasked(session: Session) -> Session:
@@ -73,3 +78,31 @@ def close_unasked(session: Session) -> Session:
     guard = session.profile.guard
     why = f"the hooks of a stop are asked no more after {session.streak} refusals"
     return session.finish("capped", why, guard.rules["cap"], guard.status)
+
+
+def find_endless(session: Session, rule: EventRule, runs: Sequence[Run | Payload | None]) -> Hook | None:
+    """
+    The hook among those that were asked whose end the host waits for without end, if there is one.
+
+    Only our patience cut it: the host sends its signals at the limit, and then nothing ends the waiting.
+    """
+    if session.profile.process.kill.close_wait is not None or not rule.waits:
+        return None
+    for hook, run in zip(session.hooks, runs, strict=True):
+        ending = run.ending if isinstance(run, Run) else None
+        if not isinstance(ending, TimedOut) or ending.by is not Cut.PATIENCE:
+            continue
+        limit = hook.timeout if hook.timeout is not None else rule.timeout
+        # A hook that still runs before its limit is yet to get a signal; one that has ended never will.
+        if ending.ended is not None or limit < ending.after:
+            return hook
+    return None
+
+
+def wait_for(session: Session, hook: Hook) -> Session:
+    """
+    The session that waits for a hook without end.
+    """
+    why = f"the host waits for {hook.command!r}, or its output, and nothing ends that"
+    session = session.finish("waiting", why, session.profile.process.rules["kill"])
+    return replace(session, agenda=(Close(),))

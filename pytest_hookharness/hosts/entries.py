@@ -144,7 +144,8 @@ class _Reading:
         except _Unpassable as bad:
             self._complain(bad.path, bad.text, "it is left out", "unpassable")
         else:
-            self.hooks.append(replace(hook, options={**hook.options, **self.source.options}))
+            options = {**hook.options, **self.source.options}
+            self.hooks.append(replace(hook, options=options, foreign=self.source.only))
 
     def _weigh(self, bad: Misshapen) -> bool:
         """
@@ -210,6 +211,11 @@ def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
     if not isinstance(handler, Mapping):
         raise Misshapen(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
+    strange = [key for key in handler if keys.known and key not in keys.known]
+    if strange:
+        told = f"has the key {strange[0]!r}; known are {', '.join(keys.known)}"
+        raise Misshapen(path, Flaw.UNKNOWN_KEY, told)
+    handler = _unalias(keys, handler)
     kind = _kind(config, keys, path, handler)
     runs = config.types["command"]
     words = _args(f"{path}.{keys.args}", handler.get(keys.args) if keys.args else None)
@@ -217,7 +223,10 @@ def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
     command = str(handler.get(runs, "")) if kind == "command" else ""
     _check_passable(f"{path}.{runs}", command)
     _check_passable(f"{path}.{keys.args}", "".join(words or ()))
-    own = (keys.type, runs, keys.args, keys.timeout, *keys.on_failure)
+    own = (keys.type, runs, keys.args, keys.env, keys.timeout, *keys.on_failure)
+    given = handler.get(keys.env) if keys.env else None
+    env = given if isinstance(given, Mapping) else {}
+    _check_passable(f"{path}.{keys.env}", "".join(f"{name}{value}" for name, value in env.items()))
     blocks = any(handler.get(key) == value for key, value in keys.on_failure.items())
     return Hook(
         event=event,
@@ -228,9 +237,15 @@ def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
         timeout=limit,
         on_failure="block" if blocks else "allow",
         source=reading.source.name,
+        env={name: str(value) for name, value in env.items()},
         sequential=bool(config.sequential) and entry.group.get(config.sequential) is True,
         options={key: value for key, value in handler.items() if key not in own and key != "matcher"},
     )
+
+
+def _unalias(keys: HandlerKeys, handler: Mapping[str, Json]) -> Mapping[str, Json]:
+    named = {key: keys.aliases.get(key, key) for key in handler}
+    return {name: handler[name] if name in handler else handler[key] for key, name in named.items()}
 
 
 def _kind(config: ConfigRules, keys: HandlerKeys, path: str, handler: Mapping[str, Json]) -> str:

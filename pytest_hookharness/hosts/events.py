@@ -10,6 +10,7 @@ import enum
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.matching import MatcherRules
 from pytest_hookharness.hosts.rules.merging import Merging
 from pytest_hookharness.hosts.rules.replying import AnswerRules, CodeRule
 from pytest_hookharness.model.protocol import EventFields, Rule
@@ -41,8 +42,11 @@ class EventRule:
         merging: How several replies become one decision.
         codes: What exit codes mean on it; empty for what they mean elsewhere.
         answers: How answers are read on it; ``None`` for as elsewhere.
+        foreign_codes: What exit codes of hooks mean that stand in settings of another host; likewise.
+        foreign_answers: How answers of these are read; ``None`` for like those of others.
         target: The word of the session that matchers are compared with; empty if it has none.
         exact: Whether they are compared letter by letter.
+        matchers: How they match on it; ``None`` for as elsewhere.
         plain: Whether plain text on standard output reaches the agent's model.
         context: Whether a text for the model is read.
         context_continues: Whether such a text keeps the turn going, like a refusal.
@@ -52,6 +56,9 @@ class EventRule:
         shared: Whether all hooks of the event have one time budget together.
         env_file: Whether hooks get a file for variables of later commands.
         ignores: Keys of an answer that mean nothing on this event, although others know them.
+        fails_closed: Whether a failure blocks on it if the handler is configured so.
+        after_failures: Whether it is asked after failed calls too, where no other event is for these.
+        also: The event that this one is a second name of, with an input of its own; it is asked after that.
         unreachable: Why a simulated session never comes to it; empty if it does.
         rule: What is known about it, and from where.
         rests_on: What is assumed about it.
@@ -64,8 +71,11 @@ class EventRule:
     merging: Merging = Merging()
     codes: tuple[CodeRule, ...] = ()
     answers: AnswerRules | None = None
+    foreign_codes: tuple[CodeRule, ...] = ()
+    foreign_answers: AnswerRules | None = None
     target: str = ""
     exact: bool = False
+    matchers: MatcherRules | None = None
     plain: bool = False
     context: bool = False
     context_continues: bool = False
@@ -75,6 +85,9 @@ class EventRule:
     shared: bool = False
     env_file: bool = False
     ignores: tuple[str, ...] = ()
+    fails_closed: bool = True
+    after_failures: bool = True
+    also: str = ""
     unreachable: str = ""
     rule: Rule
     rests_on: tuple[Rule, ...] = ()

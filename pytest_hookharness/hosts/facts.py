@@ -15,6 +15,9 @@ from pytest_hookharness.hosts.commands import PromptCommand
 from pytest_hookharness.hosts.identifiers import derive_moment, derive_uuid
 from pytest_hookharness.hosts.profile import Profile
 
+# The option that sets the permission mode, of a host that has it.
+_MODE = "permission_mode"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -97,7 +100,7 @@ def facts(
     The facts of a session; everything that the host makes up follows from the seed.
     """
     session = derive_uuid(seed, "session")
-    known = {name: rule.default for name, rule in profile.options.items()}
+    known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
     return Facts(
         session_id=session,
         workspace=workspace,
@@ -106,13 +109,13 @@ def facts(
         transcript_path=_transcript(profile, workspace, home, session),
         seed=seed,
         env=dict(env or {}),
-        permission_mode=permission_mode or profile.turns.mode,
+        permission_mode=permission_mode or str(known.get(_MODE, profile.turns.mode)),
         model=profile.model,
         instructions=instructions,
         commands=commands,
         setup=setup,
         worktree=worktree,
-        options={**known, **(options or {})},
+        options=known,
     )
 
 

@@ -161,6 +161,8 @@ GROUPS = Form(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events
 OPEN_GROUPS = Form(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
 # An event has a list of handlers, each with its own matcher.
 FLAT = Form(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
+# The same, with or without groups around the handlers.
+MIXED = Form(_below_hooks, _both, lambda events: {"hooks": dict(events)})
 # Sets of hooks have names, and events below these; a list holds groups or handlers.
 NAMED = Form(_by_name, _both, lambda events: {"inline": _as_groups(events)})
 # One list of handlers, each of which names its event.

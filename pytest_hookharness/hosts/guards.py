@@ -155,5 +155,6 @@ def describe(
     if not stops_refused:
         why = "no stop is refused in a lap, and the guard counts nothing else"
         return Guard(overrides=None, why=why, rule=rules.rules["counted"])
-    why = f"{honoured} refusals in a row are honoured, the next one is overridden"
+    after = "is overridden" if rules.then is Capped.OVERRIDES else f"ends it: {rules.then.value}"
+    why = f"{honoured} refusals in a row are honoured, the next one {after}"
     return Guard(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))

@@ -60,11 +60,12 @@ def select(
     The hooks that an event wakes, each once, in the order of configuration.
     """
     rule = profile.events[event]
+    matchers = rule.matchers or profile.matchers
     chosen: dict[Hashable, Hook] = {}
     for place, hook in enumerate(hooks):
-        if hook.event != event or not _wakes(profile.matchers, rule, hook.matcher, target):
+        if hook.event != event or not _wakes(matchers, rule, hook.matcher, target):
             continue
-        if not _conditioned(profile.matchers, rule, hook, target, tool_input):
+        if not _conditioned(matchers, rule, hook, target, tool_input):
             continue
         same = profile.config.identity
         chosen.setdefault(tuple(_part(hook, name) for name in same) if same else place, hook)

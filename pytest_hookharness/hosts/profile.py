@@ -116,11 +116,12 @@ class Profile:
         events = (event for event in self.events.values() if event.role is role)
         return tuple(event for event in events if not event.tools or tool in event.tools)
 
-    def answers(self, event: str) -> AnswerRules:
+    def answers(self, event: str, *, foreign: bool = False) -> AnswerRules:
         """
-        How answers are read on an event.
+        How answers are read on an event, also those of hooks in settings of another host.
         """
-        return self.events[event].answers or self.replies.answers
+        rule = self.events[event]
+        return (rule.foreign_answers if foreign else None) or rule.answers or self.replies.answers
 
     def tells(self, word: str) -> bool:
         """

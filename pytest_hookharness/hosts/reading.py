@@ -44,6 +44,20 @@ class Reader:
         """
         return Reply(rule=self.rule(rule), fault=fault)
 
+    @property
+    def blocks_on_failure(self) -> bool:
+        """
+        Whether a failure of the hook is a refusal.
+        """
+        return self.event.fails_closed and self.hook.on_failure == "block"
+
+    @property
+    def filler(self) -> str:
+        """
+        What stands in for a reason that was not given.
+        """
+        return self.profile.replies.no_reason.format(event=self.event.name)
+
     def refuse(self, reason: str, rule: str, *, silent: bool = False) -> Reply:
         """
         A refusal, as far as the event knows one.
@@ -88,14 +102,14 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
     if not answer and rules.empty is not Empty.NOTHING:
         return _read_empty(reader)
     reply = _read_ruling(reader, answer, said)
-    reply = _add_halt(reader, reply, answer)
+    reply = _add_halt(reader, reply, answer, said)
     reply = _add_texts(reader, reply, answer)
     return reader.limit(replace(reply, fault=reply.fault or _unknown(rules, answer)))
 
 
 def _read_empty(reader: Reader) -> Reply:
-    if reader.answers.empty is Empty.REFUSES or reader.hook.on_failure == "block":
-        return reader.refuse(reader.profile.replies.no_reason, "empty", silent=True)
+    if reader.answers.empty is Empty.REFUSES or reader.blocks_on_failure:
+        return reader.refuse(reader.filler, "empty", silent=True)
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
 
@@ -139,7 +153,7 @@ def _spoken(reader: Reader, said: Mapping[Stream, str]) -> str:
 
 
 def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
-    no_reason = reader.profile.replies.no_reason
+    no_reason = reader.filler
     match ruling:
         case Ruling.DENY:
             return reader.refuse(reason or no_reason, "answer", silent=not reason.strip())
@@ -172,7 +186,7 @@ def _grant(reader: Reader, given: Payload) -> Reply:
     )
 
 
-def _add_halt(reader: Reader, reply: Reply, answer: Payload) -> Reply:
+def _add_halt(reader: Reader, reply: Reply, answer: Payload, said: Mapping[Stream, str]) -> Reply:
     rules = reader.answers
     if answer.get("continue") is not False or rules.halting is Halting.IGNORED:
         return reply
@@ -181,10 +195,10 @@ def _add_halt(reader: Reader, reply: Reply, answer: Payload) -> Reply:
     text = str(dig(answer, rules.halting_words) or "")
     if rules.halting is not Halting.REFUSES:
         return replace(reply, halt=text)
-    if reply.ruling is Ruling.DENY:
+    if reply.ruling is Ruling.DENY and not text:
         return reply
-    words = text or reader.profile.replies.no_reason
-    return reader.refuse(words, "halt", silent=not text.strip())
+    text = text or _spoken(reader, said)
+    return reader.refuse(text or reader.filler, "halt", silent=not text.strip())
 
 
 def _add_texts(reader: Reader, reply: Reply, answer: Payload) -> Reply:

@@ -33,7 +33,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | No
     fire end with it; the host goes on.
     """
     rules, rule = profile.replies, profile.events[event]
-    reader = Reader(profile, hook, rule, profile.answers(event))
+    reader = Reader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
         return reader.none("unanswered")
     if not isinstance(run, Run):
@@ -104,7 +104,7 @@ def _read_folder(
 
 
 def _fail(reader: Reader, fault: str, rule: str) -> Reply:
-    if reader.hook.on_failure == "block":
+    if reader.blocks_on_failure:
         words = fault.partition(": ")[2]
         reply = reader.refuse(_by_code(reader, words), "failure blocks")
         return replace(reply, fault=fault)
@@ -112,8 +112,11 @@ def _fail(reader: Reader, fault: str, rule: str) -> Reply:
 
 
 def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
-    table = reader.event.codes or reader.profile.replies.codes
+    own = reader.event.foreign_codes if reader.hook.foreign else ()
+    table = own or reader.event.codes or reader.profile.replies.codes
     rule = next((one for one in table if one.codes is None or code in one.codes), _SILENT)
+    if rule.spares_silent and not stdout.strip():
+        return reader.none("silent")
     answer = parse(reader.answers, _first(rule.answer, stdout, stderr))
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
@@ -125,6 +128,10 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
         return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
     kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
     fault = f"{kind}: exit code {code}: {_first_line(stderr)}"
+    if rule.alone is Alone.IGNORED:
+        fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
+    elif code == 0:
+        fault = "mangled: what it printed is no answer that the host knows"
     failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
@@ -140,6 +147,8 @@ def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault:
             return _read_plain(reader, stdout, stderr)
         case Alone.NOTHING:
             return reader.none("silent")
+        case Alone.IGNORED:
+            return reader.none(rule.rule, fault)
         case Alone.FAILS:
             return _fail(reader, fault, rule.rule)
         case Alone.REFUSES:
@@ -162,7 +171,7 @@ def _by_code(reader: Reader, words: str) -> str:
 
 def _refuse_by_code(reader: Reader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
     said = _first(rule.words, stdout, stderr).strip()
-    words = said or reader.profile.replies.no_error_text
+    words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
     return reader.refuse(_by_code(reader, words), rule.rule, silent=not said)
 
 

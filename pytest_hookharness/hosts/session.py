@@ -6,14 +6,15 @@ Middle floor: hosts. The step is pure: the same session and answer give the same
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.hosts import guards
 from pytest_hookharness.hosts.calls import close_batch, conclude
-from pytest_hookharness.hosts.configuration import Configuration
+from pytest_hookharness.hosts.configuration import Configuration, locate
 from pytest_hookharness.hosts.decisions import aggregate
-from pytest_hookharness.hosts.ends import close_unasked, find_end
+from pytest_hookharness.hosts.ends import close_unasked, find_end, find_endless, wait_for
 from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.matching import select, waves
@@ -144,15 +145,17 @@ def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
     pairs = zip(session.hooks, fired.runs, strict=True)
     new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
     replies, hooks = (*ask.heard, *new), (*ask.asked, *session.hooks)
-    if ask.rest and not refuses_at_once(rule, new):
-        again = replace(_feed(ask, new), asked=hooks, heard=replies, rest=ask.rest[1:])
+    endless = find_endless(session, rule, fired.runs)
+    if ask.rest and endless is None and not refuses_at_once(rule, new):
+        again = replace(_feed(session, ask, new), asked=hooks, heard=replies, rest=ask.rest[1:])
         session, request = _request(session, again, ask.rest[:1])
         return Progress(session=session, request=request, replies=replies)
     before = len(ask.heard)
     finished = (*range(before), *(before + place for place in fired.finished)) if fired.finished else ()
     made = ask.call.made.input if ask.call is not None else None
-    target = _target(rule, ask)
-    decision = aggregate(profile, rule.name, replies, finished, hooks=hooks, target=target, tool_input=made)
+    target = _target(session, rule, ask)
+    placed = [replace(hook, source=_locate(session, hook)) for hook in hooks]
+    decision = aggregate(profile, rule.name, replies, finished, hooks=placed, target=target, tool_input=made)
     if ask.role in _STREAKS:
         decision = guards.override(
             profile.guard,
@@ -162,15 +165,23 @@ def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
             calls_refused=session.calls_refused and ask.role is Role.STOP,
             refusing=guards.find_refusing(hooks, replies),
         )
-    after = settle(replace(session, hooks=()), ask, decision)
+    session = replace(session, hooks=())
+    after = settle(session, ask, decision) if endless is None else wait_for(session, endless)
     return _go_on(after, decision, replies)
 
 
-def _feed(ask: Ask, replies: tuple[Reply, ...]) -> Ask:
+def _locate(session: Session, hook: Hook) -> str:
+    return locate(hook.source, session.facts.workspace, session.facts.home)
+
+
+def _feed(session: Session, ask: Ask, replies: tuple[Reply, ...]) -> Ask:
     # Where hooks go one by one, the next one sees the input as the one before has left it.
     changed = next((reply.updated_input for reply in replies if reply.updated_input is not None), None)
-    if changed is None or "tool_input" not in ask.values:
+    given = ask.values.get("tool_input")
+    if changed is None or not isinstance(given, Mapping):
         return ask
+    if session.profile.answers(ask.event).input_merges:
+        changed = {**given, **changed}
     return replace(ask, values={**ask.values, "tool_input": changed})
 
 
@@ -269,7 +280,7 @@ def _ask(session: Session, ask: Ask) -> _Step:
         profile,
         session.configuration.hooks,
         rule.name,
-        _target(rule, ask),
+        _target(session, rule, ask),
         tool_input=made.input if made is not None else None,
     )
     if not hooks:
@@ -282,7 +293,7 @@ def _request(session: Session, ask: Ask, hooks: tuple[Hook, ...]) -> tuple[Sessi
     rule = session.profile.events[ask.event]
     request = RunHooks(
         event=rule.name,
-        target=_target(rule, ask),
+        target=_target(session, rule, ask),
         hooks=hooks,
         payload=compose(rule.fields, session_words(session, rule.name, ask.values)),
         records=session.records,
@@ -293,8 +304,10 @@ def _request(session: Session, ask: Ask, hooks: tuple[Hook, ...]) -> tuple[Sessi
     return replace(session, waiting=ask, hooks=hooks), request
 
 
-def _target(rule: EventRule, ask: Ask) -> str:
-    return str(ask.values.get(rule.target, "")) if rule.target else ""
+def _target(session: Session, rule: EventRule, ask: Ask) -> str:
+    if rule.target in ask.values or not rule.target:
+        return str(ask.values.get(rule.target, ""))
+    return str(session_words(session, rule.name, ask.values).get(rule.target, ""))
 
 
 def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.calls import settle_after, settle_batch, settle_before, settle_permission
 from pytest_hookharness.hosts.roles import Role
-from pytest_hookharness.hosts.state import Ask, Session
+from pytest_hookharness.hosts.state import Ask, Expanded, Session
 from pytest_hookharness.hosts.stops import settle_stop
 from pytest_hookharness.hosts.subagents import settle_subagent_stop
 from pytest_hookharness.hosts.tasks import settle_task
@@ -24,33 +24,62 @@ def settle(session: Session, ask: Ask, decision: Decision | None) -> Session:
     """
     The session after an event: another one of the same role, or what the decision leads to.
     """
-    if ask.later and (decision is None or not (decision.refused or decision.halt is not None)):
-        return session.first(_pass_on(ask, decision))
+    if ask.later and not _is_final(decision):
+        kept = ask.call is not None or _is_prompt(ask)
+        return (session if kept else _tell(session, decision)).first(_pass_on(ask, decision))
     if ask.aside:
-        return _tell(session, decision)
+        return _settle_aside(session, ask, decision)
     return _settle_role(session, ask, decision)
+
+
+def _is_final(decision: Decision | None) -> bool:
+    return decision is not None and (decision.refused or decision.overridden or decision.halt is not None)
+
+
+def _is_prompt(ask: Ask) -> bool:
+    return ask.role is Role.PROMPT and not ask.aside
 
 
 def _pass_on(ask: Ask, decision: Decision | None) -> Ask:
     """
     The question for the next event of the same role, with what came of this one.
     """
-    call, values = ask.call, ask.values
-    if decision is not None and call is not None:
-        notes = tuple(Message("context", text, decision.event) for text in decision.to_agent)
+    call, values, expanded = ask.call, ask.values, ask.expanded
+    told = decision.to_agent if decision is not None else ()
+    event = decision.event if decision is not None else ""
+    notes = tuple(Message("context", text, event) for text in told)
+    if call is not None:
         call = replace(call, notes=(*call.notes, *notes))
-        if decision.updated_input is not None:
+        if decision is not None and decision.updated_input is not None:
             call = replace(call, made=replace(call.made, input=decision.updated_input))
             values = {**values, "tool_input": decision.updated_input}
+        if decision is not None and decision.updated_output is not None and call.result is not None:
+            call = replace(call, result=replace(call.result, text=str(decision.updated_output)))
+    elif _is_prompt(ask):
+        seen = expanded or Expanded(str(values["prompt"]))
+        expanded = replace(seen, notes=(*seen.notes, *notes))
     return Ask(
         role=ask.role,
         values=values,
         call=call,
-        expanded=ask.expanded,
+        expanded=expanded,
         aside=ask.aside,
         event=ask.later[0],
         later=ask.later[1:],
     )
+
+
+def _settle_aside(session: Session, ask: Ask, decision: Decision | None) -> Session:
+    """
+    The session after something that was asked on the way: a refusal with power ends the turn.
+
+    What is asked about a call ends nothing: the call itself has been settled, or will be.
+    """
+    ends = decision is not None and (decision.refused or decision.halt is not None)
+    if decision is None or not ends or ask.call is not None or not session.in_turn:
+        return _tell(session, decision)
+    why = decision.halt or "; ".join(decision.reasons)
+    return session.finish("halted", f"a hook of {decision.event} ended the turn: {why}", decision.rule)
 
 
 def _tell(session: Session, decision: Decision | None) -> Session:

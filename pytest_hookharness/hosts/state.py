@@ -71,7 +71,8 @@ class Ask:
         values: What its hooks are told beside the session's own values.
         call: The tool call that it is about.
         expanded: What becomes of the prompt that it is about, if that names a command.
-        aside: Whether nothing hangs on it: the agent gets the texts of the hooks, and that is all.
+        aside: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
+            the turn.
         later: Events for the same role that are asked after this one; the first if none is named yet.
         event: Which event; empty if that is not settled.
         rest: Hooks that are still to be asked, where they are asked one by one.
@@ -169,6 +170,7 @@ class Session:
         halt: The turn ends once the calls are made, with this text and rule.
         started: Whether the hooks of the session's start were asked.
         prompt: The newest prompt.
+        prompts: How many prompts there were.
         held: Prompts that were refused and stay in the conversation.
         spoken: What the agent said since.
         moves: How many moves it made since.
@@ -205,6 +207,7 @@ class Session:
     halt: tuple[str, Rule] | None = None
     started: bool = False
     prompt: str = ""
+    prompts: int = 0
     held: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
     moves: int = 0

@@ -66,13 +66,21 @@ def settle_stop(session: Session, decision: Decision | None) -> Session:
     if decision.halt is not None:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.overridden:
-        guard = session.profile.guard
-        did = "overrode" if guard.then is Capped.OVERRIDES else "ended the run at"
-        why = f"the guard {did} refusal {session.streak + 1} in a row"
-        return session.finish("capped", why, decision.rule, guard.status)
+        return _cap(session, decision)
     if not decision.refused:
         return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
     return _go_on(session, decision)
+
+
+def _cap(session: Session, decision: Decision) -> Session:
+    guard, count = session.profile.guard, session.streak + 1
+    did = "overrode" if guard.then is Capped.OVERRIDES else "ended the run at"
+    why = f"the guard {did} refusal {count} in a row"
+    if guard.words:
+        limit = count if guard.on else count - 1
+        said = guard.words.format(count=count, limit=limit, reason="\n".join(decision.reasons))
+        why = f"{why}: {said}"
+    return session.finish("capped", why, decision.rule, guard.status)
 
 
 def _go_on(session: Session, decision: Decision) -> Session:

@@ -25,7 +25,7 @@ def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
     words = {**session.facts.words, "agent": call.agent_id}
     given = call.made.input
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
-    response = session.profile.tools.launched(call.made.input, words)
+    response = session.profile.tools.launched(call.made.input, {**words, "text": move.text})
     session = _write_side(session, call, prompt, move.text)
     session = conclude(session, call, ToolResult(text=move.text, response=response))
     start = Ask(role=Role.SUBAGENT_START, values=_name(call, move), call=call)
@@ -57,6 +57,8 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
     values: dict[str, Json] = {
         **named,
         "stop_hook_active": guards.flag(session.profile.guard, refused=active),
+        "stops_refused": session.subagent_streak,
+        "stops_asked": session.subagent_streak + 1,
         "agent_transcript_path": _path(session, call),
         "last_assistant_message": move.text,
         "background_tasks": [task],

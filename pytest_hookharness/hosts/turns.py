@@ -61,6 +61,7 @@ def _start(session: Session, source: str) -> tuple[Ask, ...]:
     for file in session.facts.instructions:
         values = {"file_path": file, "memory_type": "Project", "load_reason": "session_start"}
         tasks.append(Ask(role=Role.INSTRUCTIONS, values=values))
+    tasks += [Ask(role=role, aside=True) for role in session.profile.turns.after_start]
     return tuple(tasks)
 
 
@@ -111,15 +112,19 @@ def _prompt(session: Session, text: str) -> Ask:
         "command_args": arguments,
         "command_source": command.source,
         "prompt": text,
+        "expanded": expand(session.profile, command, arguments),
     }
     return Ask(role=Role.EXPANSION, values=values)
 
 
 def _begin_turn(session: Session, prompt: str) -> Session:
-    prompt_id, session = session.make_id("prompt")
+    uuid, session = session.make_id("prompt")
+    words = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
+    prompt_id = session.profile.tools.ids.prompt.format(**words)
     return replace(
         session,
         prompt=prompt,
+        prompts=session.prompts + 1,
         spoken=(),
         moves=0,
         stops_refused=0,
@@ -158,7 +163,8 @@ def _move(session: Session, move: Move) -> Session:
     before = len(session.agenda)
     session = _act(session, move)
     # What is asked about an answer of the model comes before all that the answer leads to.
-    asks = [Ask(role=role, aside=True) for role in session.profile.turns.after_request]
+    said: Payload = {"said": move.text if isinstance(move, Stop) else move.say}
+    asks = [Ask(role=role, values=said, aside=True) for role in session.profile.turns.after_request]
     return session.first(*asks) if asks and len(session.agenda) > before else session
 
 

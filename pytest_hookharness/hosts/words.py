@@ -38,7 +38,8 @@ def session_words(session: Session, event: str, given: Mapping[str, Json]) -> di
     All that hooks of an event can be told, with what the event itself gives.
 
     Beside the fixed words: ``prompt_id`` and ``turn_id`` once there was a prompt, ``submitted_prompt`` the
-    newest one, ``spoken`` all that the agent said since, ``messages`` what it was told for its next move,
+    newest one, ``said`` what the agent said with its newest move where that is asked about, ``spoken`` all
+    that it said since, ``messages`` what it was told for its next move,
     ``moves`` how many it made since, ``stops_refused`` how many stops were refused since, and
     ``stops_asked``, the same with this one.
     """

@@ -140,6 +140,13 @@ CLOCK = Code(
     "Count refusals instead of seconds, or let the limit in seconds only ever lead to letting go.",
 )
 
+OPTION_IGNORED = Code(
+    "HH017",
+    "OPTION-IGNORED",
+    "The host takes an option and does nothing with it.",
+    "What the option promises, a guard for example, is not there, and nothing says so.",
+    "Leave the option out, or choose a version of the host that has it.",
+)
 
 _CODES = (
     HUNG_FIRE,
@@ -157,6 +164,7 @@ _CODES = (
     OUTSIDE_WRITE,
     UNREACHED,
     CLOCK,
+    OPTION_IGNORED,
 )
 
 

@@ -47,12 +47,16 @@ class End:
         turn: The last turn that was played.
         why: One sentence about it, empty if ``how`` says it all.
         rule: The host's rule behind it, if there is one.
+        status: The host's own word for it, if it has one.
+        finishing: Tools whose call is an attempt to stop.
     """
 
     how: How
     turn: int
     why: str = ""
     rule: Rule | None = None
+    status: str = ""
+    finishing: tuple[str, ...] = ()
 
 
 def overridden(trace: Trace) -> tuple[Step, Hooked] | None:
@@ -70,14 +74,14 @@ def not_let_go(trace: Trace, end: End) -> str:
     turn or refused its prompt, so that nothing could go on. Neither undoes a refusal that still stood.
     What hooks of other events say once the turn is over ends nothing.
     """
-    if _refusal_stands(trace):
+    if _refusal_stands(trace, end):
         return "the session ended while the refusal of the last stop still stood"
     if end.how == "halted":
         return ""
     last = _last_move(trace)
     if last is None:
         return "the session ended before the agent made a move"
-    if end.how == "idle" or not isinstance(last[1].move, moves.Stop):
+    if end.how == "idle" or not _tries_to_stop(last[1].move, end):
         return "the session ended before the agent tried to stop"
     return ""
 
@@ -87,9 +91,15 @@ def _last_move(trace: Trace) -> tuple[int, Moved] | None:
     return next(((place, item) for place, item in reversed(found) if isinstance(item, Moved)), None)
 
 
-def _refusal_stands(trace: Trace) -> bool:
+def _tries_to_stop(move: moves.Move, end: End) -> bool:
+    if isinstance(move, moves.Tools):
+        return any(call.name in end.finishing for call in move.calls)
+    return isinstance(move, moves.Stop)
+
+
+def _refusal_stands(trace: Trace, end: End) -> bool:
     last = _last_move(trace)
-    if last is None or not isinstance(last[1].move, moves.Stop):
+    if last is None or not _tries_to_stop(last[1].move, end):
         return False
     for step in trace.steps[last[0] + 1 :]:
         if isinstance(step.exchange, Happened):

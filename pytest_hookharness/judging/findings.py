@@ -116,11 +116,13 @@ def _configuration(problems: Sequence[Problem]) -> Iterator[Finding]:
 def _code(kind: str) -> Code:
     if "unreachable" in kind:
         return codes.UNREACHED
+    if "option" in kind:
+        return codes.OPTION_IGNORED
     return codes.EVENT_UNKNOWN if "unknown" in kind and "event" in kind else codes.CONFIG_OFF
 
 
 def _never_fired(trace: Trace, configured: Sequence[str], problems: Sequence[Problem]) -> Iterator[Finding]:
-    if problems and not configured:
+    if not configured and any("option" not in problem.kind for problem in problems):
         # What left all hooks out is told already.
         return
     events = _listed([*dict.fromkeys(configured)])

@@ -8,7 +8,7 @@ is not `terminated`, a lasso that was not gone round twice is no `livelock`, and
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.judging.assumptions import gather
@@ -17,7 +17,7 @@ from pytest_hookharness.judging.ends import End, not_let_go, overridden
 from pytest_hookharness.judging.lasso import Contradiction, Lasso, completed, confirmed, contradiction
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
-from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.model.protocol import Basis, Rule, Ruling
 from pytest_hookharness.model.trace import Fire, Hooked, Trace
 from pytest_hookharness.model.verdicts import (
     Capped,
@@ -65,8 +65,9 @@ def judge(
 
     A run that a hook halted is `terminated`: the hook's own decision ended it. So is one whose prompt
     was refused: the agent never started. A session that the script ended while the agent still worked,
-    or while a refusal stood, is `undecided`. One refusal set aside by the guard, after whichever prompt,
-    makes the run `capped`, unless a lasso was proved.
+    or while a refusal stood, is `undecided`. One that waits for ever, for a fire that was cut or for an
+    answer to what a hook asked, is `hung`. One refusal set aside by the guard, after whichever prompt, makes
+    the run `capped`, unless a lasso was proved.
 
     Args:
         trace: What took place.
@@ -116,6 +117,11 @@ def _no_repeat(case: _Case) -> str:
 
 
 def _waiting(case: _Case) -> Verdict:
+    for step, hooked in reversed([*case.trace.hooked()]):
+        if hooked.decision.ruling is Ruling.ASK and hooked.decision.rule == case.end.rule:
+            asking = next(fire for fire in hooked.fires if fire.reply.ruling is Ruling.ASK)
+            name, rule = _name(asking), hooked.decision.rule
+            return Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
     for step, fire in reversed([*case.trace.fires()]):
         if fire.run is not None and isinstance(fire.run.ending, TimedOut | HeldOpen):
             rule = case.end.rule or fire.reply.rule
@@ -139,8 +145,16 @@ def _ended(case: _Case) -> Verdict:
 def _capped(case: _Case) -> Verdict:
     place = overridden(case.trace)
     turn = place[0].turn if place else case.end.turn
-    guard = case.guard or _guard(case.end, place[1] if place else None)
-    return Capped(turn=turn, guard=guard, changed=newest_difference(case.trace).files)
+    said = _guard(case.end, place[1] if place else None)
+    # A host that ends a run without setting a refusal aside says itself which of its nets that was.
+    own = case.end.how == "capped" and (bool(case.end.status) or place is None)
+    guard = case.guard
+    if guard is None or (own and place is None):
+        guard = said
+    elif own:
+        guard = replace(guard, why=said.why)
+    status = case.end.status if own else ""
+    return Capped(turn=turn, guard=guard, changed=newest_difference(case.trace).files, status=status)
 
 
 def _guard(end: End, hooked: Hooked | None) -> Guard:

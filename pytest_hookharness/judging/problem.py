@@ -16,7 +16,8 @@ class Problem(Protocol):
     Something wrong in a hook configuration, as the host reads it.
 
     The word ``unknown`` together with ``event`` in ``kind`` is an event that the host does not know,
-    ``unreachable`` one that a simulated session never comes to; every other kind leaves hooks out.
+    ``unreachable`` one that a simulated session never comes to, ``option`` an option that does nothing;
+    every other kind leaves hooks out.
     """
 
     @property

@@ -69,6 +69,7 @@ class Hook:
         source: The file that configured it, relative to the workspace where possible.
         plugin: The folder of the plugin that configured it; empty for none.
         sequential: Whether it asks that all hooks of the event run one after the other.
+        foreign: Whether it stands in settings of another host, which this one reads as well.
         env: Variables that the host adds for this hook alone.
         options: The remaining keys, as configured.
     """
@@ -83,6 +84,7 @@ class Hook:
     source: str = ""
     plugin: str = ""
     sequential: bool = False
+    foreign: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
 

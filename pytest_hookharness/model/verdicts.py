@@ -52,11 +52,13 @@ class Capped:
         turn: The turn in which it did.
         guard: The guard.
         changed: What kept changing from turn to turn, so that nothing was proved before.
+        status: The host's own word for a run that it ended so; empty if it has none.
     """
 
     turn: int
     guard: Guard
     changed: tuple[Change, ...] = ()
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +86,21 @@ class Livelock:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hung:
     """
-    A fire was cut and the host's rule for that leaves the agent waiting.
+    The host waits for ever.
+
+    Attributes:
+        turn: The turn in which it began to wait.
+        event: Its name of the event.
+        command: The hook that it waits because of.
+        rule: The host's rule behind it.
+        asked: Whether the hook asked for an answer that nobody gives; otherwise it was cut.
     """
 
     turn: int
     event: str
     command: str
     rule: Rule
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

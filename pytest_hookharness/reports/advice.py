@@ -40,6 +40,10 @@ def advice(outcome: Outcome) -> str:
                 f"Only the guard of {plain(outcome.host, 40)} ended this; other hosts, and other agents, "
                 f"have none. {_let_go(_last_refusal(outcome))}{proof}"
             )
+        case Hung(asked=True):
+            return (
+                "Let the hook decide by itself, by an allow or a refusal, where nobody is there to be asked."
+            )
         case Hung():
             return (
                 "Give the hook a limit of its own, and let it read what it needs instead of waiting for the "

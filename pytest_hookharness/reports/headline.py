@@ -53,8 +53,12 @@ def _verdict(outcome: Outcome) -> str:
             return f"capped: {_capped(verdict, host)}{changed}"
         case Livelock():
             return f"livelock: {_livelock(outcome, verdict)}"
-        case Hung(turn=turn, event=event, command=command):
+        case Hung(turn=turn, event=event, command=command, asked=asked):
             who = f"the {plain(event, 40)} hook {plain(command, 60)}"
+            if asked:
+                return (
+                    f"hung: {who} asked for a person's word in turn {turn}, and {host} waits for it for ever"
+                )
             return f"hung: {who} did not come back in turn {turn}, and {host} waits for it"
         case Recursing(turn=turn, limit=limit):
             return f"recursing: fires caused fires in turn {turn}, beyond {plain(limit)}"
@@ -84,6 +88,9 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
 
 
 def _capped(verdict: Capped, host: str) -> str:
+    if verdict.status:
+        as_what = f"as {plain(verdict.status, 20)!r}"
+        return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.guard.why)}"
     if verdict.guard.overrides is None:
         return f"the guard of {host} ended it in turn {verdict.turn}: {plain(verdict.guard.why)}"
     return f"{host} overrode block {verdict.guard.overrides} in turn {verdict.turn}"

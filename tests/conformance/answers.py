@@ -36,6 +36,12 @@ def _fit(text: str | None, row: Row, made: str) -> str | None:
     return text.replace(named, made) if text is not None and named else text
 
 
+def _at_home(texts: list[str], outcome: Outcome, dialect: Dialect) -> list[str]:
+    # Recorded hooks stood in the settings of the person, ours stand in those of the project.
+    folder = next(fire.payload.get("cwd") for _, fire in outcome.trace.fires())
+    return [text.replace(f"{folder}/{dialect.settings}", f"<HOME>/{dialect.settings}") for text in texts]
+
+
 def replay_pre(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
     """
     What became of a call before which a hook spoke, and what the model was told instead.
@@ -73,7 +79,8 @@ def replay_stop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, 
     if row.recorded["flags"]:
         recorded["flags"] = row.recorded["flags"]
     continued = len(moves(outcome)) > 1
-    seen = {"continued": continued, "injected": told(outcome, 1), "flags": _flags(outcome, event)}
+    injected = _at_home(told(outcome, 1), outcome, dialect)
+    seen = {"continued": continued, "injected": injected, "flags": _flags(outcome, event)}
     return recorded, seen
 
 
@@ -96,6 +103,9 @@ def replay_loop(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, 
     made = scenario(row, dialect, events, *acts, until="guard", turns=len(acts), env=row.given.get("env", {}))
     outcome = simulate(made)
     flags = _flags(outcome, event)
+    if row.recorded["cut"]:
+        # A subagent goes on within one turn, for longer than the recording was.
+        flags = flags[:most]
     recorded: dict[str, Any] = {"calls": most, "cut": row.recorded["cut"]}
     seen: dict[str, Any] = {"calls": len(flags), "cut": not _overridden(outcome)}
     if "flags" in row.recorded:
@@ -114,7 +124,8 @@ def replay_several(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Term
     """
     event = row.events[row.given["event"]]
     handlers = [[_handler(one) for one in group] for group in row.given["groups"]]
-    agent = (CALL, {"stop": "done"}) if row.given["event"] == "pre" else ({"stop": "one"}, {"stop": "two"})
+    call = {"run": "echo hi > ran.txt"}
+    agent = (call, {"stop": "done"}) if row.given["event"] == "pre" else ({"stop": "one"}, {"stop": "two"})
     outcome = simulate(scenario(row, dialect, {event: dialect.groups(handlers)}, *agent, turns=3))
     first = next(hooked for _, hooked in outcome.trace.hooked(event))
     starts = [fire.run.started for fire in first.fires if fire.run is not None]
@@ -126,7 +137,7 @@ def replay_several(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Term
         "text": "".join(told(outcome, 1)[:1]),
     }
     if "feedback" in row.recorded:
-        seen["feedback"] = told(outcome, 1)[-len(row.recorded["feedback"]) :]
+        seen["feedback"] = _at_home(told(outcome, 1)[-len(row.recorded["feedback"]) :], outcome, dialect)
     return dict(row.recorded), seen
 
 

@@ -48,7 +48,11 @@ def replay_payloads(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
     events = {event: [dialect.group({"command": command})] for event, command in commands.items()}
     keys = {"turns": 12, "why": row.given["session"], **session.keys}
     outcome = simulate(scenario(row, dialect, events, *session.acts, **keys))
-    return compare(row.recorded, row.given["event"], outcome)
+    recorded, seen = compare(row.recorded, row.given["event"], outcome)
+    if not hosts.find(row.host).process.own_session:
+        # A hook that its host leaves in its own group gets one here, so that `kill 0` spares the harness.
+        recorded = {term: value for term, value in recorded.items() if term != "group"}
+    return recorded, seen
 
 
 def shape(value: Any) -> Any:
@@ -84,7 +88,8 @@ def _wanted(recorded: Terms) -> dict[str, Any]:
         "group": process["group_leader"],
         "session": process["session_leader"],
     }
-    if process["stdin"] is not None:
+    # A hook whose output goes nowhere, as those of Qwen's MessageDisplay, could not tell what it was given.
+    if process["stdin"] is not None and process["stderr"] != "/dev/null":
         wanted["streams"] = [process[stream] for stream in ("stdin", "stdout", "stderr")]
     return wanted
 

@@ -19,6 +19,7 @@ from .answers import (
 from .dialects import Dialect, dialect_of
 from .inputs import replay_payloads
 from .limits import replay_timeouts
+from .openhands_tables import replay_loops, replay_matrix, replay_process
 from .rows import Row
 from .staging import Simulate, Terms
 
@@ -33,6 +34,9 @@ REPLAYS: Mapping[str, Callable[[Row, Dialect, Simulate], tuple[Terms, Terms]]] =
     "settings": replay_settings,
     "timeouts": replay_timeouts,
     "payloads": replay_payloads,
+    "matrix": replay_matrix,
+    "loops": replay_loops,
+    "process": replay_process,
 }
 
 

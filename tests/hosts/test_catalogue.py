@@ -124,8 +124,8 @@ def test_the_first_of_a_name_is_the_newest():
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_roles_of_events(profile):
-    """Only events for certain tools share a role, and what a session never comes to has none and says why."""
-    free = [event.role for event in profile.events.values() if not event.tools]
+    """Only events for certain tools and second names share a role; one without a role says why."""
+    free = [event.role for event in profile.events.values() if not event.tools and not event.also]
     roles = [role for role in free if role is not hosts.Role.OTHER]
 
     assert len(roles) == len(set(roles))

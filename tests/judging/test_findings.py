@@ -192,6 +192,8 @@ def test_hooks_that_were_fired_or_are_not_known_are_not_missed() -> None:
     assert find(Trace()) == ()
     told = find(Trace(), configured=(), problems=[Problem("malformed")])
     assert [finding.name for finding in told] == ["CONFIG-OFF"]
+    other = find(Trace(), configured=(), problems=[Problem("ignored-option")])
+    assert {finding.name for finding in other} == {"OPTION-IGNORED", "NEVER-FIRED"}
 
 
 @pytest.mark.parametrize(
@@ -199,13 +201,14 @@ def test_hooks_that_were_fired_or_are_not_known_are_not_missed() -> None:
     [
         ("unknown-event", "EVENT-UNKNOWN"),
         ("unreachable-event", "UNREACHED"),
+        ("ignored-option", "OPTION-IGNORED"),
         ("malformed", "CONFIG-OFF"),
         ("off", "CONFIG-OFF"),
     ],
 )
 def test_problems_of_the_configuration_are_findings(kind: str, expected: str) -> None:
     """
-    Unknown and unreached events have codes of their own; every other problem leaves hooks out.
+    Unknown and unreached events and ignored options have their codes; any other problem leaves hooks out.
     """
     finding = find(Trace(), problems=[Problem(kind)])[0]
     assert (finding.name, finding.turn, finding.rule) == (expected, 0, RULE)

@@ -3,6 +3,7 @@ Which verdict a trace and its end are given, and on what grounds.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -146,6 +147,17 @@ def test_what_comes_after_a_refused_stop_does_not_undo_it(after: Hooked, how: Ho
     assert isinstance(judge(seen, End(how=how, turn=1)), Undecided)
 
 
+def test_a_call_that_finishes_is_a_stop() -> None:
+    """
+    A call of the host's finishing tool is an attempt to stop, and its refusal stands like any other.
+    """
+    finish = Moved(move=moves.Tools(calls=(moves.ToolCall(name="finish", input={}),)))
+    end = End(how="stopped", turn=1, finishing=("finish",))
+    assert judge(trace(PROMPT, finish, asked()), end) == Terminated(turn=1)
+    assert isinstance(judge(trace(PROMPT, finish, asked()), stopped(1)), Undecided)
+    assert isinstance(judge(trace(PROMPT, finish, asked(refused=True)), end), Undecided)
+
+
 def test_a_halt_when_the_session_ends_ends_nothing() -> None:
     """
     A session that the script ended in the middle is undecided although a hook halts its end.
@@ -199,6 +211,19 @@ def test_a_cap_without_a_described_guard_says_what_the_host_said() -> None:
     verdict = judge(refusals("ab"), End(how="capped", turn=2, why="500 steps.", rule=RULE))
     assert isinstance(verdict, Capped)
     assert verdict.guard == Guard(overrides=None, why="500 steps.", rule=RULE)
+
+
+def test_a_run_that_the_host_ends_carries_its_word() -> None:
+    """
+    What the host calls a run that it ended, and why, goes before what its guard would have done.
+    """
+    end = End(how="capped", turn=2, why="the second denial", rule=RULE, status="error")
+    denied = judge(trace(PROMPT, STOP, asked(overridden=True)), end, guard=GUARD)
+    limited = judge(refusals("ab"), end, guard=replace(GUARD, overrides=None))
+    assert isinstance(denied, Capped)
+    assert isinstance(limited, Capped)
+    assert (denied.status, denied.guard) == ("error", replace(GUARD, why="the second denial"))
+    assert (limited.status, limited.guard.why) == ("error", "the second denial")
 
 
 def test_like_turns_are_those_of_one_place_in_the_script() -> None:
@@ -339,9 +364,27 @@ def test_a_host_that_waits_for_a_cut_fire_is_hung(ending: TimedOut | HeldOpen) -
     assert verdict == Hung(turn=1, event="Stop", command="./hook.sh", rule=RULE)
 
 
+def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
+    """
+    A run is hung where a hook asked for an answer that never comes, also if a fire was cut before that.
+    """
+    cut = asked("BeforeTool", run=Run(ending=TimedOut(5, by=Cut.LIMIT)))
+    question = replace(
+        asked("BeforeTool"), decision=Decision(event="BeforeTool", ruling=Ruling.ASK, rule=ASSUMED)
+    )
+    (fire,) = question.fires
+    reply = Reply(ruling=Ruling.ASK, rule=ASSUMED)
+    question = replace(question, fires=(*cut.fires, replace(fire, reply=reply)))
+    seen = trace(PROMPT, EDIT, cut, EDIT, question, asked("Notification"))
+
+    verdict = judge(seen, End(how="waiting", turn=2, rule=ASSUMED))
+
+    assert verdict == Hung(turn=2, event="BeforeTool", command="./hook.sh", rule=ASSUMED, asked=True)
+
+
 def test_a_host_that_waits_for_a_person_is_undecided() -> None:
     """
-    A host that waits although no fire was cut is not hung.
+    A host that waits although no fire was cut and no hook asked is not hung.
     """
     verdict = judge(trace(PROMPT, EDIT, asked()), End(how="waiting", turn=1, why="a question is open"))
     assert isinstance(verdict, Undecided)

@@ -72,6 +72,10 @@ VERDICTS: list[tuple[Verdict, str]] = [
         "capped: the guard of claude-code ended it in turn 9: It overrides the ninth.",
     ),
     (
+        Capped(turn=5, guard=GUARD, status="error"),
+        "capped: claude-code ended the run in turn 5 as 'error': It overrides the ninth.",
+    ),
+    (
         Livelock(stem=2, period=1),
         "livelock: after turn 3 everything is as it was after turn 2 (period 1, and once more in turn 4)",
     ),
@@ -85,6 +89,13 @@ VERDICTS: list[tuple[Verdict, str]] = [
     (
         Hung(turn=1, event="Stop", command="./lint.sh", rule=RULE),
         "hung: the Stop hook ./lint.sh did not come back in turn 1, and claude-code waits for it",
+    ),
+    (
+        Hung(turn=2, event="BeforeTool", command="./asks.sh", rule=RULE, asked=True),
+        (
+            "hung: the BeforeTool hook ./asks.sh asked for a person's word in turn 2, and claude-code waits "
+            "for it for ever"
+        ),
     ),
     (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
     (

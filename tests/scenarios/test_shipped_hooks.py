@@ -16,11 +16,12 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(SCENARIOS.rglob("*.scenario.yaml"))
 HOOKS = sorted(
     file
-    for folder in ("*/project/.claude/hooks", "*/plugin/scripts")
+    for folder in ("*/project/.*/hooks", "*/project/hooks", "*/plugin/scripts")
     for file in SCENARIOS.glob(f"{folder}/*")
     if file.is_file()
 )
-SETTINGS = sorted([*SCENARIOS.glob("*/project/.claude/*.json"), *SCENARIOS.glob("*/plugin/hooks/hooks.json")])
+FOLDERS = ("*/project/.claude/*.json", "*/project/.gemini/*.json", "*/plugin/hooks/hooks.json")
+SETTINGS = sorted(file for folder in FOLDERS for file in SCENARIOS.glob(folder))
 NOT_EXECUTABLE = {"missing-script/project/.claude/hooks/locked.sh"}
 NOT_THERE = {"missing.py", "missing.sh"}
 
@@ -66,7 +67,8 @@ def test_settings_name_hooks_that_are_there(file):
     """Settings are JSON, and each command is a file of the project, except where its absence is the point."""
     groups = [group for groups in json.loads(file.read_text())["hooks"].values() for group in groups]
     commands = [hook["command"] for group in groups for hook in group["hooks"]]
-    roots = {"CLAUDE_PROJECT_DIR": file.parents[1], "CLAUDE_PLUGIN_ROOT": file.parents[1]}
+    variables = ("CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
+    roots = dict.fromkeys(variables, file.parents[1])
 
     for command in commands:
         for root, path in re.findall(r'"\$\{?(\w+)\}?"(/\S+)', command):

@@ -116,13 +116,19 @@ class HandlerKeys:
         type: Its kind.
         timeout: Its limit.
         args: An argument vector; empty if there is none.
+        env: Variables for the hook alone; empty if there are none.
         on_failure: Keys with the value that makes a failure block.
+        aliases: Other keys for the same, with the one that each stands for where that is missing.
+        known: All keys that may stand there, besides that of a flat form's event; empty for any.
     """
 
     type: str = "type"
     timeout: str = "timeout"
     args: str = ""
+    env: str = ""
     on_failure: Mapping[str, Json] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,7 @@ class GuardRules:
         per_hook: The key of a handler that sets the cap for it, ``null`` for none; empty for no such key.
         resets: What begins the count again.
         then: What happens at the cap.
+        words: What the host says at the cap; a template over ``count``, ``limit`` and ``reason``.
         status: The host's own word for a run that ended so.
         flag: When the flag of a stop is set.
         rules: Where this is known from: ``cap``, ``cap across refused calls``, ``counted``, ``off``,
@@ -77,6 +78,7 @@ class GuardRules:
     per_hook: str = ""
     resets: Resets = Resets.NOTHING
     then: Capped = Capped.OVERRIDES
+    words: str = ""
     status: str = ""
     flag: FlagUse = FlagUse.STAYS
     rules: Mapping[str, Rule] = field(default_factory=dict)
@@ -91,12 +93,14 @@ class StepRules:
         most: How many; a stop that is the last of them asks no hooks.
         option: The option that sets it.
         status: The host's own word for a run that ended so.
+        stopped: The same if the last move was a stop; empty for no other word.
         rule: Where this is known from.
     """
 
     most: int
     option: str = ""
     status: str = ""
+    stopped: str = ""
     rule: Rule
 
 
@@ -107,7 +111,8 @@ class StuckRules:
 
     Attributes:
         look: Why the newest moves are taken for a circle, empty if they are not. Each is a kind (``call``,
-            ``failed``, ``stop``, ``told``) and a digest of what was done and what came of it.
+            ``failed``: one that gave nothing but an error, ``stop``) and a digest of what was done and what
+            came of it.
         remembered: How many moves are looked at.
         option: The option that switches it off with ``false``.
         status: The host's own word for a run that ended so.

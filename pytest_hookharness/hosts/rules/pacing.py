@@ -36,6 +36,7 @@ class TurnRules:
         refusal_prompts: Whether the words of a refused stop are asked about like a prompt.
         asks_after_calls: Whether the hooks of a prompt are asked after each tool result, with an empty one.
         subagent_prompts: Whether they are asked about the prompt of a subagent.
+        after_start: Roles that are asked once the session has started.
         before_request: Roles that are asked each time before the model is.
         after_request: Roles that are asked each time after the model has answered.
         together: Whether all calls of a move are asked about before the first is made.
@@ -43,7 +44,7 @@ class TurnRules:
         asking: What *ask* does.
         unasked_modes: Permission modes in which no hook is asked for a permission.
         edits_mode: The mode in which edits need no permission; empty for none.
-        mode: The permission mode of a session.
+        mode: The permission mode of a session; an option ``permission_mode`` can set another.
         end_reason: The reason of an end that the script does not name.
         rules: Where this is known from, as far as it is not said with an event.
     """
@@ -53,6 +54,7 @@ class TurnRules:
     refusal_prompts: bool = False
     asks_after_calls: bool = False
     subagent_prompts: bool = False
+    after_start: tuple[Role, ...] = ()
     before_request: tuple[Role, ...] = ()
     after_request: tuple[Role, ...] = ()
     together: bool = False

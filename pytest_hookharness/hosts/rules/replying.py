@@ -31,6 +31,7 @@ class Alone(enum.Enum):
 
     PLAIN = "the output is plain text"
     NOTHING = "nothing"
+    IGNORED = "nothing, and that is pointed out"
     FAILS = "the hook has failed: it has no say, or blocks if it is configured to"
     REFUSES = "a refusal"
     REFUSES_IF_WORDS = "a refusal if there are words to go with it, else a failure"
@@ -46,6 +47,7 @@ class CodeRule:
         answer: Where an answer in JSON is sought; the first stream that is not blank counts.
         words: Where the words of a refusal come from, likewise.
         alone: What the code means without an answer.
+        spares_silent: Whether it means nothing at all if there is nothing on standard output.
         wins: Whether it refuses whatever the answer says.
         keeps: Whether the answer's reason, and its text for the model, stay with such a refusal.
         rule: Name of the rule behind a refusal or a failure.
@@ -55,6 +57,7 @@ class CodeRule:
     answer: tuple[Stream, ...] = ()
     words: tuple[Stream, ...] = (Stream.ERR,)
     alone: Alone = Alone.PLAIN
+    spares_silent: bool = False
     wins: bool = False
     keeps: bool = False
     rule: str = "crashed"
@@ -167,8 +170,8 @@ class ReplyRules:
         background: Whether a hook with ``async: true`` is not waited for.
         announced: Whether one that begins its output with an answer that says so is not either.
         code_reason: The reason for a refusal by exit code; a template over ``command`` and ``words``.
-        no_reason: What stands in for a reason that was not given.
-        no_error_text: What stands in for an empty standard error.
+        no_reason: What stands in for a reason that was not given; a template over ``event``.
+        no_error_text: What stands in for an empty standard error; likewise.
         text_limit: Most characters of one text; ``None`` for any number.
         rules: Where this is known from. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,

@@ -27,11 +27,13 @@ class IdRules:
             move), ``index`` (in the move) and ``number`` (of all calls), the last three from 0.
         agent: A subagent; over ``digest`` (16 digits) and ``uuid``.
         message: A message of the model in the transcript; over ``prompt`` and ``position``.
+        prompt: A prompt; over ``uuid``, ``session`` and ``number``, which counts from 0.
     """
 
     call: str = "call_{turn}_{index}"
     agent: str = "{uuid}"
     message: str = "msg_{prompt}{position:06d}"
+    prompt: str = "{uuid}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,8 @@ class ToolRules:
     Attributes:
         subagent: Name of the tool that starts a subagent; empty if there is none.
         launch: The call that starts one.
-        launched: What the host says of one: input, and the facts' folders with ``agent``, its name.
+        launched: What the host says of one: input, and the facts' folders with ``agent``, its name, and
+            ``text``, what it says.
         gated: Tools that need a permission.
         edits: Those of them that edit files.
         paths: Keys of inputs that hold a path, which the host makes absolute; none if it does not.

@@ -22,10 +22,12 @@ class Wording:
         label: How an event is called where it has a target.
         refusal: What a refused tool call gives; over ``label``, ``reason``, ``event``, ``tool`` and
             ``subject``, the command or file of the call.
+        replaced: What stands in for the result of a call whose refusal replaces it; over ``reason``.
         asked: What a call gives that somebody would have to be asked about.
         feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (its
             file).
-        blocked: The notice that goes before it, or stands for it where nothing is held up; empty for none.
+        blocked: The notice that goes before it, or stands for it where nothing is held up; empty for none,
+            and for the bare reason where nothing is held up.
         context: A text that a hook adds.
         modified: What is put behind the result of a call whose input a hook changed; over ``changed``,
             the keys. Empty for nothing.
@@ -34,6 +36,7 @@ class Wording:
 
     label: str = "{event}"
     refusal: str = "{reason}"
+    replaced: str = "{reason}"
     asked: str = "{reason}"
     feedback: str = "{reason}"
     blocked: str = ""

@@ -1,0 +1,153 @@
+"""
+This module is concerned with Factory's droid as a profile, from its documents of July 2026.
+
+Middle floor: hosts. It was not measured; its documents follow those of an older Claude Code.
+"""
+
+from __future__ import annotations
+
+from pytest_hookharness.hosts.documented import Papers
+from pytest_hookharness.hosts.droid_events import EVENTS
+from pytest_hookharness.hosts.forms import GROUPS, OPEN_GROUPS, parse_json
+from pytest_hookharness.hosts.plain_tools import PlainTools
+from pytest_hookharness.hosts.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.configuring import Import
+from pytest_hookharness.hosts.rules.replying import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Halting,
+    Stream,
+    VerdictPath,
+)
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Ruling
+
+PAPERS = Papers("droid hooks reference, 2026-07-24")
+_OWN = "hookSpecificOutput"
+
+MATCHERS = MatcherRules(
+    plain=r"[\w-]*",
+    separators="",
+    rule=PAPERS.says("a simple word is compared for equality, anything else is a regular expression"),
+)
+
+CONFIG = ConfigRules(
+    paths=("home/.factory/hooks.json", "workspace/.factory/hooks.json"),
+    parse=parse_json,
+    form=OPEN_GROUPS,
+    plugin_path="hooks/hooks.json",
+    plugin_root="DROID_PLUGIN_ROOT",
+    identity=("command",),
+    imports=(
+        Import(
+            paths=("home/.factory/settings.json", "workspace/.factory/settings.json"),
+            form=GROUPS,
+            events={name: name for name in EVENTS},
+        ),
+    ),
+    rules=PAPERS.settings(
+        {
+            "merge": PAPERS.says("user, project and plugin hooks add up"),
+            "files": PAPERS.open(
+                "settings.json counts beside hooks.json; the documents say only if there is no hooks.json, "
+                "and a report of version 0.186.0 says that nothing else counts"
+            ),
+            "duplicates": PAPERS.says("identical commands run once"),
+            "review": PAPERS.open("changed hooks are taken as reviewed"),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
+        CodeRule(alone=Alone.FAILS),
+    ),
+    answers=AnswerRules(
+        starts="{",
+        verdicts=(
+            VerdictPath(
+                path=(_OWN, "permissionDecision"),
+                reason=(_OWN, "permissionDecisionReason"),
+                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                roles=(Role.BEFORE_TOOL,),
+            ),
+            VerdictPath(path=("decision",), words={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
+        ),
+        halting=Halting.AT_ONCE,
+        context=((_OWN, "additionalContext"),),
+        changed_input=((_OWN, "updatedInput"),),
+        input_merges=True,
+        person=(("systemMessage",),),
+    ),
+    no_reason="Blocked by hook",
+    no_error_text="Blocked by hook",
+    rules=PAPERS.replies(
+        {
+            "answer": PAPERS.says("an answer in JSON decides at exit code 0"),
+            "code refuses": PAPERS.says("exit code 2 refuses; standard error goes to the agent"),
+            "crashed": PAPERS.says("any exit code but 0 and 2 is an error that holds nothing up"),
+            "plain": PAPERS.says("plain output is only shown in the transcript"),
+            "shown": PAPERS.says("plain output of UserPromptSubmit and SessionStart is added to the context"),
+            "halt": PAPERS.says("continue: false ends the turn after the hooks ran, before every decision"),
+            "halted call": PAPERS.open("the call that a halting PreToolUse hook was asked about is not made"),
+            "ask": PAPERS.open("without a person to ask, ask refuses the call"),
+            "input": PAPERS.says("updatedInput holds the fields of the input that change"),
+            "code with answer": PAPERS.open("an answer beside exit code 2 is not read"),
+        }
+    ),
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("/bin/bash", "-c"),
+    stdio=Stdio.PIPE,
+    own_session=True,
+    kill=KillPolicy(scope=KillScope.GROUP),
+    env={"FACTORY_PROJECT_DIR": "{workspace}"},
+    rules=PAPERS.process(
+        {
+            "order": PAPERS.says("all hooks of an event start at once"),
+            "env": PAPERS.says("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    rules={"no cap": PAPERS.open("no net against endless refusals is documented; stop_hook_active is all")}
+)
+
+_TOOLS = PlainTools(run="Execute", write="Create", edit="Edit", read="Read", old="old_str", new="new_str")
+
+DROID = Profile(
+    name="droid",
+    version="2026-07",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TurnRules(mode="off", rules={"mode": PAPERS.open("a session begins in the permission mode off")}),
+    tools=_TOOLS.rules(
+        PAPERS.open("names of tools are documented; keys of their inputs and forms of their results are not"),
+        subagent="Task",
+    ),
+    transcript=TranscriptRules(
+        path="{home}/.factory/projects/{slug}/{session}.jsonl",
+        rule=PAPERS.open("the folder of the transcript is documented; name of its file and lines are not"),
+    ),
+)

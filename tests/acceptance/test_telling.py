@@ -1,0 +1,64 @@
+"""
+Commands that tell what is known of hosts, and trying a hook under each of them, as processes of their own.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_hookharness import hosts
+
+
+@pytest.fixture
+def hookharness(tmp_path):
+    """Run the shell command in an empty folder."""
+
+    def run(*arguments):
+        command = [sys.executable, "-m", "pytest_hookharness.cli", *arguments]
+        return subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path, check=False
+        )
+
+    return run
+
+
+def test_hosts_are_listed(hookharness):
+    """Every host is listed with its version, and nothing is played for it."""
+    result = hookharness("hosts")
+
+    assert result.returncode == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines[1 : 1 + len(hosts.known())]] == [
+        profile.id for profile in hosts.known()
+    ]
+
+
+def test_an_event_is_explained(hookharness):
+    """What hooks can mean on an event is told with sources; an unknown host is an error."""
+    told, wrong = hookharness("explain", "cursor", "stop"), hookharness("explain", "cursr")
+
+    assert told.returncode == 0
+    assert '{"followup_message": "WORDS"}' in told.stdout
+    assert "REFUSES: the agent goes on" in told.stdout
+    assert "[documented: Cursor hooks documentation, 2026-08]" in told.stdout
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean 'cursor'" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "host, event, verdict",
+    [
+        ("cursor", "stop", "terminated"),
+        ("copilot-cli", "agentStop", "terminated"),
+        ("antigravity", "Stop", "terminated"),
+        ("kimi", "Stop", "capped"),
+        ("goose", "Stop", "livelock"),
+        ("droid", "Stop", "livelock"),
+    ],
+)
+def test_a_hook_is_tried_under_every_host(hookharness, host, event, verdict):
+    """A real hook that refuses every stop by exit code is played under hosts of all forms."""
+    result = hookharness("try", event, "echo no >&2; exit 2", "--host", host, "--timeout", "5")
+
+    assert result.stdout.splitlines()[1].startswith(f"{verdict}:"), result.stdout + result.stderr

@@ -1,0 +1,315 @@
+"""
+This module is concerned with the tables that were recorded of OpenHands alone: answers, loops and processes.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from pytest_hookharness.loading import script_from
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import TimedOut
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.verdicts import Capped, Terminated, verdict_name
+
+from .dialects import Dialect
+from .rows import Row
+from .staging import (
+    CALL,
+    LINGERS,
+    Simulate,
+    Terms,
+    command,
+    fires,
+    marks,
+    moves,
+    performed,
+    scenario,
+    told,
+)
+
+_EVERY = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+_CLOSING = ("SessionEnd",)
+# A row that says nothing of a limit was recorded with this one: its run ended in error after so many moves.
+_STEPS_OF_CALLS = 6
+# Where a hook refuses the stop once, the recorded agent had two moves: the second stop asked no hook.
+_STEPS_OF_STOPS = 2
+
+
+def _play(
+    row: Row,
+    dialect: Dialect,
+    simulate: Simulate,
+    events: Mapping[str, Any],
+    acts: Sequence[Mapping[str, Any]],
+    **options: Any,
+) -> Outcome:
+    keys = {"until": "guard", "turns": len(acts), "options": options}
+    return simulate(replace(scenario(row, dialect, events, **keys), script=script_from(acts, then="idle")))
+
+
+def _status(outcome: Outcome) -> str:
+    verdict = outcome.verdict
+    if isinstance(verdict, Terminated):
+        return "finished"
+    return verdict.status if isinstance(verdict, Capped) else verdict_name(verdict)
+
+
+def _joined(messages: Sequence[Message]) -> str:
+    """
+    What the model read as one text; texts of hooks that follow each other stand on lines of their own.
+    """
+    text, before = "", ""
+    for message in messages:
+        text += ("\n" if before == message.kind == "context" else "") + message.text
+        before = message.kind
+    return text
+
+
+def _prompt(outcome: Outcome) -> str:
+    made = moves(outcome)
+    return _joined(made[0].saw.messages) if made else ""
+
+
+def replay_matrix(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
+    """
+    What an answer did on an event.
+    """
+    event = row.given["event"]
+    handler = {"command": command(row.given, once=event == "Stop")}
+    if event == "Stop" and "command" in row.given:
+        handler = {"command": _once(handler["command"], "0")}
+    tools = event in ("PreToolUse", "PostToolUse")
+    acts = [{"prompt": "PROMPT"}, *([CALL] if tools else []), {"stop": "done"}, {"stop": "done again"}]
+    outcome = _play(row, dialect, simulate, {event: [dialect.group(handler)]}, acts)
+    seen = {
+        "ran": bool(performed(outcome)),
+        "text": "".join(told(outcome, 1)[:1]),
+        "continued": len(moves(outcome)) > 1,
+        "injected": told(outcome, 1),
+        "calls": len(list(fires(outcome, event))),
+        "requests": len(moves(outcome)),
+        "prompt": _prompt(outcome),
+        "more": told(outcome, 1)[1:],
+        "status": _status(outcome),
+    }
+    recorded = dict(row.recorded)
+    # The words of a shell that could not do something were not written down.
+    for term in ("text", "injected"):
+        if not recorded.get(term) and (row.recorded.get("continued") or term == "text"):
+            recorded.pop(term, None)
+    return recorded, seen
+
+
+def _once(line: str, name: str) -> str:
+    # On lines of their own, so that the shell comes to the first before it reads the second.
+    return f'if [ -e "$TMPDIR/said-{name}" ]; then exit 0; fi; : >"$TMPDIR/said-{name}"\n{line}'
+
+
+def replay_loops(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
+    """
+    How often a stop was refused, and how the host ended that.
+    """
+    given = row.given
+    denials = given["denials"]
+    refuses = "cat >/dev/null; echo 'not yet' >&2; exit 2"
+    if denials is not None:
+        few = f'[ "$(wc -c <"$TMPDIR/asked")" -gt {denials} ] && exit 0'
+        refuses = f'printf x >>"$TMPDIR/asked"; {few}; {refuses}'
+    words = _agent(given["agent"])
+    acts = [{"prompt": "go"}, *(next(words) for _ in range(given["steps"] + 1))]
+    options = {"max_iteration_per_run": given["steps"], "stuck_detection": given["stuck_detection"]}
+    if given["guard"] is not None:
+        options["max_consecutive_stop_denials"] = given["guard"]
+    groups = {"Stop": [dialect.group({"command": refuses})]}
+    outcome = _play(row, dialect, simulate, groups, acts, **options)
+    verdict = outcome.verdict
+    said = verdict.guard.why if isinstance(verdict, Capped) else ""
+    seen = {
+        "calls": len(list(fires(outcome, "Stop"))),
+        "requests": len(moves(outcome)),
+        "status": _status(outcome),
+        "errors": [name for name in ("StopHookLoopDetected",) if name in said],
+    }
+    return row.recorded, seen
+
+
+def _agent(kind: str) -> Iterator[dict[str, Any]]:
+    if kind == "text, with a thought after 2 refusals":
+        yield from ({"stop": "text 0"}, {"stop": "text 1"}, _tool("think", thought="hmm"))
+    for number in count():
+        match kind:
+            case "text":
+                yield {"stop": "done"}
+            case "finish, same words":
+                yield _tool("finish", message="done")
+            case "finish, new words":
+                yield _tool("finish", message=f"done {number}")
+            case "same thought":
+                yield _tool("think", thought="hmm")
+            case "new thoughts":
+                yield _tool("think", thought=f"thought {number}")
+            case "thought, then text":
+                yield _tool("think", thought=f"thought {number}")
+                yield {"stop": f"text {number}"}
+            case "unknown tool, then text":
+                refused = {"text": "Tool 'nothing' not found.", "failed": True}
+                yield {"tool": {"name": "nothing", "input": {}}, "result": refused}
+                yield {"stop": f"text {number}"}
+            case _:
+                yield {"stop": f"text {number}"}
+
+
+def _tool(name: str, **given: str) -> dict[str, Any]:
+    return {"tool": {"name": name, "input": given}}
+
+
+def replay_process(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
+    """
+    How hooks were run, and what the host did meanwhile.
+    """
+    given = row.given
+    numbers = count()
+    groups = {
+        event: [dialect.group(*(_handler(one, next(numbers)) for one in group)) for group in listed]
+        for event, listed in given["hooks"].items()
+    }
+    outcome = _play(row, dialect, simulate, groups, _acts(given), **_steps(given))
+    recorded = _comparable(row)
+    seen = {**_result(outcome), **_course(outcome, row)}
+    for term, most in (("refused", len(recorded.get("refused", ()))), ("timed_out", 4)):
+        if term in recorded:
+            seen[term] = seen[term][:most]
+    return recorded, seen
+
+
+def _comparable(row: Row) -> dict[str, Any]:
+    """
+    What of a row can be compared: hooks in the background are waited for here, and were not there.
+    """
+    recorded = dict(row.recorded)
+    if any(one.get("async") for one in _hooks(row)):
+        for term in ("seconds", "closing_seconds", "counts", "starts"):
+            recorded.pop(term, None)
+    if not recorded.get("closing_seconds"):
+        recorded.pop("closing_seconds", None)
+    return recorded
+
+
+def _hooks(row: Row) -> Iterator[Terms]:
+    return (one for listed in row.given["hooks"].values() for group in listed for one in group)
+
+
+def _acts(given: Terms) -> list[dict[str, Any]]:
+    agent = _agent(given.get("agent", ""))
+    work = [next(agent) for _ in range(given.get("steps", _STEPS_OF_CALLS) + 1)]
+    if "agent" in given:
+        return [{"prompt": "PROMPT"}, *work]
+    if "PreToolUse" in given["hooks"] or "PostToolUse" in given["hooks"]:
+        calls = [_tool("terminal", command=f"echo t{number} >ran.txt")["tool"] for number in range(2)]
+        call = {"tool": calls[: given.get("calls_at_once", 1)]}
+        return [{"prompt": "PROMPT"}, call, {"stop": "done"}]
+    acts: list[dict[str, Any]] = []
+    for prompt in given.get("prompts", ["PROMPT"]):
+        acts += [{"prompt": prompt}, {"stop": "done"}]
+    return [*acts, {"stop": "done again"}] if "Stop" in given["hooks"] else acts
+
+
+def _steps(given: Terms) -> dict[str, int]:
+    if "agent" in given:
+        return {"max_iteration_per_run": given.get("steps", _STEPS_OF_CALLS)}
+    stops = (one for group in given["hooks"].get("Stop", ()) for one in group)
+    return {"max_iteration_per_run": _STEPS_OF_STOPS} if any(one.get("once") for one in stops) else {}
+
+
+def _handler(one: Terms, number: int) -> dict[str, Any]:
+    keys = {key: one[key] for key in ("timeout", "async") if key in one}
+    name = str(number)
+    if not ({"child", "on_term"} & set(one)):
+        return {"command": command({**one, "label": name}), **keys}
+    words = [LINGERS, f"--exit={one['exit']}"]
+    words += [f"--out={one['stdout']}"] if one["stdout"] else []
+    words += [f"--sleep={one['sleep']}"] if "sleep" in one else []
+    words += ["--term=ignores"] if one.get("on_term") else []
+    child = one.get("child")
+    if child is not None:
+        words += [f"--child={child['seconds']}"]
+        words += ["--session"] if child["session"] else []
+        words += [] if child["streams"] else ["--quiet"]
+        words += ["--waits"] if one.get("waits_for_child") else []
+    line = shlex.join(words)
+    return {"command": _once(line, name) if one.get("once") else line, **keys}
+
+
+def _result(outcome: Outcome) -> dict[str, Any]:
+    whole = [fire for event in _EVERY for fire in fires(outcome, event)]
+    lived = [bool(fire.run.leftovers) for fire in whole if fire.run is not None]
+    return {
+        "requests": len(moves(outcome)),
+        "status": _status(outcome),
+        "finished_after_the_cut": any(lived),
+        "child_lives": any(lived),
+        "sigterm": "mark-term" in marks(outcome),
+        "injected": told(outcome, 1),
+        "ran": bool(performed(outcome)),
+        "prompt": _prompt(outcome),
+    }
+
+
+def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
+    course = [(event, fire) for event, fire in _in_order(outcome) if fire.run is not None]
+    counts: dict[str, int] = {}
+    for event, _ in course:
+        counts[event] = counts.get(event, 0) + 1
+    starts = [fire.run.started for _, fire in course if fire.run is not None]
+    closing = sum(fire.run.wall for event, fire in course if event in _CLOSING and fire.run is not None)
+    recorded = row.recorded
+    # The host itself took up to four hundredths of a second for each move.
+    own = 0.3 + 0.04 * recorded["requests"]
+    by_call = any(isinstance(one, list) for one in recorded.get("order", ()))
+    return {
+        "counts": counts,
+        "refused": [_refuses(fire) for _, fire in course],
+        "timed_out": [_times_out(fire) for _, fire in course],
+        "order": [[event, _named(fire)] if by_call else event for event, fire in course],
+        "starts": _near(recorded.get("starts", []), [start - starts[0] for start in starts]),
+        "seconds": _near([recorded["seconds"]], [outcome.wall - closing], own)[0],
+        "closing_seconds": _near([recorded["closing_seconds"]], [closing])[0],
+    }
+
+
+def _in_order(outcome: Outcome) -> Iterator[tuple[str, Fire]]:
+    return ((hooked.event, fire) for _, hooked in outcome.trace.hooked() for fire in hooked.fires)
+
+
+def _refuses(fire: Fire) -> bool:
+    # A refusal without a power was still noted as one.
+    return fire.reply.ruling is Ruling.DENY or "a refusal means nothing" in (fire.reply.fault or "")
+
+
+def _times_out(fire: Fire) -> bool:
+    # Of a hook in the background the host noted only that it was begun.
+    waited = fire.hook.options.get("async") is not True
+    return waited and fire.run is not None and isinstance(fire.run.ending, TimedOut)
+
+
+def _named(fire: Fire) -> str:
+    line = str(json.loads(fire.stdin)["tool_input"]["command"])
+    return line.split()[1]
+
+
+def _near(recorded: Sequence[float], seen: Sequence[float], own: float = 0.3) -> list[float]:
+    """
+    Recorded times that were come to, and what was seen instead of the others.
+    """
+    if len(recorded) != len(seen):
+        return list(seen)
+    pairs = zip(recorded, seen, strict=True)
+    return [then if -own < now - then < 1.0 else round(now, 2) for then, now in pairs]

@@ -1,0 +1,566 @@
+"""
+Codex as a profile: its strict answers, its patches, its subagents, and a stop that nothing ends.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import (
+    Compact,
+    Edit,
+    Performance,
+    Prompt,
+    Read,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+GO, DONE, CALL = Prompt(text="go"), Stop(text="done"), Run(command="make")
+BLOCK = {"decision": "block", "reason": "not yet"}
+SETTINGS = "workspace/.codex/hooks.json"
+PATCH = "*** Begin Patch\n{}\n*** End Patch\n"
+
+
+def own(event, **words):
+    """
+    An answer with words for one event.
+    """
+    return {"hookSpecificOutput": {"hookEventName": event, **words}}
+
+
+def pre(permission, **words):
+    """
+    An answer before a tool.
+    """
+    return own("PreToolUse", permissionDecision=permission, **words)
+
+
+def grant(**words):
+    """
+    An answer to a permission request.
+    """
+    return own("PermissionRequest", decision=words)
+
+
+@pytest.fixture
+def codex():
+    """
+    The newest Codex.
+    """
+    return hosts.find("codex")
+
+
+@pytest.fixture
+def run(play, codex):
+    """
+    A session of Codex whose hooks all get the same answer.
+    """
+
+    def go(events, acts, answer=None, **given):
+        settings = dict.fromkeys(events, "./hook") if isinstance(events, list) else events
+        return play(settings, acts, lambda *_: answer, profile=codex, **given)
+
+    return go
+
+
+@pytest.mark.parametrize(
+    "event, answer, why",
+    [
+        ("PreToolUse", {}, ""),
+        ("PreToolUse", {"systemMessage": "x", "continue": True, "suppressOutput": False}, ""),
+        ("PreToolUse", pre("deny", permissionDecisionReason="no"), ""),
+        ("PreToolUse", {**pre("deny", permissionDecisionReason="no"), "foo": 1}, "'foo' is no key"),
+        ("PreToolUse", pre("deny", permissionDecisionReason=" "), "without a 'permissionDecisionReason'"),
+        ("PreToolUse", pre("deny"), "without a 'permissionDecisionReason'"),
+        ("PreToolUse", pre("allow"), "without 'updatedInput'"),
+        ("PreToolUse", pre("allow", updatedInput={"command": "x"}), ""),
+        ("PreToolUse", own("PreToolUse", updatedInput={"command": "x"}), "without 'permissionDecision'"),
+        ("PreToolUse", pre("deny", permissionDecisionReason="no", updatedInput={}), "without 'permissionDec"),
+        ("PreToolUse", pre("ask", permissionDecisionReason="?"), "not supported"),
+        ("PreToolUse", pre("maybe"), "the host knows allow, deny, ask"),
+        ("PreToolUse", own("Nope", permissionDecision="deny"), "the event is PreToolUse"),
+        ("PreToolUse", {"hookSpecificOutput": {"permissionDecision": "deny"}}, "has no 'hookEventName'"),
+        ("PreToolUse", own("PreToolUse", decision="deny"), "'decision' is no key of 'hookSpecificOutput'"),
+        ("PreToolUse", {"decision": "approve"}, "not supported on PreToolUse"),
+        ("PreToolUse", {"decision": "deny", "reason": "no"}, "the host knows approve, block"),
+        ("PreToolUse", {"continue": False}, "'continue' is not supported"),
+        ("PreToolUse", {"stopReason": "x"}, "'stopReason' is not supported"),
+        ("PreToolUse", {"suppressOutput": True}, "'suppressOutput' is not supported"),
+        ("PreToolUse", {"reason": 3}, "not of the right type"),
+        ("PostToolUse", BLOCK, ""),
+        ("PostToolUse", {"reason": "alone"}, "without 'decision'"),
+        ("PostToolUse", own("PostToolUse", updatedMCPToolOutput="x"), "not supported on PostToolUse"),
+        ("Stop", BLOCK, ""),
+        ("Stop", {"continue": False, "stopReason": "enough"}, ""),
+        ("Stop", {"decision": "block"}, "without a 'reason'"),
+        ("Stop", {"decision": "approve"}, "the host knows block"),
+        ("Stop", own("Stop", additionalContext="x"), "'hookSpecificOutput' is no key of an answer to Stop"),
+        ("SessionStart", BLOCK, "'decision' is no key"),
+        ("PreCompact", BLOCK, "'decision' is no key"),
+        ("SessionEnd", {"systemMessage": "bye"}, ""),
+        ("PermissionRequest", grant(behavior="deny", message="no"), ""),
+        ("PermissionRequest", grant(behavior="allow", updatedInput={}), "not supported"),
+        ("PermissionRequest", grant(behavior="allow", interrupt=True), "not supported"),
+        ("PermissionRequest", grant(behavior="allow", other=1), "'hookSpecificOutput.decision'"),
+    ],
+)
+def test_answers_are_read_strictly(codex, event, answer, why):
+    """An answer with anything that the host does not know or support on the event is none at all."""
+    problem = codex.answers(event).check(event, answer)
+
+    assert why in (problem or "")
+    assert (problem is None) is (not why)
+
+
+@pytest.mark.parametrize(
+    "code, out, err, refused, fault",
+    [
+        (0, json.dumps(BLOCK), "", True, ""),
+        (0, json.dumps({**BLOCK, "foo": 1}), "", False, "ignored: 'foo' is no key"),
+        (0, "\ufeff" + json.dumps(BLOCK), "", False, "something invisible is printed before it"),
+        (0, "log\n" + json.dumps(BLOCK), "", False, "does not begin the output"),
+        (0, '{"decision": ', "", False, "mangled: it begins like JSON"),
+        (0, "", json.dumps(BLOCK), False, "on standard error"),
+        (2, "", "words", True, ""),
+        (2, json.dumps({"continue": False}), "words", True, ""),
+        (2, "", "", False, "it refuses only with words"),
+        (2, json.dumps(BLOCK), " \n", False, "it refuses only with words"),
+        (1, json.dumps(BLOCK), "words", False, "crashed: exit code 1"),
+        (127, "", "not found", False, "not-run: exit code 127"),
+    ],
+)
+def test_exit_codes(codex, run, ended, code, out, err, refused, fault):
+    """Only exit code 0 with a valid answer and exit code 2 with words on standard error refuse a stop."""
+    played = run(["Stop"], [GO, DONE], ended(code, out, err), most=6)
+
+    assert played.decisions[0].refused is refused
+    assert fault in (played.replies[0].fault or "")
+    assert bool(played.replies[0].fault) is bool(fault)
+
+
+def test_a_stop_is_refused_for_ever(codex, run, ended):
+    """Nothing ends a stop that is always refused, and the hooks are told from the second one on."""
+    played = run(["Stop"], [GO, *[Stop(text=f"done {number}") for number in range(200)]], ended(2, "", "no"))
+
+    assert len(played.decisions) == 200
+    assert all(decision.refused for decision in played.decisions)
+    assert played.flags() == [False, *[True] * 199]
+    assert hosts.guard_for(played.sessions[-1], lap_used_tools=False) is None
+
+
+@pytest.mark.parametrize(
+    "path, file",
+    [(SETTINGS, "/project/.codex/hooks.json"), ("home/.codex/hooks.json", "/home/dev/.codex/hooks.json")],
+)
+def test_a_refused_stop_names_the_hook(run, path, file):
+    """The agent is told each reason with the file and the place of its hook."""
+    handlers = [{"type": "command", "command": name} for name in "ab"]
+    files = {path: json.dumps({"hooks": {"Stop": [{"hooks": handlers}]}})}
+
+    played = run(None, [GO, DONE], BLOCK, files=files, most=8)
+
+    told = [f'<hook_prompt hook_run_id="stop:{place}:{file}">not yet</hook_prompt>' for place in (0, 1)]
+    assert list(played.decisions[0].to_agent) == told
+
+
+@pytest.mark.parametrize("name", ["plugin/hooks/hooks.json", "inline"])
+def test_hooks_of_no_settings_file_keep_their_source(name):
+    """What is no settings file of the person or the project is not placed in a folder."""
+    assert hosts.configuration.locate(name, "/project", "/home/dev") == name
+
+
+def test_a_refused_call(run):
+    """The agent is told why a command was refused, and which one."""
+    played = run(["PreToolUse"], [GO, CALL, DONE], BLOCK)
+
+    told = "Command blocked by PreToolUse hook: not yet. Command: make"
+    assert told in played.seen()
+    assert [one.refused for one in played.performed] == [True]
+
+
+def test_a_call_that_hooks_change(run):
+    """A new input holds beside an explicit allow."""
+    played = run(["PreToolUse"], [GO, CALL, DONE], pre("allow", updatedInput={"command": "make test"}))
+
+    assert [one.call.input for one in played.performed] == [{"command": "make test"}]
+
+
+def test_a_result_that_hooks_replace(run):
+    """A refusal after a call gives the agent its reason instead of the result."""
+    played = run(["PostToolUse"], [GO, CALL, DONE], BLOCK)
+
+    assert "not yet" in played.seen()
+    assert "visible\n" not in played.seen()
+
+
+@pytest.mark.parametrize("event, calls, how", [("Stop", 0, "halted"), ("PreToolUse", 1, "stopped")])
+def test_continue_false(run, event, calls, how):
+    """It ends the turn at a stop, and before a tool it is not valid."""
+    acts = [GO, CALL, DONE] if event == "PreToolUse" else [GO, DONE]
+
+    played = run([event], acts, {"continue": False, "stopReason": "enough"})
+
+    assert len(played.performed) == calls
+    assert played.endings[0].how == how
+
+
+def test_keys_stand_in_the_order_of_the_host(run):
+    """The turn comes second on all events of one, and the call's result before its identifier."""
+    played = run(["SessionStart", "PostToolUse", "SessionEnd"], [GO, CALL, DONE])
+
+    start, after, end = (list(request.payload) for request in played.asked())
+    common = [
+        "session_id",
+        "turn_id",
+        "transcript_path",
+        "cwd",
+        "hook_event_name",
+        "model",
+        "permission_mode",
+    ]
+    assert after == [*common, "tool_name", "tool_input", "tool_response", "tool_use_id"]
+    assert start == [*(key for key in common if key != "turn_id"), "source"]
+    assert end == ["session_id", "transcript_path", "cwd", "hook_event_name", "reason"]
+    assert played.asked("PostToolUse")[0].payload["tool_use_id"] == "call_0_0"
+
+
+def test_a_permission_is_asked_for_unless_they_are_bypassed(run):
+    """In the default mode hooks are asked for a permission, with a reason that they alone are told."""
+    mode = {"permission_mode": "default"}
+    events = ["PreToolUse", "PermissionRequest"]
+
+    asked = run(events, [GO, CALL, DONE], options=mode)
+    bypassed = run(events, [GO, CALL, DONE])
+
+    inputs = [list(request.payload["tool_input"]) for request in asked.asked()]
+    assert inputs == [["command"], ["command", "description"]]
+    assert {request.payload["permission_mode"] for request in asked.asked()} == {"default"}
+    assert bypassed.events == ["PreToolUse"]
+
+
+@pytest.mark.parametrize(
+    "answer, told", [(grant(behavior="deny", message="never"), "never"), (grant(behavior="allow"), "")]
+)
+def test_a_permission_is_given_or_denied(run, answer, told):
+    """The decision of a permission request lets the call through or refuses it in its words."""
+    played = run(["PermissionRequest"], [GO, CALL, DONE], answer, options={"permission_mode": "default"})
+
+    assert [one.refused for one in played.performed] == [bool(told)]
+    assert not told or told in played.seen()
+
+
+def test_exit_code_2_denies_a_permission(run, ended):
+    """A permission request is denied by exit code 2 with words, too."""
+    played = run(
+        ["PermissionRequest"], [GO, CALL, DONE], ended(2, "", "never"), options={"permission_mode": "default"}
+    )
+
+    assert [one.refused for one in played.performed] == [True]
+
+
+@pytest.mark.parametrize("matcher, fits", [("default", True), ("general-purpose", False), (None, True)])
+def test_a_subagent_of_no_kind(run, matcher, fits):
+    """A subagent that is started without a kind is a default one, for its matchers and on standard input."""
+    group = {"hooks": [{"type": "command", "command": "x"}], **({"matcher": matcher} if matcher else {})}
+
+    played = run({"SubagentStart": [group]}, [GO, Subagent(prompt="look", text="seen"), DONE])
+
+    assert [request.payload["agent_type"] for request in played.asked()] == ["default"] * fits
+
+
+def test_a_subagent_of_a_kind(run):
+    """A kind that a scenario names is asked for and told."""
+    played = run(["PreToolUse", "SubagentStop"], [GO, Subagent(kind="explorer", prompt="look"), DONE])
+
+    before, stop = (request.payload for request in played.asked())
+    assert before["tool_input"] == {"message": "look", "agent_type": "explorer"}
+    assert stop["agent_type"] == "explorer"
+
+
+def test_a_subagent_has_a_turn_and_a_transcript_of_its_own(run):
+    """Hooks of a subagent's prompt, start and stop are told its own turn and transcript."""
+    events = ["UserPromptSubmit", "SubagentStart", "PostToolUse", "SubagentStop"]
+
+    played = run(events, [GO, Subagent(prompt="look", text="seen"), DONE])
+
+    first, prompt, start, after, stop = (request.payload for request in played.asked())
+    agent = prompt["agent_id"]
+    assert played.events == ["UserPromptSubmit", *events]
+    assert (prompt["prompt"], prompt["agent_type"]) == ("look", "default")
+    assert "agent_id" not in first
+    assert first["turn_id"] == after["turn_id"] != prompt["turn_id"] == start["turn_id"] == stop["turn_id"]
+    assert first["transcript_path"] == stop["transcript_path"] == after["transcript_path"]
+    assert prompt["transcript_path"] == start["transcript_path"] == stop["agent_transcript_path"]
+    assert start["transcript_path"] == first["transcript_path"].replace(first["session_id"], agent)
+    assert json.loads(after["tool_response"])["agent_id"] == agent
+
+
+def test_a_compaction(run):
+    """Hooks before and after a compaction are told what made it, and no permission mode."""
+    played = run(["PreCompact", "PostCompact"], [GO, DONE, Compact(trigger="auto")])
+
+    assert played.events == ["PreCompact", "PostCompact"]
+    for request in played.asked():
+        assert request.payload["trigger"] == "auto"
+        assert "permission_mode" not in request.payload
+
+
+@pytest.mark.parametrize(
+    "operation, name, command",
+    [
+        (Run(command="ls -l"), "Bash", "ls -l"),
+        (Read(file="my notes.txt"), "Bash", "cat 'my notes.txt'"),
+        (Read(file="-n"), "Bash", "cat ./-n"),
+        (Edit(file="a.txt", text="b\nc\n"), "apply_patch", PATCH.format("*** Add File: a.txt\n+b\n+c")),
+        (Edit(file="a.txt", text=""), "apply_patch", PATCH.format("*** Add File: a.txt")),
+        (
+            Edit(file="a.txt", text="c\n", old="b\n"),
+            "apply_patch",
+            PATCH.format("*** Update File: a.txt\n@@\n-b\n+c"),
+        ),
+        (
+            Edit(file="a.txt", text="", old="b\n"),
+            "apply_patch",
+            PATCH.format("*** Update File: a.txt\n@@\n-b"),
+        ),
+    ],
+)
+def test_operations_are_calls_of_the_host(codex, operation, name, command):
+    """A command and a look at a file go by the shell, a change of a file is a patch."""
+    made = codex.tools.call(operation, "/project")
+
+    assert (made.name, made.input) == (name, {"command": command})
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        Edit(file="a.txt", text="b\nc\n"),
+        Edit(file="a.txt", text=""),
+        Edit(file="a.txt", text="\n"),
+        Edit(file="a.txt", text="new", old="old"),
+        Edit(file="a.txt", text="", old="within a line"),
+        Edit(file="a.txt", text="", old="line\n"),
+        Edit(file="a.txt", text="joined", old="line\n"),
+        Edit(file="a.txt", text="x\n\ny", old="\n- x\n+ y\n z"),
+        Edit(file="a.txt", text="*** End Patch", old="*** Begin Patch"),
+    ],
+)
+def test_patches_are_read_as_they_are_written(codex, edit):
+    """A patch for a change is read as the same change."""
+    assert codex.tools.operation(codex.tools.call(edit, "/project"), "/project") == edit
+
+
+@pytest.mark.parametrize(
+    "patch, edit",
+    [
+        ("*** Add File: /project/a/b\n+x", Edit(file="a/b", text="x\n")),
+        ("*** Add File: /etc/x\n+x", Edit(file="/etc/x", text="x\n")),
+        (
+            "*** Update File: ./a\n@@ def f():\n one\n-two\n+2\n\n",
+            Edit(file="a", text="one\n2\n\n", old="one\ntwo\n\n"),
+        ),
+        ("*** Update File: a\n-two\n+2\n*** End of File", Edit(file="a", text="2", old="two")),
+        ("*** Update File: a\n@@\n-1\n+2\n@@\n-3\n+4", None),
+        ("*** Update File: a\n*** Move to: b\n@@\n-1\n+2", None),
+        ("*** Update File: a\n@@\n+only new", None),
+        ("*** Update File: a", None),
+        ("*** Add File: a\n+x\n*** Add File: b\n+y", None),
+        ("*** Add File: a\nx", None),
+        ("*** Delete File: a", None),
+        ("nothing", None),
+    ],
+)
+def test_patches_of_a_model(codex, patch, edit):
+    """A patch of one place in one file is a change; one of more, or of none, the harness cannot carry out."""
+    made = ToolCall(name="apply_patch", input={"command": PATCH.format(patch)})
+
+    assert codex.tools.operation(made, "/project") == edit
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ToolCall(name="apply_patch", input={"command": "rubbish"}),
+        ToolCall(name="apply_patch", input={}),
+        ToolCall(name="Bash", input={"command": 3}),
+        ToolCall(name="web_search", input={"command": "x"}),
+    ],
+)
+def test_other_calls_are_no_operation(codex, made):
+    """What is no patch, no command or no tool of the host is no operation."""
+    assert codex.tools.operation(made, "/project") is None
+
+
+@pytest.mark.parametrize(
+    "operation, done, text, response, failed",
+    [
+        (CALL, Performance(exit=0, stdout="a\n", stderr="b\n"), "a\nb\n", "a\nb\n", False),
+        (CALL, Performance(exit=3, stdout="a\n"), "Process exited with code 3\nOutput:\na\n", "a\n", True),
+        (CALL, Performance(stdout="a\n"), "command timed out\nOutput:\na\n", "a\n", True),
+        (CALL, Performance(error="cut"), "cut", "cut", True),
+        (Edit(file="a", text="x\n"), Performance(content="x\n"), "A a\n", "A a\n", False),
+        (Edit(file="a", text="x", old="y"), Performance(content="x"), "M a\n", "M a\n", False),
+        (Edit(file="a", text="x", old="y"), Performance(error="gone"), "failed: gone", "failed: gone", True),
+    ],
+)
+def test_results(codex, operation, done, text, response, failed):
+    """Hooks are told plain text, and the agent the exit code of a command that failed."""
+    result = codex.tools.result(codex.tools.call(operation, "/project"), done, "/project")
+
+    assert result.text.endswith(text)
+    assert isinstance(result.response, str)
+    assert result.response.endswith(response)
+    assert result.failed is failed
+
+
+def test_the_result_of_a_patch(codex):
+    """A patch gives the exit code and the files that it changed."""
+    made = codex.tools.call(Edit(file="new.txt", text="abc\n"), "/project")
+
+    result = codex.tools.result(made, Performance(content="abc\n"), "/project")
+
+    begin = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
+    assert result.text == result.response == f"{begin}A new.txt\n"
+
+
+@pytest.mark.parametrize(
+    "supplied, response",
+    [
+        (ToolResult(text="x"), "x"),
+        (ToolResult(text="x", failed=True), "x"),
+        (ToolResult(text="x", response=[1]), [1]),
+    ],
+)
+def test_given_results_are_plain_text(codex, supplied, response):
+    """A result that a scenario gives is told to hooks as plain text, unless it says more."""
+    result = codex.tools.given(ToolCall(name="Bash", input={}), supplied)
+
+    assert (result.text, result.response, result.failed) == ("x", response, supplied.failed)
+
+
+@pytest.mark.parametrize(
+    "handler, limits",
+    [
+        ({"timeout": 0}, [1.0]),
+        ({"timeout": 7}, [7.0]),
+        ({"args": ["x"]}, [None]),
+        ({"foo": 1}, [None]),
+        ({"timeout": -5}, []),
+        ({"timeout": "30"}, []),
+        ({"timeout": 1.5}, []),
+        ({"type": "comand"}, []),
+    ],
+)
+def test_flaws_of_a_handler(codex, handler, limits):
+    """A handler that is no valid one turns off its file, and what the host does not look at does nothing."""
+    groups = [{"hooks": [{"type": "command", "command": "x", **handler}]}]
+
+    hooks = hosts.configure(codex, {SETTINGS: json.dumps({"hooks": {"Stop": groups}})}).hooks
+
+    assert [hook.timeout for hook in hooks] == limits
+    assert all(hook.args is None for hook in hooks)
+
+
+def test_the_same_command_runs_as_often_as_it_is_configured(codex):
+    """Nothing is dropped because it is there twice, in one file or in several."""
+    text = json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}] * 2}]}})
+
+    made = hosts.configure(codex, {SETTINGS: text, "home/.codex/hooks.json": text})
+
+    assert len(made.hooks) == 4
+
+
+TOML = """
+[features]
+hooks = {}
+
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+type = "command"
+command = "x"
+"""
+
+
+@pytest.mark.parametrize("written, number", [("true", 1), ("false", 0)])
+def test_hooks_in_the_configuration_file(codex, written, number):
+    """Hooks can stand in config.toml, which can turn them all off."""
+    made = hosts.configure(codex, {"workspace/.codex/config.toml": TOML.format(written)})
+
+    assert len(made.hooks) == number
+
+
+@pytest.mark.parametrize(
+    "event, written, limit", [("SessionEnd", None, 1.0), ("SessionEnd", 20, 3.0), ("Stop", None, 600.0)]
+)
+def test_limits_of_events(codex, event, written, limit):
+    """Hooks at the end of a session have a second, and no more than three."""
+    facts = hosts.facts(codex, workspace="/project", home="/home/dev", tmp="/tmp/x")
+    hook = Hook(event=event, command="x", timeout=written)
+
+    launch = hosts.launch(codex, hook, hosts.payload_for(codex, event, facts), facts, {"A": "b"}, 1000.0)
+
+    assert launch.limit == limit
+    assert launch.argv == ("/bin/bash", "-c", "x")
+    assert launch.env == {"A": "b"}
+    assert not launch.stdin.data.endswith(b"\n")
+
+
+@pytest.mark.parametrize(
+    "matcher, fits", [("Write", True), ("Edit|X", True), ("Wri", False), ("Read", False)]
+)
+def test_other_names_of_a_tool(codex, matcher, fits):
+    """Matchers can call a patch a write or an edit."""
+    hook = Hook(event="PreToolUse", command="x", matcher=matcher)
+
+    assert bool(hosts.select(codex, (hook,), "PreToolUse", "apply_patch")) is fits
+
+
+def test_the_transcript(run):
+    """A transcript holds items of the conversation: what was said, calls, and what they gave."""
+    supplied = ToolCall(name="Bash", input={"command": "ls"}, given=ToolResult(text="a.txt"))
+
+    played = run([], [GO, Tools(calls=(supplied,), say="I look"), DONE])
+
+    lines = [line for request in played.requests for line in request.records]
+    kinds = [(line["payload"]["type"], line["payload"].get("role")) for line in lines]
+    said = [("message", "user"), ("message", "assistant")]
+    assert kinds == [*said, ("function_call", None), ("function_call_output", None), said[1]]
+    assert lines[2]["payload"]["call_id"] == lines[3]["payload"]["call_id"]
+    assert json.loads(lines[2]["payload"]["arguments"]) == {"command": "ls"}
+    assert lines[3]["payload"]["output"] == "a.txt"
+    assert played.requests[0].transcript_path.startswith("/home/dev/.codex/sessions/2026/")
+
+
+@pytest.mark.parametrize("event", hosts.find("codex").events)
+def test_every_event_has_an_input(codex, event):
+    """A payload can be made for every event outside of a session, with a subagent where it needs one."""
+    facts = hosts.facts(codex, workspace="/project", home="/home/dev", tmp="/tmp/x")
+
+    payload = hosts.payload_for(codex, event, facts)
+
+    assert payload["hook_event_name"] == event
+    assert payload["transcript_path"] == facts.transcript_path
+    assert payload.get("agent_type", "default") == "default"
+
+
+def test_the_first_refusal_of_a_call_is_told(codex, ended):
+    """Of several refusals of a call the agent is told the first, though another hook was quicker."""
+    replies = [
+        hosts.read_reply(codex, Hook(event="PreToolUse", command="x"), "PreToolUse", one)
+        for one in (ended(2, "", "first"), ended(2, "", "second"))
+    ]
+
+    decision = hosts.aggregate(
+        codex, "PreToolUse", replies, (1, 0), target="Bash", tool_input={"command": "make"}
+    )
+
+    assert decision.ruling is Ruling.DENY
+    assert decision.to_agent == ("Command blocked by PreToolUse hook: first. Command: make",)

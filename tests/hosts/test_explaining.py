@@ -1,0 +1,158 @@
+"""
+What is told of hosts: made-up fires, read by the functions that simulate.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.rules.replying import Alone
+from pytest_hookharness.model.moves import Prompt, Run, Stop
+from pytest_hookharness.model.protocol import Basis, Rule
+
+STEPS = {hosts.Role.STOP: [Prompt(text="go"), Stop(text="done"), Stop(text="done")]}
+CALL = [Prompt(text="go"), Run(command="ls"), Stop(text="done")]
+
+
+def meaning(name, event, case):
+    """
+    What one way to end means on one event of a host; the last of that name.
+    """
+    (told,) = hosts.explain(hosts.find(name), event)
+    return [one for one in told.meanings if one.case == case][-1]
+
+
+@pytest.mark.parametrize(
+    "name, event, case, refuses",
+    [
+        ("claude-code", "Stop", "exit 2, words on stderr", True),
+        ("claude-code", "Stop", "exit 1, words on stderr", False),
+        ("claude-code", "PreToolUse", "no such command", False),
+        ("claude-code", "PreToolUse", "ask", True),
+        ("cursor", "stop", "exit 2, words on stderr", False),
+        ("cursor", "stop", "the host's own refusal", True),
+        ("copilot-cli", "preToolUse", "no such command", True),
+        ("copilot-cli", "preToolUse", "cut at its limit", False),
+        ("copilot-cli", "agentStop", "decision block", True),
+        ("antigravity", "Stop", "decision block", False),
+        ("goose", "PreToolUse", "exit 0, silent", False),
+        ("kimi", "Stop", "decision block", False),
+        ("droid", "PreToolUse", "broken JSON", False),
+    ],
+)
+def test_whether_a_hook_refuses(name, event, case, refuses):
+    """Each way to end is told as the host reads it."""
+    assert meaning(name, event, case).refuses is refuses
+
+
+@pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
+def test_every_event_is_explained(profile):
+    """Every event that a session comes to is told with its limit and a known fact for each way to end."""
+    told = hosts.explain(profile)
+
+    assert [one.event for one in told] == [
+        name for name, rule in profile.events.items() if not rule.unreachable
+    ]
+    for one in told:
+        assert one.limit > 0
+        assert len(one.meanings) >= 12
+        for each in one.meanings:
+            assert isinstance(each.rule.basis, Basis)
+            assert each.rule.source
+            assert each.deed
+
+
+@pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
+@pytest.mark.parametrize("role", [hosts.Role.STOP, hosts.Role.BEFORE_TOOL])
+def test_what_is_told_is_what_is_played(play, ended, profile, role):
+    """A session with such a hook does and tells its agent what the explanation says."""
+    event = profile.by_role(role).name
+    (told,) = hosts.explain(profile, event)
+    code = {"exit 1": 1, "exit 2": 2, "exit 3": 3, "no such": 127}
+
+    for one in told.meanings:
+        if one.case == "cut at its limit":
+            continue
+        words = one.case.endswith("stderr")
+        err = "WORDS" if words else "sh: ./hook: not found" if "no such" in one.case else ""
+        run = ended(code.get(one.case[:6].strip(), code.get(one.case[:7], 0)), one.printed, err)
+        settings = {event: "./hook"}
+
+        acts = STEPS.get(role, CALL)
+        played = play(settings, acts, lambda *_, run=run: run, profile=profile, most=12)
+
+        decision = next(made for made in played.decisions if made.event == event)
+        assert decision.refused is one.refuses, one.case
+        assert len(decision.to_agent) == len(one.to_agent), one.case
+        assert decision.rule == one.rule, one.case
+
+
+def test_own_refusals_are_in_the_host_s_own_form():
+    """The refusal that is shown is made of the paths that the host reads."""
+    cursor = meaning("cursor", "stop", "the host's own refusal")
+    droid = meaning("droid", "PreToolUse", "ask")
+
+    assert json.loads(cursor.printed) == {"followup_message": "WORDS"}
+    assert json.loads(droid.printed)["hookSpecificOutput"]["permissionDecision"] == "ask"
+
+
+def test_another_rule_is_told_otherwise():
+    """With another rule for exit code 1 the explanation of it is another."""
+    claude = hosts.find("claude-code")
+    codes = tuple(
+        replace(code, alone=Alone.REFUSES) if code.codes is None else code for code in claude.replies.codes
+    )
+    other = replace(claude, replies=replace(claude.replies, codes=codes))
+
+    (told,) = hosts.explain(other, "Stop")
+
+    case = next(one for one in told.meanings if one.case.startswith("exit 1"))
+    assert (case.refuses, case.deed) == (True, "the agent goes on")
+
+
+def test_an_unknown_event_is_an_error():
+    """An event that the host does not have is an error that names the nearest."""
+    with pytest.raises(ValueError, match="did you mean 'Stop'"):
+        hosts.explain(hosts.find("kimi"), "Stp")
+
+
+@pytest.mark.parametrize(
+    "name, guard",
+    [
+        ("claude-code", "sets refusal 9 aside"),
+        ("openhands@pr3183", "ends with an error at refusal 5"),
+        ("kimi", "asks no more after refusal 1"),
+        ("codex", "none"),
+        ("goose", "none is known"),
+    ],
+)
+def test_guards_in_a_line(name, guard):
+    """A guard is summed up by the refusal at which it acts, and one that is not known is not denied."""
+    assert hosts.summarise(hosts.find(name)).guard == guard
+
+
+def test_facts_are_counted_once():
+    """All facts of a profile are found, wherever they stand, and each counts once."""
+    droid = hosts.find("droid")
+    extra = Rule("one more", Basis.OBSERVED, "this test")
+    events = {
+        name: replace(rule, rests_on=(*rule.rests_on, extra, extra)) for name, rule in droid.events.items()
+    }
+
+    before, after = hosts.summarise(droid), hosts.summarise(replace(droid, events=events))
+
+    facts = hosts.known_facts(droid)
+    assert before.observed + before.documented + before.assumed == len(facts) == len(set(facts))
+    assert (before.observed, after.observed) == (0, 1)
+    assert droid.transcript.rule in facts
+
+
+def test_second_names_are_not_counted():
+    """An event with two names is one event."""
+    copilot = hosts.find("copilot-cli")
+
+    told = hosts.summarise(copilot)
+
+    assert told.events + told.unreached < len(copilot.events)

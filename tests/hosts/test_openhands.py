@@ -1,0 +1,340 @@
+"""
+OpenHands as a profile, on plain values: what is not in a recorded row, and what its guard does.
+"""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.openhands_circles import look
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Prompt,
+    Read,
+    Run,
+    Stop,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
+
+GO, DONE = Prompt(text="go"), Stop(text="done")
+DENY = {"decision": "deny", "reason": "not yet"}
+STOP = {"Stop": [{"hooks": [{"command": "./hook"}]}]}
+
+
+@pytest.fixture(name="release")
+def give_release():
+    """
+    The newest release.
+    """
+    return hosts.find("openhands")
+
+
+@pytest.fixture(name="branch")
+def give_branch():
+    """
+    The branch with a guard.
+    """
+    return hosts.find("openhands@pr3183")
+
+
+def call(name, **given):
+    """
+    A move that is one call.
+    """
+    return Tools(calls=(ToolCall(name=name, input=given),))
+
+
+def always(answer):
+    """
+    The same answer for every hook.
+    """
+    return lambda *_: answer
+
+
+def test_the_release_is_the_newest():
+    """The bare name means the release, not the branch."""
+    assert hosts.find("openhands").id == "openhands@1.58"
+
+
+@pytest.mark.parametrize("options, asked", [({}, 5), ({"max_consecutive_stop_denials": 2}, 2)])
+def test_the_guard_ends_the_run(play, branch, options, asked):
+    """The denial that comes to the limit ends the run as an error that names count, limit and reason."""
+    played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=branch, options=options)
+
+    ending = played.endings[0]
+    assert len(played.asked("Stop")) == asked
+    assert (ending.how, ending.status) == ("capped", "error")
+    assert f"denied {asked} times without progress (limit {asked}). Last feedback: not yet" in ending.why
+    assert "StopHookLoopDetected" in ending.why
+
+
+def test_a_limit_of_zero_is_one(play, branch):
+    """A limit below one does not switch the guard off."""
+    options = {"max_consecutive_stop_denials": 0}
+
+    played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=branch, options=options)
+
+    assert len(played.asked("Stop")) == 1
+
+
+@pytest.mark.parametrize(
+    "between", [call("think", thought="x"), Run(command="true"), call("finish", message="x")]
+)
+def test_any_call_begins_the_count_again(play, branch, between):
+    """Four denials do not come to a limit of three if something is done between the second and the third."""
+    answers = iter([DENY, DENY, DENY, DENY, None])
+    options = {"max_consecutive_stop_denials": 3}
+
+    played = play(
+        STOP,
+        [GO, DONE, DONE, between, DONE, DONE, DONE],
+        lambda *_: next(answers),
+        profile=branch,
+        options=options,
+    )
+
+    assert played.endings[0].how == "stopped"
+
+
+def test_the_count_begins_again_with_a_prompt(play, branch):
+    """Denials of an earlier run do not count."""
+    answers = iter([DENY, DENY, None, DENY, DENY, None])
+    options = {"max_consecutive_stop_denials": 3}
+
+    played = play(
+        STOP,
+        [GO, DONE, DONE, DONE, GO, DONE, DONE, DONE],
+        lambda *_: next(answers),
+        profile=branch,
+        options=options,
+    )
+
+    assert {ending.how for ending in played.endings} == {"stopped"}
+
+
+def test_the_release_ignores_the_option(play, release):
+    """A release takes the option of the guard, has no guard, and this is pointed out."""
+    options = {"max_consecutive_stop_denials": 2}
+
+    played = play(STOP, [GO, *[DONE] * 9], always(DENY), profile=release, options=options)
+
+    assert len(played.asked("Stop")) == 9
+    assert [problem.path for problem in hosts.find_ignored(release, options)] == [*options]
+    assert "no release up to 1.58.2" in hosts.find_ignored(release, options)[0].text
+
+
+def test_the_branch_ignores_nothing(branch):
+    """On the branch the option of the guard has its effect, so nothing is pointed out."""
+    assert hosts.find_ignored(branch, branch.options) == ()
+
+
+@pytest.mark.parametrize("move, status", [(DONE, "finished"), (Run(command="true"), "error")])
+def test_the_limit_of_moves(play, release, move, status):
+    """A run that ends at its limit is called finished if its last move was a stop, and an error otherwise."""
+    options = {"max_iteration_per_run": 3, "stuck_detection": False}
+
+    played = play(STOP, [GO, *[move] * 9], always(DENY), profile=release, options=options)
+
+    assert (played.endings[0].how, played.endings[0].status) == ("capped", status)
+    assert len(played.asked("Stop")) == (2 if move is DONE else 0)
+
+
+def test_a_session_without_a_prompt_asks_nobody(play, release):
+    """Hooks of the start and the end are only asked if there was a message."""
+    every = {event: [{"hooks": [{"command": "./hook"}]}] for event in ("SessionStart", "SessionEnd")}
+
+    assert play(every, [], always(None), profile=release).events == []
+    assert play(every, [GO, DONE], always(None), profile=release).events == ["SessionStart", "SessionEnd"]
+
+
+def test_all_keys_are_there(release):
+    """Outside of a session as well, an input has all eight keys, and null where there is no value."""
+    facts = hosts.facts(release, workspace="/project", home="/home/dev", tmp="/tmp/x")
+
+    for event in release.events:
+        payload = hosts.payload_for(release, event, facts)
+        assert len(payload) == 8
+        assert payload["event_type"] == event
+        assert payload["working_dir"] == "/project"
+        assert (payload["tool_name"] is None) is (event not in ("PreToolUse", "PostToolUse"))
+
+
+def test_what_hooks_see_of_an_input(play, release):
+    """Hooks see an input with all keys of its tool and its kind, and none that the tool does not know."""
+    groups = {"PreToolUse": [{"hooks": [{"command": "./hook"}]}]}
+    move = call("terminal", command="ls", security_risk="LOW")
+
+    asked = play(groups, [GO, move, DONE], always(None), profile=release).asked()[0]
+
+    assert asked.payload["tool_input"] == {
+        "command": "ls",
+        "is_input": False,
+        "timeout": None,
+        "reset": False,
+        "kind": "TerminalAction",
+    }
+
+
+@pytest.mark.parametrize(
+    "move",
+    [Run(command="ls"), Edit(file="a", text="x"), Edit(file="a", old="x", text="y"), Read(file="a")],
+)
+def test_operations_and_calls(release, move):
+    """An operation becomes a call, and the call the same operation."""
+    made = release.tools.call(move, "/project")
+
+    assert replace(release.tools.operation(made, "/project"), label="") == replace(move, label="")
+
+
+def test_calls_that_cannot_be_performed(release):
+    """Input for a running command, an undone edit and a tool of somebody else are no operations."""
+    made = [
+        ToolCall(name="terminal", input={"command": "y", "is_input": True}),
+        ToolCall(name="file_editor", input={"command": "undo_edit", "path": "/project/a"}),
+        ToolCall(name="browser", input={"url": "x"}),
+    ]
+
+    assert [release.tools.operation(one, "/project") for one in made] == [None, None, None]
+
+
+def test_results(release):
+    """A command that fails is no error, a missing file is one, and a given result has its form too."""
+    ran = ToolCall(name="terminal", input={"command": "exit 3"})
+    missing = ToolCall(name="file_editor", input={"command": "view", "path": "/project/a"})
+
+    failed = release.tools.result(ran, Performance(exit=3, stdout="x\n"), "/project")
+    lost = release.tools.result(missing, Performance(error="No such file or directory"), "/project")
+    given = release.tools.given(ran, ToolResult(text="y"))
+
+    assert (failed.failed, lost.failed) == (False, True)
+    assert "exit code 3" in failed.text
+    assert failed.response["exit_code"] == 3
+    assert "does not exist" in lost.text
+    assert given.response["kind"] == "TerminalObservation"
+
+
+@pytest.mark.parametrize(
+    "moves, circle",
+    [
+        (["a", "a", "a"], False),
+        (["a", "a", "a", "a"], True),
+        (["a", "a", "b", "a", "a"], False),
+        (["!a", "!a", "!a"], True),
+        (["!a", "!a", "a"], False),
+        (["a", "b", "a", "b", "a", "b"], True),
+        (["a", "b", "a", "b", "a", "c"], False),
+        ([".x", ".x", ".x", ".x", ".x", ".x"], False),
+        (["a", ".x", "a", ".x", "a", ".x", "a"], True),
+        ([], False),
+    ],
+)
+def test_circles(moves, circle):
+    """The same call four times, in error three times, or two in turn six times is a circle."""
+    kinds = {"!": "failed", ".": "stop"}
+    recent = tuple((kinds.get(move[0], "call"), move[-1]) for move in moves)
+
+    assert bool(look(recent)) is circle
+
+
+@pytest.mark.parametrize(
+    "settings, refused",
+    [
+        ({"hooks": {"stop": [{"hooks": [{"command": "x"}]}]}}, False),
+        ({"Stop": [{"hooks": [{"command": "x"}]}]}, False),
+        ({"Stop": [{"hooks": [{"command": "x", "timeout": 0.5}]}]}, True),
+        ({"Stop": [{"hooks": [{"command": "x", "other": 1}]}]}, False),
+        ({"hooks": {"SubagentStop": []}}, True),
+        ({"SubagentStop": []}, True),
+        ({"permissions": {}}, True),
+    ],
+)
+def test_settings(release, settings, refused):
+    """Hooks stand with or without a key above them, by either name; unknown keys and events fail."""
+    read = hosts.configure(release, {"workspace/.openhands/hooks.json": json.dumps(settings)})
+
+    assert bool(read.refused) is refused
+    assert [hook.event for hook in read.hooks] == ([] if refused else ["Stop"])
+
+
+def test_the_first_file_counts(release):
+    """The person's hooks are not used where the project has its own."""
+    files = {
+        f"{root}/.openhands/hooks.json": json.dumps({"Stop": [{"hooks": [{"command": root}]}]})
+        for root in ("home", "workspace")
+    }
+
+    assert [hook.command for hook in hosts.configure(release, files).hooks] == ["workspace"]
+
+
+@pytest.mark.parametrize(
+    "matcher, fires",
+    [
+        ("terminal", True),
+        ("Terminal", False),
+        ("term", False),
+        ("term.*", True),
+        ("/terminal/", True),
+        ("/(/", False),
+    ],
+)
+def test_matchers_of_tools(release, matcher, fires):
+    """A matcher is the whole name, or an expression for all of it."""
+    configured = hosts.configure(
+        release, {}, inline={"PreToolUse": [{"matcher": matcher, "hooks": [{"command": "x"}]}]}
+    )
+
+    assert bool(hosts.select(release, configured.hooks, "PreToolUse", "terminal")) is fires
+
+
+@pytest.mark.parametrize("move, made", [(Read(file="a"), 4), (call("nothing"), 3)])
+def test_an_error_of_the_host_itself_is_a_circle_sooner(play, release, move, made):
+    """A call of an unknown tool is a circle the third time, one that fails by itself the fourth time."""
+    if isinstance(move, Tools):
+        error = ToolResult(text="no such tool", failed=True)
+        move = Tools(calls=(replace(move.calls[0], given=error),))
+
+    played = play(
+        {},
+        [GO, *[move] * 9],
+        always(None),
+        profile=release,
+        perform=lambda _: Performance(error="No such file or directory"),
+    )
+
+    assert len(played.performed) == made
+    assert played.endings[0].status == "stuck"
+
+
+def test_the_guard_in_words(play, branch, release):
+    """A guard that ends the run is told as one, and a host without any has none to tell of."""
+    denied = play(STOP, [GO, DONE, DONE], always(DENY), profile=branch).sessions[-1]
+    released = play(STOP, [GO, DONE, DONE], always(DENY), profile=release).sessions[-1]
+
+    guard = hosts.guard_for(denied, lap_used_tools=False)
+
+    assert guard.overrides == 5
+    assert "the next one ends it" in guard.why
+    assert hosts.guard_for(released, lap_used_tools=False) is None
+
+
+@pytest.mark.parametrize(
+    "answer, stderr, reason",
+    [
+        ({"continue": False, "reason": "R"}, "E", "R"),
+        ({"continue": False, "stopReason": "S"}, "E", "E"),
+        ({"continue": False}, "", "Blocked by hook"),
+        ({"decision": "Deny"}, " E ", "E"),
+    ],
+)
+def test_where_a_reason_comes_from(play, ended, release, answer, stderr, reason):
+    """A refusal without a reason of its own has what stands on standard error, or the host's own words."""
+    run = ended(0, json.dumps(answer), stderr)
+
+    played = play(STOP, [GO, DONE], lambda *_: run, profile=release)
+
+    assert played.decisions[0].to_agent == (f"[Stop hook feedback] {reason}",)

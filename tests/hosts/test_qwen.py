@@ -1,0 +1,266 @@
+"""
+Qwen Code as a profile: what only this host does, at both versions.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, Run, Stop, Subagent, ToolCall
+from pytest_hookharness.model.protocol import Hook, Ruling
+
+QWEN, OLDER = hosts.find("qwen-code"), hosts.find("qwen-code@0.15.10")
+GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), Run(command="true")
+BLOCK = {"decision": "block", "reason": "no"}
+
+
+def permit(decision):
+    """
+    A ruling on a call in the host's own form.
+    """
+    own = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": decision,
+        "permissionDecisionReason": decision,
+    }
+    return {"hookSpecificOutput": own}
+
+
+@pytest.mark.parametrize(
+    "code, stdout, stderr, ruling, reason",
+    [
+        (0, json.dumps(permit("deny")), "", Ruling.DENY, "deny"),
+        (0, "", json.dumps(permit("deny")), Ruling.DENY, "deny"),
+        (1, json.dumps(BLOCK), "", Ruling.DENY, "no"),
+        (0, '{"decision": "deny"}', "", Ruling.DENY, "No reason provided"),
+        (0, '{"continue": false, "stopReason": "halt"}', "", Ruling.DENY, "halt"),
+        (2, json.dumps(permit("allow")), "err", Ruling.DENY, "err"),
+        (2, "", json.dumps(permit("allow")), Ruling.ALLOW, ""),
+        (2, "", "{}", Ruling.NONE, ""),
+        (2, "", "[]", Ruling.DENY, "[]"),
+        (2, "out", "", Ruling.NONE, ""),
+        (3, "", "err", Ruling.NONE, ""),
+        (127, "", "bash: ./gone: No such file", Ruling.NONE, ""),
+    ],
+)
+def test_replies(ended, code, stdout, stderr, ruling, reason):
+    """Exit code 2 speaks on standard error alone, and any other code by an answer in JSON."""
+    hook = Hook(event="PreToolUse", command="./x")
+
+    reply = hosts.read_reply(QWEN, hook, "PreToolUse", ended(code, stdout, stderr))
+
+    assert (reply.ruling, reply.reason) == (ruling, reason)
+
+
+@pytest.mark.parametrize(
+    "said, refused",
+    [
+        (["deny", "allow"], False),
+        (["allow", "deny"], True),
+        (["deny", ""], True),
+    ],
+)
+def test_the_last_ruling_on_a_call_holds(play, said, refused):
+    """An allow undoes a refusal that stands before it in the settings."""
+    handlers = [{"type": "command", "command": f"./{place}"} for place in range(len(said))]
+
+    played = play(
+        {"PreToolUse": [{"hooks": handlers}]},
+        [GO, RUN, DONE],
+        lambda _, place: permit(said[place]) if said[place] else None,
+        profile=QWEN,
+    )
+
+    assert [call.refused for call in played.performed] == [refused]
+
+
+def test_all_reasons_of_a_stop_are_told(play):
+    """Reasons of several refusals of a stop are one text, a line each."""
+    handlers = [{"type": "command", "command": f"./{place}"} for place in range(2)]
+    hooks = {"Stop": [{"hooks": handlers}]}
+
+    played = play(
+        hooks, [GO, DONE, DONE], lambda _, place: {**BLOCK, "reason": str(place)}, profile=QWEN, most=8
+    )
+
+    assert "0\n1" in played.seen()
+
+
+@pytest.mark.parametrize(
+    "profile, given, calls",
+    [
+        (QWEN, {}, 8),
+        (QWEN, {"env": {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "3"}}, 3),
+        (QWEN, {"env": {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "0"}}, 8),
+        (QWEN, {"env": {"QWEN_CODE_STOP_HOOK_BLOCK_CAP": "500"}}, 100),
+        (OLDER, {}, 100),
+    ],
+)
+def test_caps(play, profile, given, calls):
+    """The refusal that reaches the cap is the one that is overridden."""
+    played = play({"Stop": "./x"}, [GO, *[DONE] * 120], lambda *_: BLOCK, profile=profile, **given)
+
+    assert len(played.asked("Stop")) == calls
+    assert played.endings[0].how == "capped"
+
+
+def test_a_cap_in_the_settings(play):
+    """The settings can set the cap."""
+    files = {"workspace/.qwen/settings.json": json.dumps({"stopHookBlockingCap": 2})}
+
+    played = play({"Stop": "./x"}, [GO, *[DONE] * 9], lambda *_: BLOCK, profile=QWEN, files=files)
+
+    assert len(played.asked("Stop")) == 2
+
+
+@pytest.mark.parametrize("profile, how", [(QWEN, "capped"), (OLDER, "idle")])
+def test_calls_between_refusals(play, profile, how):
+    """Calls between refusals begin the count again at the older version alone."""
+    acts = [GO, *[RUN, DONE] * 101]
+
+    played = play({"Stop": "./x"}, acts, lambda *_: BLOCK, profile=profile, most=5000)
+
+    assert played.endings[0].how == how
+
+
+@pytest.mark.parametrize("profile, flags", [(QWEN, [False, True]), (OLDER, [True, True])])
+def test_the_flag_of_a_stop(play, profile, flags):
+    """The older version says from the first stop on that the agent goes on because of a hook."""
+    replies = iter([BLOCK, None])
+
+    played = play({"Stop": "./x"}, [GO, DONE, DONE], lambda *_: next(replies), profile=profile)
+
+    assert played.flags() == flags
+
+
+def test_prompts_after_calls(play):
+    """Hooks of a prompt are asked again after each tool result, and only the person's prompt is submitted."""
+    played = play({"UserPromptSubmit": "./x"}, [GO, RUN, DONE], lambda *_: None, profile=QWEN)
+
+    payloads = [asked.payload for asked in played.asked()]
+    assert [payload["prompt"] for payload in payloads] == ["go", ""]
+    assert [payload.get("submitted_prompt") for payload in payloads] == ["go", None]
+    assert [payload["prompt_id"].partition("#")[2] for payload in payloads] == ["#######0", "#######0"]
+
+
+def test_names_of_calls(play):
+    """A call has the host's name and the model's, and a batch knows it by the latter."""
+    hooks = dict.fromkeys(("PreToolUse", "PostToolUse", "PostToolBatch"), "./x")
+
+    played = play(hooks, [GO, RUN, DONE], lambda *_: None, profile=QWEN)
+
+    before, after = (played.asked(event)[0].payload for event in ("PreToolUse", "PostToolUse"))
+    (batched,) = played.asked("PostToolBatch")[0].payload["tool_calls"]
+    assert before["tool_use_id"] == after["tool_use_id"]
+    assert before["tool_call_id"] == after["tool_call_id"] == batched["tool_use_id"]
+    assert (batched["status"], batched["tool_name"]) == ("success", "run_shell_command")
+
+
+def test_a_failed_call(play):
+    """A call that fails comes to an event of its own, and its batch says so."""
+    hooks = dict.fromkeys(("PostToolUse", "PostToolUseFailure", "PostToolBatch"), "./x")
+
+    played = play(
+        hooks,
+        [GO, Read(file="nope.txt"), DONE],
+        lambda *_: None,
+        profile=QWEN,
+        perform=lambda _: Performance(error="nope.txt: there is no such file"),
+    )
+
+    assert played.events == ["PostToolUseFailure", "PostToolBatch"]
+    assert played.asked()[0].payload["error"] == "File not found: /project/nope.txt"
+    assert played.asked()[1].payload["tool_calls"][0]["status"] == "error"
+
+
+def test_a_subagent(play):
+    """A subagent is named by its kind and its call, works, and is stopped before its caller goes on."""
+    hooks = dict.fromkeys(("SubagentStart", "SubagentStop", "PostToolUse"), "./x")
+
+    played = play(hooks, [GO, Subagent(prompt="sub", text="sub done"), DONE], lambda *_: None, profile=QWEN)
+
+    start, after, stop = (asked.payload for asked in played.asked())
+    assert start["agent_id"].startswith("general-purpose-call_")
+    assert stop["background_tasks"][0]["id"] == start["agent_id"] == stop["agent_id"]
+    assert after["tool_response"]["llmContent"] == [{"text": "sub done"}]
+
+
+def test_a_prompt_that_names_a_command(play):
+    """Hooks of an expansion get the text of the command, with its arguments in it."""
+    commands = hosts.read_commands(QWEN, {"workspace/.qwen/commands/greet.md": "Greet {{args}}."})
+
+    played = play(
+        {"UserPromptExpansion": "./x"},
+        [Prompt(text="/greet you"), DONE],
+        lambda *_: None,
+        profile=QWEN,
+        commands=commands,
+    )
+
+    assert played.asked()[0].payload["prompt"] == "Greet you."
+    assert played.seen() == ["Greet you."]
+
+
+@pytest.mark.parametrize("mode, asked", [("", 0), ("default", 1)])
+def test_permissions_are_asked_for_outside_of_yolo(play, mode, asked):
+    """Hooks are asked for a permission unless the session needs none, and can refuse it."""
+    answer = {"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no"}}}
+
+    played = play(
+        {"PermissionRequest": "./x"}, [GO, RUN, DONE], lambda *_: answer, profile=QWEN, permission_mode=mode
+    )
+
+    assert len(played.asked()) == asked
+    assert [call.refused for call in played.performed] == [bool(asked)]
+
+
+@pytest.mark.parametrize(
+    "matcher, tool, fires",
+    [
+        ("Bash", "run_shell_command", True),
+        ("Write|Edit", "write_file", True),
+        ("Write|Edit", "run_shell_command", False),
+        ("Read | Shell", "run_shell_command", True),
+        ("run_shell_command,Write", "run_shell_command", False),
+        ("^run", "run_shell_command", True),
+        ("(", "(", True),
+        ("[", "run_shell_command", False),
+    ],
+)
+def test_matchers(matcher, tool, fires):
+    """A matcher is a list of names and aliases, and else a regular expression."""
+    hook = Hook(event="PreToolUse", command="x", matcher=matcher)
+
+    assert bool(hosts.select(QWEN, (hook,), "PreToolUse", tool)) is fires
+
+
+@pytest.mark.parametrize("written, seconds", [(999, 999.0), (1000, 1.0), ("30", None), (0, None), (-5, None)])
+def test_limits(written, seconds):
+    """A limit counts seconds, and milliseconds from 1000 on; the host's own replaces a bad one."""
+    handler = {"type": "command", "command": "x", "timeout": written}
+
+    (hook,) = hosts.configure(QWEN, {}, inline={"Stop": handler}).hooks
+
+    assert hook.timeout == seconds
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [Run(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
+)
+def test_calls_are_understood(operation):
+    """What a call of the host's tools does is what the call was made of."""
+    assert QWEN.tools.operation(QWEN.tools.call(operation, "/project"), "/project") == operation
+    assert QWEN.tools.operation(ToolCall(name="web_fetch", input={}), "/project") is None
+
+
+@pytest.mark.parametrize("event", sorted(QWEN.events))
+def test_every_event_has_an_input_outside_of_a_session(event):
+    """A single hook of each event can be given an input with all keys that the event must have."""
+    facts = hosts.facts(QWEN, workspace="/project", home="/home/dev", tmp="/tmp/x")
+
+    payload = hosts.payload_for(QWEN, event, facts)
+
+    always = [field.name for field in QWEN.events[event].fields.fields if not field.optional]
+    assert [name for name in payload if name in always] == always

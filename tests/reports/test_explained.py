@@ -1,0 +1,61 @@
+"""
+What is known of hosts, in lines.
+"""
+
+from pytest_hookharness.model.meanings import EventMeanings, HostSummary, Meaning
+from pytest_hookharness.model.protocol import Basis, Rule
+from pytest_hookharness.reports.explained import explanation, hosts_table
+
+RULE = Rule("exit code 2 refuses", Basis.OBSERVED, "Host 1, measured")
+OPEN = Rule("the order is not known", Basis.ASSUMED, "chosen")
+
+
+def summary(**values):
+    """
+    A host in one line.
+    """
+    given = {"id": "a@1", "events": 3, "unreached": 0, "guard": "none", "observed": 1, "documented": 2}
+    return HostSummary(**{**given, "assumed": 30, **values})
+
+
+def test_a_line_for_each_host():
+    """Each host has one line, in columns that are aligned."""
+    lines = hosts_table([summary(), summary(id="longer@2026", unreached=2)]).splitlines()
+
+    head, first, second = lines[:3]
+    assert first.split() == ["a@1", "3", "none", "1", "2", "30"]
+    assert "3 + 2" in second
+    assert head.index("guard") == first.index("none") == second.index("none")
+
+
+def test_an_explanation():
+    """An event is told with its limit and facts, and each way to end with what comes of it and why."""
+    refusal = Meaning(
+        case="exit 2",
+        printed='{"a": 1}',
+        refuses=True,
+        deed="the call is not made",
+        to_agent=("no",),
+        rule=RULE,
+    )
+    crash = Meaning(case="exit 1", refuses=False, deed="it goes on", fault="crashed:\x1b[1m red", rule=RULE)
+    event = EventMeanings(
+        host="a@1",
+        event="Before",
+        role="before a tool",
+        limit=1.5,
+        unreachable="",
+        rule=RULE,
+        rests_on=(OPEN,),
+        meanings=(refusal, crash),
+    )
+
+    text = explanation([event])
+
+    assert "Before of a@1: before a tool; a hook has 1.5 s" in text
+    assert "the order is not known [assumed: chosen]" in text
+    assert "REFUSES: the call is not made" in text
+    assert 'prints: {"a": 1}' in text
+    assert 'agent sees: "no"' in text
+    assert text.count("exit code 2 refuses [observed: Host 1, measured]") == 3
+    assert "\x1b" not in text

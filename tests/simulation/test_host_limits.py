@@ -1,0 +1,54 @@
+"""
+Claims about hosts that end a run by limits of their own, each with real hooks in real processes.
+"""
+
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+
+REFUSE = "echo no >&2; exit 2"
+FINISH = {"tool": {"name": "finish", "input": {"message": "Done."}}}
+
+
+def test_a_proof_looks_past_the_limits_of_the_host(play):
+    """A proved loop on a host that ends every long run names these limits as left aside."""
+    outcome = play(host="openhands", hooks={"Stop": REFUSE}, agent=[{"prompt": "Fix it."}])
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert outcome.verdict.guard is None
+    assert any("500" in text for text in outcome.verdict.assumptions)
+
+
+def test_a_run_that_ends_at_the_limit(play):
+    """A run that is played to the limit of moves is capped, by that limit and under the host's own word."""
+    agent = [{"prompt": "Fix it."}, *[{"run": "true"}] * 9]
+    options = {"max_iteration_per_run": 3, "stuck_detection": False}
+
+    outcome = play(
+        host="openhands@pr3183", hooks={"Stop": REFUSE}, agent=agent, options=options, until="guard"
+    )
+
+    assert isinstance(outcome.verdict, Capped)
+    assert (outcome.verdict.turn, outcome.verdict.status) == (3, "error")
+    assert "3 moves" in outcome.verdict.guard.why
+
+
+def test_an_agent_that_stops_by_a_call(play):
+    """A session that ends with a call of the finishing tool has terminated like one that ends with words."""
+    once = "[ -e said ] && exit 0; touch said; echo no >&2; exit 2"
+
+    outcome = play(host="openhands", hooks={"Stop": once}, agent=[{"prompt": "Fix it."}, FINISH, FINISH])
+
+    assert outcome.verdict == Terminated(turn=2)
+    assert outcome.blocks("Stop") == 1
+
+
+def test_an_option_that_does_nothing(play):
+    """An option that the host takes and ignores is a finding, and where it has its effect there is none."""
+    given = {"hooks": {"Stop": "true"}, "agent": [{"prompt": "Fix it."}]}
+    options = {"max_consecutive_stop_denials": 2}
+
+    found = [
+        [finding.name for finding in play(host=host, options=options, **given).findings]
+        for host in ("openhands@1.58", "openhands@pr3183")
+    ]
+
+    assert found == [["OPTION-IGNORED"], []]
