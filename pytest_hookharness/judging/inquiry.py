@@ -16,6 +16,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
 
@@ -58,13 +59,19 @@ class Conclusion:
 
 
 def inquire(
-    parts: Sequence[Part], *, numbers: Sequence[int] = (), time: bool = True, transcript: bool = False
+    parts: Sequence[Part],
+    *,
+    sizes: Sequence[Measure] = (),
+    numbers: Sequence[int] = (),
+    time: bool = True,
+    transcript: bool = False,
 ) -> Experiment:
     """
     The experiments on a state, one after the other; that the same state gives the same is known already.
 
     Args:
         parts: What differs from lap to lap.
+        sizes: How large is what grows.
         numbers: Whole numbers that stand in the hooks' own source.
         time: Whether to ask what happens once time has passed.
         transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
@@ -72,7 +79,7 @@ def inquire(
     every = tuple(range(len(parts)))
     alone: list[int] = []
     if parts:
-        ahead = yield from _ahead(parts, numbers)
+        ahead = yield from _ahead(parts, sizes, numbers)
         if ahead is not None:
             return ahead
         strange = yield from _each(parts, alone)
@@ -89,11 +96,13 @@ def inquire(
     return Conclusion(alone=tuple(alone))
 
 
-def _ahead(parts: Sequence[Part], numbers: Sequence[int]) -> Generator[Push, Seen, Conclusion | None]:
+def _ahead(
+    parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]
+) -> Generator[Push, Seen, Conclusion | None]:
     every = tuple(range(len(parts)))
     # The very next lap has not been played either.
     same = -1
-    for laps in sorted({*_doubling(), *_meeting(parts, numbers)}):
+    for laps in sorted({*_doubling(), *_meeting(parts, sizes, numbers)}):
         push = Push(parts=every, how=Pushing.AHEAD, laps=laps)
         seen = yield push
         if seen.reaction is Reaction.SAME:
@@ -119,33 +128,26 @@ def _doubling() -> Iterator[int]:
     yield FARTHEST
 
 
-def _meeting(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[int]:
+def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:
     """
-    After how many laps a counter stands at, or beside, a number.
+    After how many laps a counter or a size stands at, or beside, a number, or one counter at another.
     """
-    found: set[int] = set()
-    for part in parts:
-        start = _whole(part.after)
-        if part.kind is not PartKind.COUNTER or start is None or not part.step:
-            continue
-        # A count down comes to 0, wherever that stands.
-        for number in (0, *numbers):
-            laps = (number - start) / part.step
-            # The hook compares before it counts, or after.
-            found |= {around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST}
-    yield from sorted({*found, *_crossings(parts)})[:_MOST_NUMBERS]
-
-
-def _crossings(parts: Sequence[Part]) -> Iterator[int]:
-    """
-    After how many laps one counter stands where another does.
-    """
-    counters = [
-        (start, part.step) for part in parts if part.step and (start := _whole(part.after)) is not None
+    starts = ((_whole(part.after), part.step) for part in parts)
+    counters = [(start, step) for start, step in starts if start is not None and step]
+    # A count down comes to 0, wherever that stands.
+    meetings = [(start, step, number) for start, step in counters for number in (0, *numbers)]
+    meetings += [(size.now, size.step, number) for size in sizes for number in numbers]
+    meetings += [
+        (one, step - stride, other)
+        for (one, step), (other, stride) in combinations(counters, 2)
+        if step != stride
     ]
-    for (one, step), (other, stride) in combinations(counters, 2):
-        laps = (other - one) / (step - stride) if step != stride else 0
-        yield from (around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST)
+    found: set[int] = set()
+    for start, step, number in meetings:
+        laps = int((number - start) / step)
+        # The hook compares before it counts, or after.
+        found |= {around for around in (laps - 1, laps) if 1 < around <= FARTHEST}
+    yield from sorted(found)[:_MOST_NUMBERS]
 
 
 def _whole(text: str) -> int | None:

@@ -3,10 +3,12 @@ Which experiments are made on a state, and what follows from what they show.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.judging.inquiry import DAY, FARTHEST, HOUR, Conclusion, inquire
+from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
 
@@ -69,6 +71,21 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
     missed, _ = ask(COUNT, react=exactly, numbers=(2,))
     assert found.push == Push(parts=(0,), how=Pushing.AHEAD, laps=47)
     assert missed.push is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "laps"),
+    [
+        ((COUNT,), {"numbers": (50,)}, 47),
+        ((ID,), {"sizes": (Measure(now=10, step=5),), "numbers": (100,)}, 18),
+        ((replace(COUNT, after="40", step=-1),), {}, 40),
+        ((COUNT, replace(COUNT, after="23", step=-1)), {}, 10),
+    ],
+)
+def test_meetings_are_tried(parts, options, laps):
+    """The lap at which a count or size stands at a number, at 0, or at another count is tried."""
+    _, pushes = ask(*parts, **options)
+    assert laps in [push.laps for push in pushes if ahead(push)]
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
