@@ -139,6 +139,13 @@ CLOCK = Code(
     "An agent that is slower, or faster, than the one it was tried with meets another hook.",
     "Count refusals instead of seconds, or let the limit in seconds only ever lead to letting go.",
 )
+DIVERGE = Code(
+    "HH017",
+    "DIVERGE",
+    "One scenario came to different verdicts on different hosts.",
+    "A hook that is right on one host loops, or guards nothing, on another.",
+    "See the fact that parts them, and use only what all the hosts understand that the hook is meant for.",
+)
 
 
 _CODES = (
@@ -157,6 +164,7 @@ _CODES = (
     OUTSIDE_WRITE,
     UNREACHED,
     CLOCK,
+    DIVERGE,
 )
 
 
