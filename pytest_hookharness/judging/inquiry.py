@@ -100,7 +100,6 @@ def _ahead(
     parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]
 ) -> Generator[Push, Seen, Conclusion | None]:
     every = tuple(range(len(parts)))
-    # The very next lap has not been played either.
     same = -1
     for laps in sorted({*_doubling(), *_meeting(parts, sizes, numbers)}):
         push = Push(parts=every, how=Pushing.AHEAD, laps=laps)
@@ -121,7 +120,9 @@ def _ahead(
 
 
 def _doubling() -> Iterator[int]:
-    laps = 2
+    # The very next lap, which has not been played either, and the one after it.
+    yield 0
+    laps = 1
     while laps < FARTHEST:
         yield laps
         laps *= 2
@@ -146,7 +147,7 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
     for start, step, number in meetings:
         laps = int((number - start) / step)
         # The hook compares before it counts, or after.
-        found |= {around for around in (laps - 1, laps) if 1 < around <= FARTHEST}
+        found |= {around for around in (laps - 1, laps) if 0 <= around <= FARTHEST}
     yield from sorted(found)[:_MOST_NUMBERS]
 
 

@@ -45,15 +45,15 @@ def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
 
 
 def test_a_counter_is_pushed_by_doubling_to_a_million():
-    """The laps ahead double from 2 on and end at a million."""
+    """The laps ahead are the next one, then double, and end at a million."""
     _, pushes = ask(COUNT)
     laps = [push.laps for push in pushes if ahead(push)]
-    assert laps[:3] == [2, 4, 8]
+    assert laps[:5] == [0, 1, 2, 4, 8]
     assert laps[-1] == FARTHEST == 1_000_000
-    assert len(laps) == 20
+    assert len(laps) == 22
 
 
-@pytest.mark.parametrize("threshold", [2, 3, 5, 17, 64, 65, 1000, 999_999])
+@pytest.mark.parametrize("threshold", [0, 1, 2, 3, 5, 17, 64, 65, 1000, 999_999])
 def test_the_threshold_of_a_valve_is_found_exactly(threshold):
     """Whatever the lap from which on something else happens, bisecting names that very lap."""
     conclusion, _ = ask(COUNT, react=lambda push: OTHER if ahead(push) and push.laps >= threshold else SAME)

@@ -62,7 +62,7 @@ def test_hosts_that_part_at_the_end_are_parted_by_their_last_fact():
     """Where all turns went alike, what the whole was judged by is told."""
     text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
 
-    assert "a@1: livelock, for it has no guard (observed: seen)" in text
+    assert "a@1: livelock, for it has no guard (documented: its pages)" in text
 
 
 def test_hosts_that_agree_are_not_parted():
