@@ -17,7 +17,7 @@ from .staging import LINGERS, Simulate, Terms, fires, marks, performed, scenario
 
 # Recorded with a limit of 1, a hook of 10 and a child of 8 seconds. The shorter ones still outlast every
 # limit and grace of a host.
-_LIMIT, _STAY, _CHILD_STAYS = 0.4, 5.0, 4.0
+_LIMIT, _STAY, _CHILD_STAYS = 1.0, 5.0, 4.0
 
 
 def replay_timeouts(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
