@@ -140,7 +140,7 @@ CLOCK = Code(
     "Count refusals instead of seconds, or let the limit in seconds only ever lead to letting go.",
 )
 DIVERGE = Code(
-    "HH017",
+    "HH018",
     "DIVERGE",
     "One scenario came to different verdicts on different hosts.",
     "A hook that is right on one host loops, or guards nothing, on another.",

@@ -97,7 +97,7 @@ def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
             continue
         words = (f"{verdict} on {_hosts(runs)}" for verdict, runs in groups.items())
         listed = "; ".join(words)
-        yield f"HH017 DIVERGE  {plain(name, 60)}: {listed}"
+        yield f"HH018 DIVERGE  {plain(name, 60)}: {listed}"
         base, *others = groups.values()
         for other in others:
             yield from parting(base[0], other[0])

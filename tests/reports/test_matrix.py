@@ -52,7 +52,7 @@ def test_the_fact_that_parts_two_hosts_is_named():
         ]
     )
 
-    assert "HH017 DIVERGE  loop: livelock on a@1; terminated on b@2" in text
+    assert "HH018 DIVERGE  loop: livelock on a@1; terminated on b@2" in text
     assert "a@1: in turn 2 refused, for a refusal on Stop makes the agent go on (observed: seen)" in text
     assert "b@2: in turn 2 let go on, for the second refusal is not asked for (observed: seen)" in text
     assert "turn 1" not in text
