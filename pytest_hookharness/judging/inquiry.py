@@ -12,6 +12,7 @@ own source. A part pushed alone tells whether it matters, but leads to states th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -133,7 +134,7 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
     """
     After how many laps a counter or a size stands at, or beside, a number, or one counter at another.
     """
-    starts = ((_whole(part.after), part.step) for part in parts)
+    starts = ((_value(part), part.step) for part in parts)
     counters = [(start, step) for start, step in starts if start is not None and step]
     # A count down comes to 0, wherever that stands.
     meetings = [(start, step, number) for start, step in counters for number in (0, *numbers)]
@@ -145,17 +146,30 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
     ]
     found: set[int] = set()
     for start, step, number in meetings:
-        laps = int((number - start) / step)
+        laps = round((number - start) / step)
         # The hook compares before it counts, or after.
         found |= {around for around in (laps - 1, laps) if 0 <= around <= FARTHEST}
     yield from sorted(found)[:_MOST_NUMBERS]
 
 
-def _whole(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
+def _value(part: Part) -> float | None:
+    """
+    Where a counter stands; ``None`` if it cannot be told in which notation.
+    """
+    if part.kind is not PartKind.COUNTER or not part.step:
         return None
+    for read in (float, _hexadecimal):
+        try:
+            before, after = read(part.before), read(part.after)
+        except ValueError:
+            continue
+        if math.isclose(after - before, part.step):
+            return after
+    return None
+
+
+def _hexadecimal(text: str) -> float:
+    return float(int(text, 16))
 
 
 def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conclusion | None]:
