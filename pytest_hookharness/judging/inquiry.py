@@ -137,7 +137,9 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
     starts = ((_value(part), part.step) for part in parts)
     counters = [(start, step) for start, step in starts if start is not None and step]
     # A count down comes to 0, wherever that stands.
-    meetings = [(start, step, number) for start, step in counters for number in (0, *numbers)]
+    meetings: list[tuple[float, float, float]] = [
+        (start, step, number) for start, step in counters for number in (0, *numbers)
+    ]
     meetings += [(size.now, size.step, number) for size in sizes for number in numbers]
     meetings += [
         (one, step - stride, other)

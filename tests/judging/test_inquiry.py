@@ -80,8 +80,8 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
         ((replace(COUNT, before="8", after="a", step=2),), {"numbers": (50,)}, 20),
         ((replace(COUNT, before="1.5", after="2.0", step=0.5),), {"numbers": (50,)}, 96),
         ((ID,), {"sizes": (Measure(now=10, step=5),), "numbers": (100,)}, 18),
-        ((replace(COUNT, after="40", step=-1),), {}, 40),
-        ((COUNT, replace(COUNT, after="23", step=-1)), {}, 10),
+        ((replace(COUNT, before="41", after="40", step=-1),), {}, 40),
+        ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
     ],
 )
 def test_meetings_are_tried(parts, options, laps):
