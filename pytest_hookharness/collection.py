@@ -21,6 +21,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
 from pytest_hookharness.reports.plain import plain
 
+# Stands for every host, at every version that is known.
+ALL_HOSTS = "all"
 _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
 
 
@@ -50,7 +52,9 @@ class ScenarioFile(pytest.Module):
         """
         One item for each variant and host.
         """
-        wanted = self.config.getoption("--hook-host")
+        wanted = self.config.getoption("--hook-host") or []
+        if ALL_HOSTS in wanted:
+            wanted = [name for name in harness.host_names() if "@" in name]
         try:
             scenarios = loading.load(
                 _short(self.path), hosts=wanted or None, known_hosts=harness.host_names()
@@ -58,7 +62,11 @@ class ScenarioFile(pytest.Module):
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         for scenario in scenarios:
-            yield ScenarioItem.from_parent(self, name=scenario.id, callobj=_play(scenario), scenario=scenario)
+            item = ScenarioItem.from_parent(
+                self, name=scenario.id, callobj=_play(scenario), scenario=scenario
+            )
+            item.among_hosts = len({other.host for other in scenarios}) > 1
+            yield item
 
 
 def _short(path: Path) -> Path:
@@ -82,6 +90,7 @@ class ScenarioItem(pytest.Function):
     """
 
     scenario: Scenario
+    among_hosts: bool = False
 
     def __init__(self, *, scenario: Scenario, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -15,6 +15,7 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import same
 from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.likeness import like_periods
+from pytest_hookharness.judging.measures import Measure, measures
 from pytest_hookharness.judging.parting import Clock, Irregular, Pattern, recognise
 from pytest_hookharness.model.probes import Probing, Reaction, Valve
 from pytest_hookharness.model.trace import Hooked
@@ -26,6 +27,7 @@ from pytest_hookharness.sources import numbers
 _MOST_PROBINGS = 4
 # Seconds that are waited for, turn by turn, instead of being a reason to stop.
 _SOON = 3.0
+_FEW_LAPS = 8
 
 
 class Experiments:
@@ -128,7 +130,7 @@ class Experiments:
             if pattern is None:
                 continue
             probing = self._probe(period, pattern)
-            if not probing.lawless:
+            if not probing.lawless and not _breaks_soon(probing):
                 return probing
             self.made.pop()
             self._lawless[period] = turn + max(3, turn // 2)
@@ -165,6 +167,14 @@ class Experiments:
         pattern = recognise(moments, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
+    def _sizes(self, period: int) -> tuple[Measure, ...]:
+        turn = self._player.turn
+        moments = self._history.moved((turn - period, turn))
+        if isinstance(moments, str):
+            return ()
+        before, after = moments
+        return measures(before, after, self._history.states[turn].files)
+
     def _probe(self, period: int, pattern: Pattern | None) -> Probing:
         player = self._player
         steps = tuple(step for step in player.steps if step.turn > player.turn - period)
@@ -183,6 +193,7 @@ class Experiments:
             lap,
             clock=self._clock,
             pattern=pattern,
+            sizes=self._sizes(period) if pattern is not None else (),
             numbers=numbers(player.stage, fires) if pattern is not None else (),
             remaining=self._remaining,
         )
@@ -195,6 +206,14 @@ class Experiments:
 
     def _end(self, how: Literal["lasso", "probed", "valve", "disagreed"], why: str = "") -> End:
         return End(how=how, turn=self._player.turn, why=why)
+
+
+def _breaks_soon(probing: Probing) -> bool:
+    # What goes another way in a few laps is no law of its files; a longer period may be.
+    valve = probing.valve
+    if valve is None or valve.turn is None or valve.reaction is not Reaction.EFFECT:
+        return False
+    return valve.turn - probing.turn <= _FEW_LAPS * probing.period
 
 
 def _beyond(valve: Valve, most_turns: int) -> str:

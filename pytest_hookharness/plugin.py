@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run scenario files: alone those below hook_scenario_paths, with paths those below them",
     )
     group.addoption(
-        "--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead"
+        "--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead, or on all"
     )
     group.addoption("--hook-seed", type=int, metavar="N", help="seed of everything the harness makes up")
     group.addoption("--hook-keep", action="store_true", help="keep the workspace of failures and say where")

@@ -17,6 +17,7 @@ from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.inquiry import Conclusion, Experiment, inquire
 from pytest_hookharness.judging.likeness import difference
+from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.judging.parting import Clock, Files, Pattern, find_stamps, same_but_for_stamps
 from pytest_hookharness.model.parts import Part, Push, Pushing
 from pytest_hookharness.model.probes import Probe, Probing, Reaction, Seen, Valve
@@ -76,6 +77,7 @@ class Prober:
         *,
         clock: Clock,
         pattern: Pattern | None = None,
+        sizes: Sequence[Measure] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
     ) -> None:
@@ -87,6 +89,7 @@ class Prober:
             lap: The lap.
             clock: When the session began, and the present.
             pattern: How the files moved from lap to lap; ``None`` if they did not.
+            sizes: How large is what grows.
             numbers: Whole numbers that stand in the hooks' own source.
             remaining: Tells how many seconds of real time are left.
         """
@@ -94,6 +97,7 @@ class Prober:
         self._lap = lap
         self._clock = clock
         self._pattern = pattern
+        self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
         self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
@@ -119,6 +123,7 @@ class Prober:
             conclusion = self._control(rehearsal) or self._follow(
                 inquire(
                     self._parts,
+                    sizes=self._sizes,
                     numbers=self._numbers,
                     time=not slow,
                     transcript=not slow and not self._stage.transcript_counts,

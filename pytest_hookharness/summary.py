@@ -15,7 +15,7 @@ import pytest
 
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports import story, table
+from pytest_hookharness.reports import matrix, story, table, ways
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.turns import write_response
 
@@ -40,6 +40,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
         return
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
+        if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
+            report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
     # The JUnit report takes what the item has when it is torn down.
@@ -63,6 +65,13 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
     # In a file or a CI log nothing is gained by cutting names.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render(rows, width=width).splitlines():
+        terminalreporter.write_line(line)
+    properties = [dict(report.user_properties) for report in reports]
+    runs = [matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found]
+    compared = matrix.render(runs, width=width)
+    if compared:
+        terminalreporter.section("hosts compared")
+    for line in compared.splitlines():
         terminalreporter.write_line(line)
 
 

@@ -7,6 +7,7 @@ Middle floor: hosts.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 
 class Role(enum.Enum):
@@ -40,3 +41,17 @@ class Role(enum.Enum):
     AFTER_MODEL = "after an answer of the model"
     NOTIFICATION = "notice for the person"
     OTHER = "other"
+
+
+# Names that most hosts share, and by which a scenario may mean the event on those that call it otherwise.
+COMMON: Mapping[str, Role] = {
+    "SessionStart": Role.SESSION_START,
+    "UserPromptSubmit": Role.PROMPT,
+    "PreToolUse": Role.BEFORE_TOOL,
+    "PostToolUse": Role.AFTER_TOOL,
+    "Stop": Role.STOP,
+    "SubagentStart": Role.SUBAGENT_START,
+    "SubagentStop": Role.SUBAGENT_STOP,
+    "PreCompact": Role.BEFORE_COMPACT,
+    "SessionEnd": Role.SESSION_END,
+}

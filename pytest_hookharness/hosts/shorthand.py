@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.roles import COMMON
 from pytest_hookharness.hosts.rules.configuring import ConfigRules
 from pytest_hookharness.model.protocol import Json
 
@@ -26,10 +27,24 @@ def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
         return {**inline, **config.form.dress(_listed(config, hooks))}
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
+    inline = _renamed(profile, inline)
     known = {*profile.events, *config.events}
     if inline and not known & set(inline) and _nested(known, inline):
         return inline
     return config.form.dress(_listed(config, inline))
+
+
+def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+    """
+    The short form with the events that most hosts know by one name under this host's own.
+    """
+    known = {*profile.events, *profile.config.events}
+    own = {
+        name: rule.name
+        for name, role in COMMON.items()
+        if name not in known and (rule := profile.by_role(role)) is not None
+    }
+    return {own.get(name, name): value for name, value in inline.items()}
 
 
 def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:

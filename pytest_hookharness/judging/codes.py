@@ -139,13 +139,19 @@ CLOCK = Code(
     "An agent that is slower, or faster, than the one it was tried with meets another hook.",
     "Count refusals instead of seconds, or let the limit in seconds only ever lead to letting go.",
 )
-
 OPTION_IGNORED = Code(
     "HH017",
     "OPTION-IGNORED",
     "The host takes an option and does nothing with it.",
     "What the option promises, a guard for example, is not there, and nothing says so.",
     "Leave the option out, or choose a version of the host that has it.",
+)
+DIVERGE = Code(
+    "HH018",
+    "DIVERGE",
+    "One scenario came to different verdicts on different hosts.",
+    "A hook that is right on one host loops, or guards nothing, on another.",
+    "See the fact that parts them, and use only what all the hosts understand that the hook is meant for.",
 )
 
 _CODES = (
@@ -165,6 +171,7 @@ _CODES = (
     UNREACHED,
     CLOCK,
     OPTION_IGNORED,
+    DIVERGE,
 )
 
 

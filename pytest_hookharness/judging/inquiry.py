@@ -12,10 +12,12 @@ own source. A part pushed alone tells whether it matters, but leads to states th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
 
@@ -58,13 +60,19 @@ class Conclusion:
 
 
 def inquire(
-    parts: Sequence[Part], *, numbers: Sequence[int] = (), time: bool = True, transcript: bool = False
+    parts: Sequence[Part],
+    *,
+    sizes: Sequence[Measure] = (),
+    numbers: Sequence[int] = (),
+    time: bool = True,
+    transcript: bool = False,
 ) -> Experiment:
     """
     The experiments on a state, one after the other; that the same state gives the same is known already.
 
     Args:
         parts: What differs from lap to lap.
+        sizes: How large is what grows.
         numbers: Whole numbers that stand in the hooks' own source.
         time: Whether to ask what happens once time has passed.
         transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
@@ -72,7 +80,7 @@ def inquire(
     every = tuple(range(len(parts)))
     alone: list[int] = []
     if parts:
-        ahead = yield from _ahead(parts, numbers)
+        ahead = yield from _ahead(parts, sizes, numbers)
         if ahead is not None:
             return ahead
         strange = yield from _each(parts, alone)
@@ -89,11 +97,12 @@ def inquire(
     return Conclusion(alone=tuple(alone))
 
 
-def _ahead(parts: Sequence[Part], numbers: Sequence[int]) -> Generator[Push, Seen, Conclusion | None]:
+def _ahead(
+    parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]
+) -> Generator[Push, Seen, Conclusion | None]:
     every = tuple(range(len(parts)))
-    # The very next lap has not been played either.
     same = -1
-    for laps in sorted({*_doubling(), *_meeting(parts, numbers)}):
+    for laps in sorted({*_doubling(), *_meeting(parts, sizes, numbers)}):
         push = Push(parts=every, how=Pushing.AHEAD, laps=laps)
         seen = yield push
         if seen.reaction is Reaction.SAME:
@@ -112,47 +121,57 @@ def _ahead(parts: Sequence[Part], numbers: Sequence[int]) -> Generator[Push, See
 
 
 def _doubling() -> Iterator[int]:
-    laps = 2
+    # The very next lap, which has not been played either, and the one after it.
+    yield 0
+    laps = 1
     while laps < FARTHEST:
         yield laps
         laps *= 2
     yield FARTHEST
 
 
-def _meeting(parts: Sequence[Part], numbers: Sequence[int]) -> Iterator[int]:
+def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:
     """
-    After how many laps a counter stands at, or beside, a number.
+    After how many laps a counter or a size stands at, or beside, a number, or one counter at another.
     """
-    found: set[int] = set()
-    for part in parts:
-        start = _whole(part.after)
-        if part.kind is not PartKind.COUNTER or start is None or not part.step:
-            continue
-        # A count down comes to 0, wherever that stands.
-        for number in (0, *numbers):
-            laps = (number - start) / part.step
-            # The hook compares before it counts, or after.
-            found |= {around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST}
-    yield from sorted({*found, *_crossings(parts)})[:_MOST_NUMBERS]
-
-
-def _crossings(parts: Sequence[Part]) -> Iterator[int]:
-    """
-    After how many laps one counter stands where another does.
-    """
-    counters = [
-        (start, part.step) for part in parts if part.step and (start := _whole(part.after)) is not None
+    starts = ((_value(part), part.step) for part in parts)
+    counters = [(start, step) for start, step in starts if start is not None and step]
+    # A count down comes to 0, wherever that stands.
+    meetings: list[tuple[float, float, float]] = [
+        (start, step, number) for start, step in counters for number in (0, *numbers)
     ]
-    for (one, step), (other, stride) in combinations(counters, 2):
-        laps = (other - one) / (step - stride) if step != stride else 0
-        yield from (around for around in (int(laps) - 1, int(laps)) if 1 < around <= FARTHEST)
+    meetings += [(size.now, size.step, number) for size in sizes for number in numbers]
+    meetings += [
+        (one, step - stride, other)
+        for (one, step), (other, stride) in combinations(counters, 2)
+        if step != stride
+    ]
+    found: set[int] = set()
+    for start, step, number in meetings:
+        laps = round((number - start) / step)
+        # The hook compares before it counts, or after.
+        found |= {around for around in (laps - 1, laps) if 0 <= around <= FARTHEST}
+    yield from sorted(found)[:_MOST_NUMBERS]
 
 
-def _whole(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
+def _value(part: Part) -> float | None:
+    """
+    Where a counter stands; ``None`` if it cannot be told in which notation.
+    """
+    if part.kind is not PartKind.COUNTER or not part.step:
         return None
+    for read in (float, _hexadecimal):
+        try:
+            before, after = read(part.before), read(part.after)
+        except ValueError:
+            continue
+        if math.isclose(after - before, part.step):
+            return after
+    return None
+
+
+def _hexadecimal(text: str) -> float:
+    return float(int(text, 16))
 
 
 def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conclusion | None]:

@@ -3,10 +3,12 @@ Which experiments are made on a state, and what follows from what they show.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from pytest_hookharness.judging.inquiry import DAY, FARTHEST, HOUR, Conclusion, inquire
+from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
 from pytest_hookharness.model.probes import Reaction, Seen
 
@@ -43,15 +45,15 @@ def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
 
 
 def test_a_counter_is_pushed_by_doubling_to_a_million():
-    """The laps ahead double from 2 on and end at a million."""
+    """The laps ahead are the next one, then double, and end at a million."""
     _, pushes = ask(COUNT)
     laps = [push.laps for push in pushes if ahead(push)]
-    assert laps[:3] == [2, 4, 8]
+    assert laps[:5] == [0, 1, 2, 4, 8]
     assert laps[-1] == FARTHEST == 1_000_000
-    assert len(laps) == 20
+    assert len(laps) == 22
 
 
-@pytest.mark.parametrize("threshold", [2, 3, 5, 17, 64, 65, 1000, 999_999])
+@pytest.mark.parametrize("threshold", [0, 1, 2, 3, 5, 17, 64, 65, 1000, 999_999])
 def test_the_threshold_of_a_valve_is_found_exactly(threshold):
     """Whatever the lap from which on something else happens, bisecting names that very lap."""
     conclusion, _ = ask(COUNT, react=lambda push: OTHER if ahead(push) and push.laps >= threshold else SAME)
@@ -69,6 +71,23 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
     missed, _ = ask(COUNT, react=exactly, numbers=(2,))
     assert found.push == Push(parts=(0,), how=Pushing.AHEAD, laps=47)
     assert missed.push is None
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "laps"),
+    [
+        ((COUNT,), {"numbers": (50,)}, 47),
+        ((replace(COUNT, before="8", after="a", step=2),), {"numbers": (50,)}, 20),
+        ((replace(COUNT, before="1.5", after="2.0", step=0.5),), {"numbers": (50,)}, 96),
+        ((ID,), {"sizes": (Measure(now=10, step=5),), "numbers": (100,)}, 18),
+        ((replace(COUNT, before="41", after="40", step=-1),), {}, 40),
+        ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
+    ],
+)
+def test_meetings_are_tried(parts, options, laps):
+    """The lap at which a count or size stands at a number, at 0, or at another count is tried."""
+    _, pushes = ask(*parts, **options)
+    assert laps in [push.laps for push in pushes if ahead(push)]
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():

@@ -61,9 +61,10 @@ def test_a_limit_beyond_the_turns_is_named(play):
     assert not outcome.passed
 
 
-def test_a_limit_that_is_met_exactly(play):
+@pytest.mark.parametrize("limit", [3, 4, 5, 6, 75])
+def test_a_limit_that_is_met_exactly(play, limit):
     """A count that is compared for equality is found by the number in the command, and driven there."""
-    assert play(hooks={"Stop": until(75, test="eq")}, env=OFF).verdict == Terminated(turn=75)
+    assert play(hooks={"Stop": until(limit, test="eq")}, env=OFF).verdict == Terminated(turn=limit)
 
 
 def test_two_limits_together(play):

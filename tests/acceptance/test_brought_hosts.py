@@ -1,0 +1,55 @@
+"""
+A host that another distribution brings: an entry point is all it takes.
+"""
+
+import os
+import textwrap
+
+import pytest
+
+
+@pytest.fixture
+def toy(project, tmp_path, monkeypatch):
+    """Install a distribution with the profile of a host that lets only one refusal pass."""
+    site = tmp_path / "site"
+    info = site / "toy_host-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-host\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[pytest_hookharness.hosts]\ntoy@1 = toy_host:TOY\n")
+    (site / "toy_host.py").write_text(
+        textwrap.dedent(
+            """
+            from dataclasses import replace
+
+            from pytest_hookharness.hosts import find
+
+            CLAUDE = find("claude-code")
+            TOY = replace(CLAUDE, name="toy", version="1", guard=replace(CLAUDE.guard, cap=1, low=1))
+            """
+        )
+    )
+    path = os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+    return info
+
+
+def test_a_brought_host_is_played_beside_ours(project, toy):
+    """A profile of another distribution is known by its name, and its guard is the one that acts."""
+    text = project.scenario("loop", body="echo no >&2; exit 2", verdict="capped").read_text()
+    project.scenario("loop", text="until: guard\n" + text)
+
+    result = project.run("--hook-scenarios", "--hook-host", "toy", "--hook-host", "claude-code")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["loop*toy@1*2*1*capped*yes", "loop*claude-code*9*8*capped*yes"])
+
+
+def test_a_brought_host_that_is_no_profile(project, toy):
+    """An entry point that gives something else is named with what it must give."""
+    (toy / "entry_points.txt").write_text("[pytest_hookharness.hosts]\ntoy@1 = os.path:sep\n")
+    project.scenario("loop", body="exit 0")
+
+    result = project.run("--hook-scenarios", "--hook-host", "toy")
+
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["*entry point 'toy@1'*must name a Profile*"])

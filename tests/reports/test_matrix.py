@@ -1,0 +1,83 @@
+"""
+One scenario on several hosts: the verdicts side by side, and the facts that part the hosts.
+"""
+
+from pytest_hookharness.reports.matrix import Run, render
+
+
+def turn(number, came, fact):
+    """What a turn came to."""
+    return {
+        "turn": number,
+        "came": came,
+        "event": "Stop",
+        "fact": fact,
+        "basis": "observed",
+        "source": "seen",
+    }
+
+
+def run(host, verdict, *turns, scenario="loop"):
+    """A scenario as it went on a host."""
+    row = {"scenario": scenario, "host": host, "verdict": verdict}
+    last = {
+        "turn": 0,
+        "came": verdict,
+        "fact": "it has no guard",
+        "basis": "documented",
+        "source": "its pages",
+    }
+    return Run(row, [*turns, last])
+
+
+REFUSED = turn(1, "refused", "exit code 2 refuses")
+
+
+def test_verdicts_stand_side_by_side():
+    """Each scenario has a line with the verdict on each host, and a dash where it was not played."""
+    text = render([run("a@1", "livelock"), run("b@2", "livelock"), run("a@1", "hung", scenario="x")])
+
+    assert [line.split() for line in text.splitlines()] == [
+        ["scenario", "a@1", "b@2"],
+        ["loop", "livelock", "livelock"],
+    ]
+
+
+def test_the_fact_that_parts_two_hosts_is_named():
+    """Where verdicts differ, the first turn that went another way is told with the fact behind each."""
+    text = render(
+        [
+            run("a@1", "livelock", REFUSED, turn(2, "refused", "a refusal on Stop makes the agent go on")),
+            run("b@2", "terminated", REFUSED, turn(2, "let go on", "the second refusal is not asked for")),
+        ]
+    )
+
+    assert "HH018 DIVERGE  loop: livelock on a@1; terminated on b@2" in text
+    assert "a@1: in turn 2 refused, for a refusal on Stop makes the agent go on (observed: seen)" in text
+    assert "b@2: in turn 2 let go on, for the second refusal is not asked for (observed: seen)" in text
+    assert "turn 1" not in text
+
+
+def test_hosts_that_part_at_the_end_are_parted_by_their_last_fact():
+    """Where all turns went alike, what the whole was judged by is told."""
+    text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
+
+    assert "a@1: livelock, for it has no guard (documented: its pages)" in text
+
+
+def test_hosts_that_agree_are_not_parted():
+    """Where all hosts come to one verdict nothing is said of facts."""
+    assert "DIVERGE" not in render([run("a@1", "livelock", REFUSED), run("b@2", "livelock")])
+
+
+def test_one_host_is_no_comparison():
+    """Nothing is printed if no scenario was played on two hosts."""
+    assert render([run("a@1", "livelock"), run("b@2", "livelock", scenario="other")]) == ""
+
+
+def test_hostile_names_stay_text():
+    """Control characters in a scenario's name or a fact are not passed on."""
+    text = render([run("a@1", "livelock", turn(1, "refused", "\x1b[31mred"), scenario="x\x1b[0m"),
+                   run("b@2", "hung", scenario="x\x1b[0m")])  # fmt: skip
+
+    assert "\x1b" not in text
