@@ -82,7 +82,7 @@ def compare(fast: Outcome, play: Callable[[float], Outcome]) -> Finding | None:
     code = codes.CLOCK
     text = (
         f"With turns that follow at once it {_words(fast)}; "
-        f"if {duration(high)} or more lie between them, it {_words(slow)}."
+        f"with {duration(high)} between them, it {_words(slow)}."
     )
     return Finding(code=code.code, name=code.name, text=text, advice=code.mend)
 

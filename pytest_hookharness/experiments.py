@@ -13,6 +13,7 @@ from typing import Literal
 from pytest_hookharness.history import History
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import same
+from pytest_hookharness.judging.inquiry import LAWFUL
 from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.likeness import like_periods
 from pytest_hookharness.judging.measures import Measure, measures
@@ -151,6 +152,9 @@ class Experiments:
         self._driven = None
         if valve.reaction is not Reaction.DECISION:
             return None
+        if any(part.kind not in LAWFUL for part in probing.parts):
+            # The next id or process number was only guessed at.
+            return None
         now, before = self._history.likeness(valve.turn), self._history.likeness(valve.turn - probing.period)
         if now is None or before is None or now.conduct != before.conduct:
             return None
@@ -173,7 +177,15 @@ class Experiments:
         if isinstance(moments, str):
             return ()
         before, after = moments
-        return measures(before, after, self._history.states[turn].files)
+        refused = [
+            step.turn
+            for step in self._player.steps
+            if isinstance(step.exchange, Hooked) and step.exchange.decision.refused
+        ]
+        lately = sum(1 for number in refused if number > turn - period)
+        # A hook may find both in the transcript, or in a log of its own that is no file of ours.
+        counted = (Measure(turn, period), *((Measure(len(refused), lately),) if lately else ()))
+        return (*counted, *measures(before, after, self._history.states[turn].files))
 
     def _probe(self, period: int, pattern: Pattern | None) -> Probing:
         player = self._player

@@ -144,6 +144,9 @@ class History:
             modes = {(entry.kind, entry.mode) for entry in entries if entry is not None}
             if len(modes) > 1 or any(kind != "file" for kind, _ in modes):
                 return f"{path} changes its kind or its mode"
+            contents = [self._contents.get(turn, {}).get(path) for turn in turns]
+            if None not in entries and len(set(contents)) == 1 and contents[0] is not None:
+                return f"{path} changes in something else than its content"
             for place, turn in enumerate(turns):
                 known = self._contents.get(turn, {})
                 if entries[place] is not None and known.get(path) is None:

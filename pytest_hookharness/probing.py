@@ -290,7 +290,7 @@ class Prober:
             return str(push.how.value)
         if push.how is Pushing.AHEAD and not push.laps:
             return "one more lap"
-        return self._pattern.reached(push)
+        return self._pattern.reached(push) or "one more lap"
 
     def _valve(self, conclusion: Conclusion) -> Valve | None:
         push, seen = conclusion.push, conclusion.seen

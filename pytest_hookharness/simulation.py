@@ -99,7 +99,8 @@ def simulate(
             return outcome, loop.timely
 
     outcome, timely = play(settings)
-    if not timely or not settings.probes:
+    # Covered folders are the developer's own: nothing is played on them a second time.
+    if not timely or not settings.probes or scenario.cover:
         return outcome
     turns = min(scenario.turns if settings.turns is None else settings.turns, 3 * outcome.iterations + 5)
     slower = replace(settings, turns=turns, probes=False, keep=False)

@@ -35,6 +35,8 @@ def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
     found: set[int] = set()
     for path in _short_files(stage):
         found |= {int(number) for number in _NUMBER.findall(_read(path))}
+    for value in stage.scenario.env.values():
+        found |= {int(number) for number in _NUMBER.findall(value.encode("utf-8", "surrogateescape"))}
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
         for text in _texts(stage, fire):
             found |= {int(number) for number in _NUMBER.findall(text)}

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 
+# Numbers in the head of the file that programs may set, and that are in no statement.
+_HEADS = ("user_version", "application_id")
 _MAGIC = b"SQLite format 3\0"
 
 
@@ -26,11 +28,17 @@ def statements(data: bytes) -> bytes:
     connection = sqlite3.connect(":memory:")
     try:
         connection.deserialize(data)
-        return "\n".join(connection.iterdump()).encode()
+        heads = [f"PRAGMA {name}={_value(connection, name)};" for name in _HEADS]
+        return "\n".join([*heads, *connection.iterdump()]).encode()
     except sqlite3.Error:
         return data
     finally:
         connection.close()
+
+
+def _value(connection: sqlite3.Connection, name: str) -> int:
+    row: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
+    return row[0]
 
 
 def database(text: bytes) -> bytes:

@@ -27,8 +27,8 @@ HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
 # What makes a difference after so little time is made sure of by waiting.
 MOMENT = 1.0
 # The law of these is known from three laps; what the others will be next is not.
-_LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
-_RISING = _LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
+LAWFUL = frozenset({PartKind.COUNTER, PartKind.GROWTH, PartKind.FILES})
+_RISING = LAWFUL | {PartKind.NUMBER, PartKind.PROCESS}
 _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind.PROCESS})
 _MOST_ALONE = 6
 _MOST_NUMBERS = 24
@@ -146,6 +146,13 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
         for (one, step), (other, stride) in combinations(counters, 2)
         if step != stride
     ]
+    # Two counts may be compared together.
+    meetings += [
+        (one + other, step + stride, number)
+        for (one, step), (other, stride) in combinations(counters, 2)
+        for number in numbers
+        if step + stride
+    ]
     found: set[int] = set()
     for start, step, number in meetings:
         laps = round((number - start) / step)
@@ -192,7 +199,7 @@ def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conc
         # Another effect is no wonder: what was pushed no longer fits the rest.
         if seen.reaction is not Reaction.DECISION:
             continue
-        if all(parts[place].kind in _LAWFUL for place in push.parts):
+        if all(parts[place].kind in LAWFUL for place in push.parts):
             alone += [place for place in push.parts if place not in alone]
             continue
         names = ", ".join(parts[place].place for place in push.parts)

@@ -234,6 +234,9 @@ def _undecided(case: _Case, why: str) -> Undecided:
 
 
 def _doubts(case: _Case, twice: Contradiction | None) -> Iterator[str]:
+    valve = case.probing.valve if case.probing is not None else None
+    if valve is not None and valve.seconds is not None and case.end.how == "turns":
+        yield f"by experiment, something else happens after {valve.at}"
     if case.probing is not None and case.probing.unclear:
         yield f"experiments after turn {case.probing.turn} showed nothing clear: {case.probing.unclear}"
     if twice is not None:

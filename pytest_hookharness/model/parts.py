@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-_LONG = 60
+_LONG, _LONG_NAME = 60, 28
 
 
 class PartKind(enum.Enum):
@@ -60,7 +60,10 @@ class Part:
         The state path, without the folders in the middle of a long one.
         """
         first, _, rest = self.path.partition("/")
-        return f"{first}/.../{rest.rpartition('/')[2]}" if len(self.path) > _LONG else self.path
+        name = rest.rpartition("/")[2]
+        if len(name) > _LONG_NAME:
+            name = f"{name[:8]}...{name[-10:]}"
+        return f"{first}/.../{name}" if len(self.path) > _LONG else self.path
 
     @property
     def place(self) -> str:

@@ -126,7 +126,7 @@ def guard_words(guard: Guard | None, host: str) -> str:
     What the host's guard would do about a loop.
     """
     if guard is None:
-        return f"{host} has no guard against it"
+        return f"{host} has no known guard against it"
     if guard.overrides is None:
         return f"the guard of {host} would never act on it"
     return f"{host} would override it at block {guard.overrides}"

@@ -26,6 +26,7 @@ _RED, _GREEN, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
+_MOST_PROBINGS = 2
 _LONGEST = 400
 _PLACE = 38
 
@@ -49,7 +50,8 @@ def story(
     lines = [head, *write_turns(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
-    for probing in outcome.probings:
+    # Earlier ones led to where the later ones were made.
+    for probing in outcome.probings[-_MOST_PROBINGS:]:
         lines += [
             line
             for said in write_probing(probing, outcome.verdict)

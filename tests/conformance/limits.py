@@ -18,9 +18,9 @@ from .staging import LINGERS, Simulate, Terms, fires, marks, performed, scenario
 # Recorded with a limit of 1, a hook of 10 and a child of 8 seconds. The shorter ones still outlast every
 # limit and grace of a host.
 _LIMIT, _STAY, _CHILD_STAYS = 1.0, 5.0, 4.0
-# How much sooner than recorded the simulated host may go on. Recorded times of Qwen Code differ by more than
-# a second if a child dies with its hook, though they stay below its grace of two. Why is not known; simulated,
-# the end of the group is seen at once.
+# How much sooner than recorded the simulated host may go on. Recorded times of Qwen Code differ by more
+# than a second if a child dies with its hook, though they stay below its grace of two. Why is not known;
+# simulated, the end of the group is seen at once.
 _SOONER, _SOONER_WITH_CHILD = 0.3, {"qwen-code": 1.7}
 
 

@@ -253,3 +253,67 @@ def test_a_clock_that_goes_on_between_two_laps(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "date +%s%N >> log; [ $(sort -u log | wc -l) -ge 20 ] && exit 0",
+        "echo $$ >> log; [ $(sort -u log | wc -l) -ge 20 ] && exit 0",
+        't=$(sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\'); [ $(grep -c no-more $t) -eq 25 ] && exit 0',
+    ],
+)
+def test_what_additions_have_in_common_is_not_made_up(play, told):
+    """Times and numbers of pushed additions differ as real ones do, and refusals are counted too."""
+    outcome = play(hooks={"Stop": f"{told}; echo no-more >&2; exit 2"}, env=OFF)
+
+    assert isinstance(outcome.verdict, Terminated)
+
+
+def test_a_limit_of_the_environment(play):
+    """A limit that is met exactly and stands in the environment alone is found."""
+    outcome = play(hooks={"Stop": until("$LIMIT", test="eq")}, env={**OFF, "LIMIT": "37"})
+
+    assert outcome.verdict == Terminated(turn=37)
+
+
+def test_an_attribute_that_counts(play):
+    """A count in an extended attribute is no livelock, though the bytes of the file stay the same."""
+    script = (
+        "#!/usr/bin/env python3\nimport os, sys\n"
+        "def read():\n    try: return int(os.getxattr('f', 'user.n'))\n    except OSError: return 0\n"
+        "open('f', 'a').close()\nn = read() + 1\n"
+        "try: os.setxattr('f', 'user.n', str(n).encode())\nexcept OSError: sys.exit(0)\n"
+        "if n < 12:\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
+    )
+
+    outcome = play(hooks={"Stop": "./count.py"}, files={"count.py": script}, env=OFF)
+
+    assert not isinstance(outcome.verdict, Livelock)
+
+
+def test_a_number_in_the_head_of_a_database(play):
+    """A count in the head of a SQLite file, which is no row of it, is followed to its limit."""
+    script = (
+        "#!/usr/bin/env python3\nimport sqlite3, sys\ndb = sqlite3.connect('h.db', isolation_level=None)\n"
+        "n = db.execute('pragma user_version').fetchone()[0] + 1\ndb.execute(f'pragma user_version = {n}')\n"
+        "if n < 20:\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
+    )
+
+    outcome = play(hooks={"Stop": "./count.py"}, files={"count.py": script}, env=OFF)
+
+    assert outcome.verdict == Terminated(turn=20)
+
+
+def test_a_covered_folder_is_played_on_once(play, tmp_path):
+    """A folder of the developer's is put back after experiments, and no second drive is played on it."""
+    (tmp_path / "mine").write_text("mine")
+    before = (tmp_path / "mine").stat().st_mtime_ns
+    counting = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n"
+    hook = f"cd {tmp_path}; date +%s > s; {counting}; [ $n -ge 6 ] || {{ {REFUSE}; }}"
+
+    outcome = play(hooks={"Stop": hook}, env=OFF, cover=[str(tmp_path)])
+
+    assert outcome.verdict == Terminated(turn=7)
+    assert (tmp_path / "n").read_text() == "7\n"
+    assert (tmp_path / "mine").stat().st_mtime_ns == before

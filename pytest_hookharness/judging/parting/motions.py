@@ -29,6 +29,8 @@ from pytest_hookharness.model.parts import PartKind
 
 _DIGESTS = frozenset({32, 40, 56, 64, 96, 128})
 _DIGITS, _LOWER, _UPPER = "0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Seconds between two times of their unit that can be told apart; others show it by their fraction.
+_GRAINS = {"ns": 0.000001, "us": 0.000001, "ms": 0.001}
 _VERSIONED = re.compile(r"[^-]{8}-[^-]{4}-[^-]{4}-[^-]{4}-[^-]{12}")
 
 
@@ -226,6 +228,23 @@ def ahead(motion: Motion, text: str, laps: int, seed: str) -> str:
             return another(motion, text, f"{seed}:{laps}")
         case _:
             assert_never(motion)
+
+
+def among(motion: Motion, text: str, lap: int, of: int, seed: str) -> str:
+    """
+    The value in one of several additions that are made at once.
+
+    No two additions of real laps have the same number or fine time, so hooks may count the different ones.
+    Times lie in the past, the last one at the present.
+    """
+    match motion:
+        case Stamped(unit=unit):
+            grain = _GRAINS.get(unit, 0.001 if "." in text else 0.0)
+            return stamps.aged(text, unit, (of - lap) * grain) if grain else text
+        case Varying(step=step, notation=notation) if not step:
+            return write(read(text, notation) + lap, notation)
+        case _:
+            return ahead(motion, text, lap, seed)
 
 
 def another(motion: Random, text: str, seed: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.parting.clock import Clock
-from pytest_hookharness.judging.parting.motions import Counting, Random, Stamped, ahead, another
+from pytest_hookharness.judging.parting.motions import Counting, Random, Stamped, ahead, among, another
 from pytest_hookharness.judging.parting.stamps import age_stamps, aged
 from pytest_hookharness.judging.parting.targets import Target, Where
 from pytest_hookharness.judging.parting.templates import Region, Slot, Template
@@ -51,7 +51,7 @@ def extent(thread: Thread, target: Target, laps: int) -> int:
     if template is None or not isinstance(region, Region):
         return laps
     most = max(0, min(laps, MOST_CHUNKS))
-    widest = max(len(chunk.encode()) for chunk in (region.newest, _chunk(region, most, "")))
+    widest = max(len(chunk.encode()) for chunk in (region.newest, _chunk(region, most, most, "")))
     regions = sum(isinstance(item, Region) for item in template.items)
     room = max(0, LARGEST - len(thread.raw)) // regions
     return min(most, room // max(1, widest))
@@ -101,7 +101,7 @@ def _pushed_region(region: Region, push: Push, laps: int, seed: str, clock: Cloc
         case Pushing.OLDER:
             return region.without_newest
         case Pushing.AHEAD:
-            return region.with_new([_chunk(region, lap, seed) for lap in range(1, laps + 1)])
+            return region.with_new([_chunk(region, lap, laps, seed) for lap in range(1, laps + 1)])
         case Pushing.AGED:
             return "".join(age_stamps(chunk, push.seconds, clock) for chunk in region.chunks)
         case Pushing.REPLACED | Pushing.TRANSCRIPT | Pushing.WAITED:
@@ -110,9 +110,9 @@ def _pushed_region(region: Region, push: Push, laps: int, seed: str, clock: Cloc
             assert_never(push.how)
 
 
-def _chunk(region: Region, lap: int, seed: str) -> str:
+def _chunk(region: Region, lap: int, of: int, seed: str) -> str:
     return "".join(
-        item if isinstance(item, str) else ahead(item.motion, item.newest, lap, f"{seed}:{place}")
+        item if isinstance(item, str) else among(item.motion, item.newest, lap, of, f"{seed}:{place}")
         for place, item in enumerate(region.shape)
     )
 
