@@ -88,6 +88,15 @@ def wheel(session: nox.Session) -> None:
 
 
 @nox.session
+def nightly(session: nox.Session) -> None:
+    """
+    Prove the labels of the corpus anew and judge five hundred generated hooks; arguments go to pytest.
+    """
+    session.install("-e", ".", *TEST)
+    session.run("pytest", "-m", "nightly", "-n", "auto", *session.posargs)
+
+
+@nox.session
 def real(session: nox.Session) -> None:
     """
     Drive a published hook, before and after its fix, each installed in an environment of its own.

@@ -99,7 +99,7 @@ def test_short_loops_end_as_labelled(name):
     assert drive(script_of(name), name=name, behaviour=known["agent"]).ends_after == known["ends_after"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SLOWEST_FIRST)
 def test_labels_hold(name):
     """A hook ends after the refusals in its label, or somewhen if time decides, or never in all fires."""

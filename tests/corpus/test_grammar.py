@@ -36,7 +36,7 @@ def test_short_drives_agree(seed):
     assert found == expected, f"{made.mechanism}\n{made.script}"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(100, 200))
 def test_long_drives_agree(seed):
     """A generated hook ends when its mechanism says if that is soon, and else goes on."""
