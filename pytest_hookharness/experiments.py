@@ -26,6 +26,7 @@ from pytest_hookharness.sources import numbers
 
 # A run whose behaviour changes again and again is driven, not probed for ever.
 _MOST_PROBINGS = 4
+_MOST_TRIES = 20
 # Seconds that are waited for, turn by turn, instead of being a reason to stop.
 _SOON = 3.0
 _FEW_LAPS = 8
@@ -60,6 +61,7 @@ class Experiments:
         self._driven: Valve | None = None
         self._not_before = 3
         self._misses = 0
+        self._tries = 0
         # Turns before which a period is not tried again.
         self._lawless: dict[int, int] = {}
 
@@ -125,11 +127,14 @@ class Experiments:
         The first probing of a period whose parts move by laws, if there is one.
         """
         for period in like_periods(turn, self._history.likeness):
+            if self._tries >= _MOST_TRIES:
+                return None
             if turn < self._lawless.get(period, 0):
                 continue
             pattern = self._pattern(turn, period)
             if pattern is None:
                 continue
+            self._tries += 1
             probing = self._probe(period, pattern)
             if not probing.lawless and not _breaks_soon(probing):
                 return probing

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.execution.databases import is_statements
 from pytest_hookharness.execution.snapshots import SnapshotError
 from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.fingerprint import changes
@@ -94,7 +95,10 @@ class Prober:
             remaining: Tells how many seconds of real time are left.
         """
         self._stage = stage
-        self._lap = lap
+        # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
+        before, now = lap.before.progress.session, lap.moment.progress
+        calm = replace(now, session=now.session.relieved(before))
+        self._lap = replace(lap, moment=replace(lap.moment, progress=calm))
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
@@ -228,14 +232,19 @@ class Prober:
                 time.sleep(push.seconds)
             case Pushing.AGED:
                 files = self._stamped.aged(push.seconds)
-                rehearsal.backstage.write(files)
+                files = self._write(files, rehearsal)
                 rehearsal.backstage.age(push.seconds)
             case _ if self._pattern is not None:
-                files = self._pattern.pushed(push)
-                rehearsal.backstage.write(files)
+                files = self._write(self._pattern.pushed(push), rehearsal)
             case _:
                 pass
         return files
+
+    def _write(self, files: Files, rehearsal: Rehearsal) -> Files:
+        rehearsal.backstage.write(files)
+        # A database keeps numbers as it can, which may not be as they were written.
+        kept = {path: rehearsal.backstage.read(path) for path, data in files.items() if is_statements(data)}
+        return {**files, **kept}
 
     def _play(self, player: Player) -> Seen:
         request: hosts.Request | None = player.progress.request

@@ -21,6 +21,13 @@ def is_database(data: bytes) -> bool:
     return data.startswith(_MAGIC)
 
 
+def is_statements(text: bytes | None) -> bool:
+    """
+    Whether a content is the statements that make a database, as `statements` gives them.
+    """
+    return text is not None and text.startswith(f"PRAGMA {_HEADS[0]}=".encode())
+
+
 def statements(data: bytes) -> bytes:
     """
     The statements that make a database; the bytes themselves if it cannot be read.

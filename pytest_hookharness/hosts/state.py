@@ -303,6 +303,20 @@ class Session:
             agent=agent,
         )
 
+    def relieved(self, earlier: Session) -> Session:
+        """
+        The session with what its guards count put back to an earlier time; nothing that a hook sees changes.
+        """
+        return replace(
+            self,
+            streak=earlier.streak,
+            calls_refused=earlier.calls_refused,
+            subagent_streak=earlier.subagent_streak,
+            moves=earlier.moves,
+            calls=earlier.calls,
+            recent=earlier.recent,
+        )
+
     def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
         """
         The session after the end of the turn: nothing else of it is done.

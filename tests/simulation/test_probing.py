@@ -317,3 +317,13 @@ def test_a_covered_folder_is_played_on_once(play, tmp_path):
     assert outcome.verdict == Terminated(turn=7)
     assert (tmp_path / "n").read_text() == "7\n"
     assert (tmp_path / "mine").stat().st_mtime_ns == before
+
+
+def test_a_guard_does_not_end_an_experiment(play):
+    """A lap that would cross the host's guard is probed as if the guard were not near."""
+    three = "n=$(cat n 2>/dev/null || echo 0); echo $(( (n + 1) % 3 )) > n"
+
+    outcome = play(hooks={"Stop": f"{three}; {REFUSE}"})
+
+    assert isinstance(outcome.verdict, Livelock)
+    assert (outcome.verdict.period, outcome.verdict.evidence) == (3, "exact")
