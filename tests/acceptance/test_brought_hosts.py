@@ -1,5 +1,5 @@
 """
-A host that another distribution brings: an entry point is all it takes.
+Many hosts in one run, and a host that another distribution brings: an entry point is all it takes.
 """
 
 import os
@@ -53,3 +53,22 @@ def test_a_brought_host_that_is_no_profile(project, toy):
 
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*entry point 'toy@1'*must name a Profile*"])
+
+
+def test_one_scenario_on_every_host(project):
+    """On all hosts at once, the verdicts stand side by side and the facts that part the hosts are named."""
+    text = project.scenario("loop", body="echo no >&2; exit 2", verdict="livelock").read_text()
+    project.scenario("loop", text="until: guard\nturns: 20\n" + text)
+
+    result = project.run("--hook-scenarios", "--hook-host", "all")
+
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "*hosts compared*",
+            "loop*capped*livelock*",
+            "HH018 DIVERGE  loop: capped on claude-code@*; livelock on codex@*",
+            "*claude-code@2.1.329: in turn 9 refusal overridden, for 8 refusals*observed: Claude Code*",
+            "*codex@0.169.0: in turn 9 refused, for *observed: Codex*",
+        ]
+    )

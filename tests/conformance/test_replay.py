@@ -26,9 +26,10 @@ UNREACHED = {host: why for list_ in LISTS for host, why in yaml.safe_load(list_.
 
 def marked(row):
     """
-    A row as a parameter: only some are played in a quick run.
+    A row as a parameter: of the first host some are played in a quick run.
     """
-    marks = () if row.in_quick_run else (pytest.mark.slow,)
+    quick = row.in_quick_run and row.host.startswith("claude-code@")
+    marks = () if quick else (pytest.mark.slow,)
     return pytest.param(row, marks=marks, id=row.id)
 
 

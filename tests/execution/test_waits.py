@@ -18,6 +18,7 @@ from pytest_hookharness.model.processes import (
 
 from .toys import STAY, launch, staying
 
+pytestmark = pytest.mark.slow
 LIMIT = 0.3
 
 

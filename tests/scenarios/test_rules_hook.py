@@ -287,6 +287,7 @@ def test_first_new_failure_ends_the_round(project):
     assert {} == project.fire(again=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["src/new-{}.py", "docs/new-{}.md", ".rules/new-{}.md"])
 def test_new_file_in_every_turn(project, file):
     """An agent that makes a new matching file, or a new rule, in every turn is blocked once all the same."""

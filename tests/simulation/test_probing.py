@@ -61,7 +61,7 @@ def test_a_limit_beyond_the_turns_is_named(play):
     assert not outcome.passed
 
 
-@pytest.mark.parametrize("limit", [3, 4, 5, 6, 75])
+@pytest.mark.parametrize("limit", [4, 75])
 def test_a_limit_that_is_met_exactly(play, limit):
     """A count that is compared for equality is found by the number in the command, and driven there."""
     assert play(hooks={"Stop": until(limit, test="eq")}, env=OFF).verdict == Terminated(turn=limit)
@@ -101,7 +101,7 @@ def test_words_that_change_on_the_way(play):
     assert second.turn > 9
 
 
-@pytest.mark.parametrize("place", ["$HOME/n", "$TMPDIR/n", "/tmp/n", "/opt/hook-n"])
+@pytest.mark.parametrize("place", ["$HOME/n", "/tmp/n", "/opt/hook-n"])
 def test_counts_elsewhere(play, place, harness):
     """A count is found, pushed and put back wherever the hook may write."""
     outcome = play(hooks={"Stop": until(20, file=place)}, env=OFF)
@@ -255,6 +255,7 @@ def test_a_clock_that_goes_on_between_two_laps(play):
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "told",
     [
