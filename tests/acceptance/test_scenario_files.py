@@ -69,6 +69,7 @@ def test_no_folder_is_an_error(project):
     result.stderr.fnmatch_lines(["*none of the scenario folders exists*scenarios*"])
 
 
+@pytest.mark.slow
 def test_node_id_and_keyword(project):
     """An item can be chosen by its node id and by -k."""
     file = project.scenario("polite")
@@ -185,6 +186,7 @@ def test_the_table(project):
     )
 
 
+@pytest.mark.slow
 def test_under_xdist(project):
     """On two workers the failure keeps its place and the table holds every row."""
     for number in range(3):
@@ -203,6 +205,7 @@ def test_under_xdist(project):
     result.stdout.fnmatch_lines_random([f"polite{number} *terminated*" for number in range(3)])
 
 
+@pytest.mark.slow
 def test_rerun_of_failures(pytester, project):
     """The items work with --last-failed as any other test does."""
     project.scenario("polite")
@@ -212,6 +215,7 @@ def test_rerun_of_failures(pytester, project):
     pytester.runpytest_subprocess("-p", "no:faker", "--hook-scenarios", "--lf").assert_outcomes(failed=1)
 
 
+@pytest.mark.slow
 def test_junit_properties(project):
     """The verdict stands in the properties of the JUnit report."""
     project.scenario("polite")
@@ -236,6 +240,7 @@ def test_keep(project):
     assert not list((project.path / "base").glob("hooks*/polite*"))
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_otherwise(project):
     """Without that option no workspace stays, also not that of a failure."""
     project.scenario("stubborn", body=STUBBORN)
@@ -245,6 +250,7 @@ def test_nothing_is_kept_otherwise(project):
     assert not list((project.path / "base").glob("hooks*/*"))
 
 
+@pytest.mark.slow
 def test_the_same_seed_the_same_trace(project):
     """Two runs with one seed tell the same story, times apart."""
     project.scenario("stubborn", body="cat > seen.json; " + STUBBORN)
@@ -267,6 +273,7 @@ def test_bad_options(project):
     assert "--hook-patience: 'soon' is not a time above zero" in result.stdout.str() + result.stderr.str()
 
 
+@pytest.mark.slow
 def test_wall_budget(project):
     """A simulation that uses up its wall time is undecided, and says so."""
     project.scenario("slow", body="echo x >> log; sleep 0.2; echo no >&2; exit 2")
