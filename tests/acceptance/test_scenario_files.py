@@ -4,6 +4,8 @@ Claims about scenario files as pytest items.
 
 import re
 
+import pytest
+
 STUBBORN = "echo 'never' >&2; exit 2"
 
 
