@@ -41,6 +41,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "simulation": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
+    "analysis": frozenset({"model", "hosts", "judging", "loading"}),
+    "guard": frozenset({"model", "judging"}),
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},

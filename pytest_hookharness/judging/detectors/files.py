@@ -78,7 +78,7 @@ class Files:
         if self.of(path).failures != _WARNED:
             return None
         return Refusal(
-            why=f"the edit of {path} failed, most likely because the file is not what it was when it was read.",
+            why=f"the edit of {path} failed, most likely because it is not what it was when it was read.",
             step=f"read {path} before the next try, and take the passage to replace from what it holds now.",
             file=path,
             preview=preview(content or ""),
@@ -92,7 +92,7 @@ class Files:
         if file.failures >= _STOPPED:
             reason = Refusal(
                 why=f"the last {file.failures} edits of {path} failed.",
-                step=f"stop editing {path}. Say what should be changed, what the file holds, and what went wrong.",
+                step=f"stop editing {path}; say what should be changed, what it holds, and what went wrong.",
                 file=path,
                 preview=preview(content or ""),
             )
@@ -108,7 +108,7 @@ class Files:
         if content is not None and file.seen not in ("", digest(content)) and _would_harm(arguments, content):
             reason = Refusal(
                 why=f"{path} changed since you last read it, so this edit is not about what it holds now.",
-                step=f"take the passage from the file as it is now; read {path} if it is longer than shown here.",
+                step=f"take the passage from the file as it is now; read {path} if it is longer than this.",
                 file=path,
                 preview=preview(content),
             )

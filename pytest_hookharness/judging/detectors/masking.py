@@ -14,15 +14,14 @@ _CLOCK = r"(?<![\w:./-])\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?![\w:])"
 _SPAN = r"\b\d+(?:[.,]\d+)?\s?(?:ns|us|ms|s|secs?|seconds?|mins?|minutes?)\b"
 _EPOCH = r"\b1[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"
 _DRAWN = r"(?:te?mp[\w.-]*|[\w.-]*\d{5}[\w.-]*|[\w-]*[0-9a-f]{8}[\w.-]*|pytest-\d+)"
-_TEMPORARY = (
-    rf"(?P<root>/(?:var/)?tmp|/dev/shm|/var/folders)(?P<below>(?:/[\w.+-]+){0, 6}?)/{_DRAWN}(?![\w.-])"
-)
+_ROOTS = r"(?P<root>/(?:var/)?tmp|/dev/shm|/var/folders)"
+_TEMPORARY = _ROOTS + r"(?P<below>(?:/[\w.+-]+){0,6}?)/" + _DRAWN + r"(?![\w.-])"
 _UUID = r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
 _ADDRESS = r"\b0x[0-9a-fA-F]+\b"
 _HEX = r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b"
 _COUNT = r"(?P<word>\b(?:attempt|try|retry|round|iteration|take)\b\W{0,3})\d+"
 
-_TIMES = re.compile("|".join((_DATE, _CLOCK, _SPAN, _EPOCH)), re.IGNORECASE)
+_TIMES = re.compile(f"{_DATE}|{_CLOCK}|{_SPAN}|{_EPOCH}", re.IGNORECASE)
 _NAMES = re.compile(_TEMPORARY)
 _IDS = re.compile(f"{_UUID}|{_ADDRESS}")
 _COUNTS = re.compile(_COUNT, re.IGNORECASE)

@@ -56,7 +56,7 @@ class Memory:
 
     def follow(self, action: Action, limits: Limits) -> Memory:
         """
-        The same after one more action; what waits, or was refused by the guard itself, begins everything anew.
+        The same after one more action; waiting, or a refusal by the guard itself, begins everything anew.
         """
         if is_own(action) or kind_of(action.tool, action.arguments) is Kind.WAIT:
             return Memory()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pytest_hookharness.judging.detectors.kinds import Kind, kind_of
@@ -20,7 +20,11 @@ from pytest_hookharness.model.protocol import Json
 _ABOUT = frozenset(
     {"description", "justification", "explanation", "summary", "security_risk", "timeout", "timeout_ms"}
 ) | {"yield_time_ms", "max_output_tokens", "sandbox_permissions", "with_escalated_permissions"}
-_LEVELS = {"raw": str, "times": mask_times, "numbers": mask_numbers}
+_LEVELS: Mapping[str, Callable[[str], str]] = {
+    "raw": str,
+    "times": mask_times,
+    "numbers": mask_numbers,
+}
 _SHOWN = 160
 
 

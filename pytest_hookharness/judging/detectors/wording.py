@@ -85,13 +85,13 @@ def _step(loop: Loop) -> str:
             )
         case "cycle":
             return (
-                "each lap ended as the one before. Read the file or the output that the lap depends on as it is "
+                "each lap ended as the one before. Read the file or the output that it depends on as it is "
                 "now, and leave out or change the step that has no effect; or say what is missing and stop."
             )
         case "failures":
             return (
-                "the cause lies outside of these calls. Read the file or the log that the error is about before "
-                "the next try, or say what is missing and stop."
+                "the cause lies outside of these calls. Read the file or the log that the error is about "
+                "before the next try, or say what is missing and stop."
             )
         case _:
             assert_never(loop.name)
