@@ -51,12 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
-    home = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
-    folder = os.path.join(home, "loop-guard")
+    home = os.environ.get("XDG_STATE_HOME")
+    folder = (Path(home) if home else Path.home() / ".local" / "state") / "loop-guard"
     if not argv:
-        return Limits(), Path(folder)
+        return Limits(), folder
     # The usual call has no options and shall not wait for what reads them.
-    import argparse  # noqa: PLC0415
+    import argparse
 
     parser = argparse.ArgumentParser(prog="python3 -m pytest_hookharness.guard", description=__doc__)
     usual = Limits()
@@ -75,7 +75,7 @@ def _payload() -> Payload:
         raise ValueError(f"standard input: a payload of more than {MOST_OF_PAYLOAD >> 20} MB")
     value = json.loads(text.decode("utf-8", "replace"))
     if not isinstance(value, Mapping):
-        raise ValueError("standard input: not a JSON object, as hooks of Claude Code are given")
+        raise Malformed("standard input: not a JSON object, as hooks of Claude Code are given")
     return value
 
 
@@ -127,7 +127,7 @@ def _remembered(file: int) -> Watch:
 def _action(payload: Payload, event: str) -> Action:
     given, tool = payload.get("tool_input"), payload.get("tool_name")
     if not isinstance(given, Mapping) or not isinstance(tool, str):
-        raise ValueError(f"{event}: tool_name and tool_input are missing")
+        raise Malformed(f"{event}: tool_name and tool_input are missing")
     match event:
         case "PostToolUse":
             return Action(
@@ -160,9 +160,9 @@ def _content(payload: Payload) -> str | None:
     name = file_of(given) if isinstance(given, Mapping) else ""
     if not name:
         return None
-    folder = str(payload.get("cwd", "")) or os.getcwd()
+    folder = Path(str(payload.get("cwd") or "."))
     root = os.path.realpath(os.environ.get("CLAUDE_PROJECT_DIR") or folder)
-    path = os.path.realpath(os.path.join(folder, name))
+    path = os.path.realpath(folder / name)
     if os.path.commonpath([root, path]) != root:
         return None
     try:

@@ -159,12 +159,13 @@ def home_of_module(name: str) -> str:
     """
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top)
-    places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
-    if not any(map(os.path.isabs, places)):
+    places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
+    home = next(filter(os.path.isabs, places), None)
+    if home is None:
         raise WorkspaceError(
             name, f"{sys.executable} has no package {top!r}; install it there, beside the harness"
         )
-    return next(filter(os.path.isabs, places))
+    return home
 
 
 def _tool(name: str) -> str:

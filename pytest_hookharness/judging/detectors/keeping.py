@@ -20,7 +20,7 @@ _SIGN = ("deed", "result", "error", "said")
 
 class Malformed(ValueError):
     """
-    What was kept is not what this wrote.
+    JSON of another form than it should have.
     """
 
 
