@@ -18,7 +18,7 @@ ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "repo
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration", "analysis"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# PostToolUse and PostToolUseFailure hook: hints at three failures in a row, and forgets them at a success.
+# PostToolUse hook: hints at three failures in a row, which a success makes it forget.
 import json
 import os
 import sys
