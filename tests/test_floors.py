@@ -17,8 +17,8 @@ LINES_OF_FUNCTION = 60
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
-    {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+    {"settings", "firing", "opening", "stage", "asking", "playing", "references", "rehearsal", "history"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "siblings", "exploration"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -30,6 +30,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "firing": frozenset({"model", "settings"}),
     "opening": frozenset({"model", "hosts", "execution", "settings"}),
     "stage": LOOP | {"settings", "firing", "opening"},
+    "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
     "rehearsal": LOOP | {"settings", "stage", "playing"},
@@ -40,6 +41,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "simulation": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
