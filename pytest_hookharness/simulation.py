@@ -256,6 +256,7 @@ class _Loop:
             trace,
             end,
             guard=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
+            limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
             lasso=self.lasso,
             flaky=self.flaky,
             masked=stage.scanner.masked,
@@ -282,6 +283,12 @@ class _Loop:
         )
         broken = violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)
+
+    @property
+    def _period(self) -> int:
+        if self.lasso is not None:
+            return self.lasso.period
+        return self.experiments.made[-1].period if self.experiments.made else 0
 
     def _lap_used_tools(self) -> bool:
         if self.lasso is None:

@@ -9,6 +9,7 @@ from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
+from pytest_hookharness.hosts.ends import find_limits
 from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.hosts.events import EventRule, Power
 from pytest_hookharness.hosts.explaining import explain, known_facts, summarise
@@ -74,6 +75,7 @@ __all__ = [
     "find",
     "find_event",
     "find_ignored",
+    "find_limits",
     "guard_for",
     "known",
     "known_facts",

@@ -52,7 +52,9 @@ def parse(text: str) -> Json:
 
 MATCHERS = MatcherRules(
     plain="[A-Za-z0-9_|]*",
+    # In its source a hook is chosen if its matcher, of either kind, fits the name or one of these.
     aliases={"apply_patch": ("Write", "Edit")},
+    searches_aliases=True,
     rule=_observed(
         "a matcher made of letters, digits, underscores and bars is a list of exact names; any other, white "
         "space included, is an unanchored regular expression, which matches nothing if it is malformed"

@@ -23,14 +23,13 @@ SEVERAL = ("--hook-scenarios", *(word for name in ("claude-code", "codex", "kimi
 
 
 def test_waits_of_all_hosts_overlap(project):
-    """A hook that takes a second on each of six hosts takes the run less time than all of them together."""
+    """A hook that takes a second takes a run on all hosts less time than all of its seconds together."""
     project.scenario("slow", body="sleep 1")
 
-    more = ("--hook-host", "goose", "--hook-host", "copilot-cli")
-    result = project.run(*SEVERAL, *more, "--durations=0", "--durations-min=0.9")
+    result = project.run(*ALL, "--durations=0", "--durations-min=0.9")
 
-    result.assert_outcomes(passed=6)
-    assert result.duration < 5.5
+    played = result.parseoutcomes()["passed"]
+    assert result.duration < 0.75 * played
     # What is printed for each item is its own time.
     result.stdout.fnmatch_lines([f"slow  *{host}*terminated*1.0 s*" for host in ("claude", "codex", "kimi")])
     result.stdout.fnmatch_lines_random([f"1.*s call*slow?{host}*" for host in ("claude", "codex", "kimi")])

@@ -514,10 +514,19 @@ def test_limits_of_events(codex, event, written, limit):
 
 
 @pytest.mark.parametrize(
-    "matcher, fits", [("Write", True), ("Edit|X", True), ("Wri", False), ("Read", False)]
+    "matcher, fits",
+    [
+        ("Write", True),
+        ("Edit|X", True),
+        ("Wri", False),
+        ("Read", False),
+        ("^(Write|Edit)$", True),
+        ("^apply_patch$", True),
+        ("^Read$", False),
+    ],
 )
 def test_other_names_of_a_tool(codex, matcher, fits):
-    """Matchers can call a patch a write or an edit."""
+    """Matchers can call a patch a write or an edit, as names and as regular expressions."""
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
     assert bool(hosts.select(codex, (hook,), "PreToolUse", "apply_patch")) is fits
