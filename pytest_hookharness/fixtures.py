@@ -98,9 +98,13 @@ class HookPayload:
             ValueError: The host has no such event, or the event no such field.
         """
         profile = hosts.find(host)
-        return make_payload(
-            hosts.find_event(profile, event).fields, seed=self._bench.harness.settings.seed, **fields
-        )
+        rule, seed = hosts.find_event(profile, event), self._bench.harness.settings.seed
+
+        def sample(folder: str, operations: tuple[hosts.Operation, ...]) -> Mapping[str, Any]:
+            facts = hosts.facts(profile, workspace=folder, home=folder, tmp=folder, seed=seed)
+            return hosts.sample_words(profile, rule, facts, fields, operations)
+
+        return make_payload(rule.fields, seed=seed, sample=sample, **fields)
 
 
 class HookWorkspace:

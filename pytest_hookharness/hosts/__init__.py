@@ -31,6 +31,7 @@ from pytest_hookharness.hosts.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
@@ -86,6 +87,7 @@ __all__ = [
     "read_reply",
     "reconfigure",
     "refuses_at_once",
+    "sample_words",
     "select",
     "summarise",
     "target_of",
