@@ -120,6 +120,19 @@ def test_answers_are_read_strictly(codex, event, answer, why):
 
 
 @pytest.mark.parametrize(
+    "event, fault",
+    [("Stop", "mangled: plain text"), ("SubagentStop", "mangled: plain text"), ("PreToolUse", "")],
+)
+def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
+    """Plain text is no answer to a stop, and that is pointed out; before a tool it means nothing."""
+    reply = hosts.read_reply(codex, Hook(event=event, command="x"), event, ended(0, "all is well"))
+
+    assert reply.ruling is Ruling.NONE
+    assert (reply.fault or "").startswith(fault)
+    assert bool(reply.fault) is bool(fault)
+
+
+@pytest.mark.parametrize(
     "code, out, err, refused, fault",
     [
         (0, json.dumps(BLOCK), "", True, ""),
