@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -68,10 +68,12 @@ class Told:
     Attributes:
         outcomes: What its simulations gave.
         responses: What single events were answered.
+        seconds: How long a simulation took that was played beside others; ``None`` for as long as the test.
     """
 
     outcomes: list[Outcome] = field(default_factory=list)
     responses: list[Response] = field(default_factory=list)
+    seconds: float | None = None
 
 
 class Bench:
@@ -135,6 +137,15 @@ class Bench:
         outcome = self.harness.simulate(scenario)
         self.told.outcomes.append(outcome)
         return outcome
+
+    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
+        """
+        The same, beside others that are to be played later.
+        """
+        played = self.harness.play(scenario, siblings)
+        self.told.outcomes.append(played.outcome)
+        self.told.seconds = played.seconds
+        return played.outcome
 
     def stage(self, scenario: Scenario) -> Stage:
         """

@@ -6,6 +6,8 @@ Top floor.
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
 import types
 from collections.abc import Callable, Iterator
@@ -23,6 +25,8 @@ from pytest_hookharness.reports.plain import plain
 
 # Stands for every host, at every version that is known.
 ALL_HOSTS = "all"
+# Marks by which an item may turn out not to be run.
+_DOUBTS = frozenset({"skip", "skipif", "xfail"})
 _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
 
 
@@ -76,8 +80,8 @@ def _short(path: Path) -> Path:
 
 
 def _play(scenario: Scenario) -> Callable[..., None]:
-    def play(_hook_bench: Any) -> None:
-        outcome = _hook_bench.simulate(scenario)
+    def play(_hook_bench: Any, request: pytest.FixtureRequest) -> None:
+        outcome = _hook_bench.play(scenario, request.node.siblings)
         if not outcome.passed:
             raise ScenarioFailed(outcome)
 
@@ -95,11 +99,31 @@ class ScenarioItem(pytest.Function):
     def __init__(self, *, scenario: Scenario, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.scenario = scenario
+        self._process = os.getpid()
         # From 9.2 on pytest keeps a structured id, and takes it apart again when it reads its cache:
         # a bracket that does not come from parametrize has to be told to it, or --lf finds nothing.
         parse = getattr(type(getattr(self, "_id", None)), "parse", None)
         if parse is not None:
             self._id = parse(self.nodeid)
+
+    def siblings(self) -> list[Scenario]:
+        """
+        The same scenario on other hosts, where this process is to run it later and nothing else comes before.
+        """
+        # A worker of xdist does not know which of its items it will be given.
+        if hasattr(self.config, "workerinput") or os.getpid() != self._process:
+            return []
+        items = itertools.dropwhile(lambda item: item is not self, self.session.items)
+        return [item.scenario for item in items if isinstance(item, ScenarioItem) and self._may_begin(item)]
+
+    def _may_begin(self, other: ScenarioItem) -> bool:
+        if other is self or (other.parent, other.scenario.variant) != (self.parent, self.scenario.variant):
+            return False
+        if any(mark.name in _DOUBTS for mark in other.iter_markers()):
+            return False
+        # What fixtures of others prepare for each single item is there only in its own turn.
+        used = other._fixtureinfo.name2fixturedefs
+        return all(name == "_hook_bench" or found[-1].scope != "function" for name, found in used.items())
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """

@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,11 +21,13 @@ import pytest
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
+from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.siblings import Played, Siblings
 from pytest_hookharness.simulation import Interrupted, simulate
 from pytest_hookharness.stage import Stage
 
@@ -152,6 +157,7 @@ class Harness:
         self._hook = hook
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
+        self._siblings = Siblings(self._simulate)
 
     def __enter__(self) -> Self:
         return self
@@ -165,6 +171,7 @@ class Harness:
         """
         End the supervisor and everything that it still keeps.
         """
+        self._siblings.stop()
         if self._supervisor is not None:
             self._supervisor.close()
             self._supervisor = None
@@ -209,21 +216,65 @@ class Harness:
         """
         Set the stage for single fires of a scenario's hooks.
         """
+        self._siblings.finish()
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
     def simulate(self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None) -> Outcome:
         """
         Play a scenario to its verdict.
         """
+        self._siblings.finish()
+        with self._noting_interrupts():
+            return self._simulate(scenario, self.base, on_turn=on_turn)
+
+    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Played:
+        """
+        Play a scenario to its verdict, and begin with others that will be asked for.
+
+        Args:
+            scenario: The scenario.
+            siblings: Gives scenarios whose waits may overlap with its own.
+        """
+        with self._noting_interrupts():
+            played = self._siblings.take(scenario)
+            if played is None and (others := [each for each in siblings() if self._stays_apart(each)]):
+                self._siblings.begin((scenario, *others), self.base)
+                played = self._siblings.take(scenario)
+        if played is not None:
+            return played
+        began = time.monotonic()
+        return Played(self.simulate(scenario), time.monotonic() - began)
+
+    def _stays_apart(self, scenario: Scenario) -> bool:
+        # Whatever two simulations share is a way by which one could change what the other sees.
+        return self._is_private and not scenario.cover and not scenario.network
+
+    @cached_property
+    def _is_private(self) -> bool:
+        asked = self.settings.tier or Tier.NAMESPACES
+        return asked is Tier.NAMESPACES and not self.supervisor.tiers()[asked]
+
+    def _simulate(
+        self,
+        scenario: Scenario,
+        base: Path,
+        seat: Seat | None = None,
+        on_turn: Callable[[int, int], None] | None = None,
+    ) -> Outcome:
+        return simulate(
+            scenario,
+            settings=self.settings,
+            supervisor=self.supervisor,
+            base=base,
+            behaviours=self.behaviours,
+            on_turn=on_turn,
+            seat=seat,
+        )
+
+    @contextmanager
+    def _noting_interrupts(self) -> Generator[None]:
         try:
-            return simulate(
-                scenario,
-                settings=self.settings,
-                supervisor=self.supervisor,
-                base=self.base,
-                behaviours=self.behaviours,
-                on_turn=on_turn,
-            )
+            yield
         except Interrupted as interrupted:
             self.interrupted = interrupted.outcome
             raise

@@ -229,7 +229,7 @@ class Prober:
             case Pushing.TRANSCRIPT:
                 rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
             case Pushing.WAITED:
-                time.sleep(push.seconds)
+                rehearsal.backstage.wait(push.seconds)
             case Pushing.AGED:
                 files = self._stamped.aged(push.seconds)
                 files = self._write(files, rehearsal)

@@ -6,6 +6,7 @@ Upper floor, above playing.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -44,6 +45,13 @@ class Backstage:
         with self.behind(files):
             self._contents.write(files)
         self.settle()
+
+    def wait(self, seconds: float) -> None:
+        """
+        Let real time pass.
+        """
+        with self._stage.seat.vacant():
+            time.sleep(seconds)
 
     def age(self, seconds: float) -> None:
         """

@@ -8,7 +8,6 @@ took place, and ends when the judge has seen enough.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from pytest_hookharness import agents, drives, hosts
 from pytest_hookharness.drives import Pace
 from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.experiments import Experiments
 from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion
@@ -63,6 +63,7 @@ def simulate(
     base: Path,
     behaviours: Mapping[str, agents.BehaviourFunction] | None = None,
     on_turn: OnTurn | None = None,
+    seat: Seat | None = None,
 ) -> Outcome:
     """
     Play a scenario to its verdict.
@@ -74,9 +75,11 @@ def simulate(
         base: Folder below which everything is written.
         behaviours: The agent behaviours that are known; those that ship with the harness by default.
         on_turn: Called after each turn with its number and the number of fires so far.
+        seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
 
     Raises:
         Interrupted: Ctrl-C; it carries what was seen.
+        Crowded: Others of those simulations took the time that a fire needed.
         SimulationError: The scenario asks for what the harness does not know how to do.
         hosts.UnknownHost: The scenario names a host that nobody knows.
         agents.UnknownBehaviour: Its behaviour is not known.
@@ -86,7 +89,7 @@ def simulate(
     agent = agents.start(scenario.script, behaviours)
 
     def play(settings: Settings, pace: float = 0.0) -> tuple[Outcome, bool]:
-        with Stage.open(scenario, settings, supervisor, base) as stage:
+        with Stage.open(scenario, settings, supervisor, base, seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
             loop = _Loop(stage, agent, on_turn if not pace else None, pace)
             try:
@@ -123,7 +126,7 @@ class _Loop:
         self.lasso: Lasso | None = None
         self.files_in_full: Mapping[str, Entry] = {}
         self.flaky = False
-        self.began = time.monotonic()
+        self.began = stage.seat.clock()
         scenario, settings = stage.scenario, stage.settings
         self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
@@ -143,7 +146,7 @@ class _Loop:
         """
         Seconds of real time that are left.
         """
-        return max(0.0, self.stage.settings.wall - (time.monotonic() - self.began))
+        return max(0.0, self.stage.settings.wall - (self.stage.seat.clock() - self.began))
 
     def play(self) -> End:
         """
@@ -253,6 +256,7 @@ class _Loop:
             trace,
             end,
             guard=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
+            limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
             lasso=self.lasso,
             flaky=self.flaky,
             masked=stage.scanner.masked,
@@ -274,11 +278,17 @@ class _Loop:
             tier=stage.sandbox.tier,
             seed=stage.settings.seed,
             calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
-            wall=time.monotonic() - self.began,
+            wall=stage.seat.clock() - self.began,
             probings=tuple(self.experiments.made),
         )
         broken = violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)
+
+    @property
+    def _period(self) -> int:
+        if self.lasso is not None:
+            return self.lasso.period
+        return self.experiments.made[-1].period if self.experiments.made else 0
 
     def _lap_used_tools(self) -> bool:
         if self.lasso is None:

@@ -1,8 +1,7 @@
 """
 This module is concerned with the stage: workspace, sandbox, host and the watch over one state.
 
-Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint, and is
-all that a single fire needs.
+Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint.
 """
 
 from __future__ import annotations
@@ -13,23 +12,23 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
+from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
-from pytest_hookharness.firing import Answers, collect, finished
+from pytest_hookharness.firing import Answers
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Payload, Reply
-from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Entry, Hooked
+from pytest_hookharness.model.trace import Change, Entry
 from pytest_hookharness.opening import configure, find_facts, is_settings, named_folders, settings_paths
 from pytest_hookharness.settings import Settings, SimulationError
 
@@ -41,6 +40,7 @@ class Stage:
     Attributes:
         scenario: What is played.
         settings: The settings of the run.
+        seat: Its place among the simulations that are played at the same time.
         profile: The host.
         workspace: The folders and the environment.
         sandbox: Where processes run.
@@ -50,9 +50,12 @@ class Stage:
         files: The covered files as they were last seen.
     """
 
-    def __init__(self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path) -> None:
+    def __init__(
+        self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path, seat: Seat
+    ) -> None:
         self.scenario = scenario
         self.settings = settings
+        self.seat = seat
         self.profile = hosts.find(scenario.host)
         self.answers = Answers(scenario.answers)
         self.transcript_counts = False
@@ -64,7 +67,14 @@ class Stage:
             raise
 
     @classmethod
-    def open(cls, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path) -> Self:
+    def open(
+        cls,
+        scenario: Scenario,
+        settings: Settings,
+        supervisor: Supervisor,
+        base: Path,
+        seat: Seat | None = None,
+    ) -> Self:
         """
         Set the stage for a scenario.
 
@@ -73,7 +83,7 @@ class Stage:
             WorkspaceError: The workspace could not be made as the scenario asks.
             ExecutionError: The tier that was asked for is not to be had here.
         """
-        return cls(scenario, settings, supervisor, base)
+        return cls(scenario, settings, supervisor, base, seat or Seat())
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
         self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base))
@@ -101,16 +111,15 @@ class Stage:
 
     def _open_sandbox(self) -> Sandbox:
         place = self.workspace
-        return self._supervisor.open(
-            Confinement(
-                tier=self.settings.tier,
-                network=self.scenario.network,
-                private=place.private,
-                visible=(*place.visible, *named_folders(self.configuration, place)),
-                writable=place.writable,
-                outside=str(place.outside),
-            )
+        confinement = Confinement(
+            tier=self.settings.tier,
+            network=self.scenario.network,
+            private=place.private,
+            visible=(*place.visible, *named_folders(self.configuration, place)),
+            writable=place.writable,
+            outside=str(place.outside),
         )
+        return self._supervisor.open(confinement, self.seat)
 
     def _close_sandbox(self) -> None:
         # The one of that time: there may have been others before it.
@@ -314,35 +323,3 @@ class Stage:
         The text of a file of the workspace; ``None`` if there is none.
         """
         return self.workspace.read(f"workspace/{path}")
-
-    def ask(self, event: str, fields: Mapping[str, Any]) -> Response:
-        """
-        Ask the hooks of one event once, outside of any session.
-
-        Raises:
-            ValueError: The host has no such event, or the event no such field.
-        """
-        payload = hosts.payload_for(self.profile, event, self.facts, fields)
-        target = hosts.target_of(self.profile, event, payload)
-        hooks = hosts.select(self.profile, self.configuration.hooks, event, target)
-        given: list[Run | Payload] = []
-        stdins: list[bytes] = []
-        replies: list[Reply] = []
-        for wave in hosts.waves(self.profile, hooks):
-            runs, sent = self.fire(wave, payload, self.settings.wall)
-            pairs = zip(wave, runs, strict=True)
-            said = [hosts.read_reply(self.profile, hook, event, run) for hook, run in pairs]
-            given, stdins, replies = [*given, *runs], [*stdins, *sent], [*replies, *said]
-            if hosts.refuses_at_once(self.profile.events[event], said):
-                break
-        hooks = hooks[: len(given)]
-        decision = hosts.aggregate(self.profile, event, replies, finished(given), hooks=hooks, target=target)
-        return Response(
-            Hooked(
-                event=event,
-                target=target,
-                fires=collect(hooks, payload, stdins, given, replies),
-                decision=decision,
-                changes=self.scan(),
-            )
-        )

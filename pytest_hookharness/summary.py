@@ -38,6 +38,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     outcomes = told.outcomes
     if not outcomes:
         return
+    if told.seconds is not None:
+        report.duration = told.seconds
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):

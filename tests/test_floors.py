@@ -17,8 +17,26 @@ LINES_OF_FUNCTION = 60
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
-    {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration", "analysis"}
+    {
+        "settings",
+        "firing",
+        "opening",
+        "stage",
+        "playing",
+        "references",
+        "rehearsal",
+        "history",
+        "sources",
+        "probing",
+        "experiments",
+        "drives",
+        "simulation",
+        "exploration",
+        "analysis",
+        "asking",
+        "siblings",
+    }
+)
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -30,6 +48,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "firing": frozenset({"model", "settings"}),
     "opening": frozenset({"model", "hosts", "execution", "settings"}),
     "stage": LOOP | {"settings", "firing", "opening"},
+    "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
     "rehearsal": LOOP | {"settings", "stage", "playing"},
@@ -40,6 +59,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "simulation": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
     "guard": frozenset({"model", "judging"}),

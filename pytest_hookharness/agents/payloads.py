@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import difflib
 import posixpath
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
+from pytest_hookharness.model.moves import Edit, Read, Run
 from pytest_hookharness.model.protocol import EventFields, Field, Json
 
 if TYPE_CHECKING:
     from faker import Faker
+
+Operation: TypeAlias = Run | Edit | Read
+# What a host tells of a call, given its folder and what the call may do.
+Sample: TypeAlias = Callable[[str, tuple[Operation, ...]], Mapping[str, Json]]
 
 
 class UnknownField(ValueError):
@@ -22,13 +28,16 @@ class UnknownField(ValueError):
     """
 
 
-def make_payload(rules: EventFields, *, seed: int = 0, **fixed: Json) -> dict[str, Json]:
+def make_payload(
+    rules: EventFields, *, seed: int = 0, sample: Sample = lambda _folder, _operations: {}, **fixed: Json
+) -> dict[str, Json]:
     """
     An input for the hooks of an event: made-up values, equal for equal seeds, and the fixed ones.
 
     Args:
         rules: The field table of the event.
         seed: What the made-up values follow from.
+        sample: Puts a made-up call into the words of the host.
         fixed: Values by key.
 
     Raises:
@@ -48,15 +57,15 @@ def make_payload(rules: EventFields, *, seed: int = 0, **fixed: Json) -> dict[st
     faker.seed_instance(f"{seed} {rules.event}")
     payload: dict[str, Json] = {}
     folder = str(fixed.get("cwd") or f"/home/{faker.user_name()}/{faker.word()}")
+    called = sample(folder, _make_operations(faker, folder))
     for field in rules.fields:
         # Drawn in any case, so that fixing one value leaves all others as they are.
-        tool = str(payload.get("tool_name", "Bash"))
-        made = _make(field, faker, folder=folder, event=rules.event, tool=tool)
-        payload[field.name] = fixed.get(field.name, made)
+        made = _make(field, faker, folder=folder, event=rules.event)
+        payload[field.name] = fixed.get(field.name, called.get(field.source or field.name, made))
     return payload
 
 
-def _make(field: Field, faker: Faker, *, folder: str, event: str, tool: str) -> Json:
+def _make(field: Field, faker: Faker, *, folder: str, event: str) -> Json:
     if field.choices:
         return str(faker.random_element(field.choices))
     match field.kind:
@@ -74,31 +83,23 @@ def _make(field: Field, faker: Faker, *, folder: str, event: str, tool: str) -> 
             return int(faker.random_int(0, 999))
         case "list":
             return []
-        case "object":
+        case "object" | "input" | "response":
             return {}
         case "nothing":
             return None
         case "event":
             return event
-        case "input":
-            return _make_input(faker, folder, tool)
-        case "response":
-            return {"stdout": str(faker.sentence()), "stderr": "", "interrupted": False, "isImage": False}
         case _:
             return str(faker.sentence())
 
 
-def _make_input(faker: Faker, folder: str, tool: str) -> Json:
+def _make_operations(faker: Faker, folder: str) -> tuple[Operation, ...]:
     command, text = f"echo {faker.word()}", str(faker.sentence())
     path, other = posixpath.join(folder, str(faker.file_name())), str(faker.word())
-    match tool:
-        case "Bash":
-            return {"command": command, "description": text}
-        case "Write":
-            return {"file_path": path, "content": f"{text}\n"}
-        case "Edit":
-            return {"file_path": path, "old_string": text, "new_string": other}
-        case "Read":
-            return {"file_path": path}
-        case _:
-            return {}
+    made: tuple[Operation, ...] = (
+        Run(command=command),
+        Edit(file=path, text=f"{text}\n"),
+        Edit(file=path, text=other, old=text),
+        Read(file=path),
+    )
+    return tuple(faker.random_sample(made, len(made)))

@@ -11,9 +11,10 @@ import select
 import socket
 import time
 
-from pytest_hookharness.execution import proctable
+from pytest_hookharness.execution import proctable, wire
 from pytest_hookharness.execution.channels import Sink, Source
 from pytest_hookharness.execution.fire import CLOSING, CUTTING, DONE, DRAINING, LINGERING, RUNNING, Fire
+from pytest_hookharness.execution.load import Load
 from pytest_hookharness.execution.order import Order
 
 TYPE_CHECKING = False
@@ -51,13 +52,21 @@ class Batch:
         self._poll = select.poll()
         self._changed = True
 
-    def run(self, values: list[tuple[Any, ...]], budget: float | None) -> list[tuple[Any, ...]]:
+    def run(
+        self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
+    ) -> list[tuple[Any, ...]]:
         """
         Fire all, attend to them until they and all their descendants are gone, and report in the same order.
+
+        Args:
+            values: Their orders.
+            budget: Seconds for all of it.
+            watched: Whether the other side is told when they begin to wait, and when to work again.
         """
         fires = [Fire(Order(each), self) for each in values]
         started: list[Fire] = []
         first = _monotonic()
+        self._load = Load(first, wanted=watched)
         try:
             for fire in fires:
                 fire.start(first + budget if budget is not None else _NEVER)
@@ -143,7 +152,7 @@ class Batch:
         self._changed = False
 
     def _next_deadline(self, now: float) -> float:
-        until = _NEVER
+        until = self._load.due
         for fire in self._pending:
             until = min(until, fire.deadline)
             if fire.source.due is not None and fire.source.fd >= 0:
@@ -186,6 +195,8 @@ class Batch:
         """
         Let every fire do what is due.
         """
+        if now >= self._load.due and (news := self._load.look(now)) is not None:
+            wire.send(self._control, ("load", news))
         for fire in self._pending.copy():
             source = fire.source
             if source.due is not None and source.due <= now:

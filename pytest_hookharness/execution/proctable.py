@@ -19,7 +19,7 @@ class Row:
     One process as the table shows it.
     """
 
-    __slots__ = ("group", "parent", "pid", "session", "since_boot", "state")
+    __slots__ = ("group", "parent", "pid", "session", "since_boot", "spent", "state")
 
     def __init__(self, pid: int, fields: list[bytes]) -> None:
         self.pid = pid
@@ -27,6 +27,8 @@ class Row:
         self.parent = int(fields[1])
         self.group = int(fields[2])
         self.session = int(fields[3])
+        # Its own seconds of processors, and those of children that it has waited for.
+        self.spent = sum(map(int, fields[11:15])) / _TICK
         self.since_boot = int(fields[19]) / _TICK
 
 

@@ -10,6 +10,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness.execution import wire
+from pytest_hookharness.execution.load import WAITS
+from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.translation import decode, encode
 from pytest_hookharness.execution.watch import Watches
 from pytest_hookharness.model.processes import Launch, Run, Tier
@@ -69,8 +72,11 @@ class Sandbox:
         contained: Whether nothing that is written outside of the writable places reaches the machine.
     """
 
-    def __init__(self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor) -> None:
+    def __init__(
+        self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, seat: Seat
+    ) -> None:
         self._peer = peer
+        self._seat = seat
         self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
         self._busy = False
         self._closed = False
@@ -108,6 +114,9 @@ class Sandbox:
         Args:
             launches: What is to be started.
             budget: Seconds for all of it; fires still alive then are cut as by patience.
+
+        Raises:
+            Crowded: They began to work again when all seats were taken.
         """
         if self._closed:
             raise ExecutionError("the sandbox is closed")
@@ -118,15 +127,24 @@ class Sandbox:
         longest = _longest(launches) + _BEYOND
         if longest != self._peer.gettimeout():
             self._peer.settimeout(longest)
-        kind, value = self._ask((orders, budget))
+        kind, value = self._ask((orders, budget, self._seat.shared))
+        while kind == "load":
+            if value == WAITS:
+                self._seat.leave()
+            else:
+                self._seat.resume()
+            kind, value = self._ask()
+        self._seat.take()
         self._busy = False
         if kind != "runs":
             raise ExecutionError(f"the keeper of the sandbox failed: {value}")
         return tuple(decode(report) for report in value)
 
-    def _ask(self, request: object) -> Any:
+    def _ask(self, *requests: object) -> Any:
         try:
-            wire.send(self._peer, request)
+            for request in requests:
+                wire.send(self._peer, request)
+            self._seat.attend(self._peer)
             return wire.receive(self._peer)
         except TimeoutError as problem:
             raise ExecutionError("the keeper of the sandbox does not answer") from problem
@@ -167,12 +185,15 @@ class Supervisor:
     """
     The small process beside this one that makes sandboxes; started when the first is asked for.
 
+    Any thread may open sandboxes; one sandbox belongs to one thread.
+
     Attributes:
         watches: What the workspaces of its sandboxes are watched with, one after the other.
     """
 
     def __init__(self) -> None:
         self.watches = Watches()
+        self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -183,11 +204,11 @@ class Supervisor:
         """
         return self._process.pid if self._process else None
 
-    def open(self, confinement: Confinement) -> Sandbox:
+    def open(self, confinement: Confinement, seat: Seat | None = None) -> Sandbox:
         """
-        Open a sandbox.
+        Open a sandbox, for a simulation that has a seat among others or is the only one.
         """
-        return Sandbox(self._connect(plain=confinement.tier is Tier.GROUP), confinement, self)
+        return Sandbox(self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, seat or Seat())
 
     def tiers(self) -> Mapping[Tier, str]:
         """
@@ -202,7 +223,8 @@ class Supervisor:
         """
         Have a keeper forked and return our end of the socket to it.
         """
-        channel = self._channel or self._start()
+        with self._starting:
+            channel = self._channel or self._start()
         ours, theirs = socket.socketpair()
         with theirs:
             try:

@@ -189,7 +189,10 @@ class Watches:
         Raises:
             OSError: This system has none, or no more of them.
         """
-        return self._spare.pop() if self._spare else Watch()
+        try:
+            return self._spare.pop()
+        except IndexError:
+            return Watch()
 
     def give_back(self, watch: Watch) -> None:
         """

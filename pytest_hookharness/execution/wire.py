@@ -29,26 +29,23 @@ def send(peer: socket.socket, value: Any) -> None:
 
 def receive(peer: socket.socket) -> Any:
     """
-    Read one value; ``EOFError`` if the other side is gone, also in the middle of a value.
+    Read one value, and nothing of the next; ``EOFError`` if the other side is gone, also in the middle of it.
     """
-    data = peer.recv(_PIECE)
-    while len(data) < _HEAD.size:
-        data += _more(peer)
-    (length,) = _HEAD.unpack_from(data)
-    end = _HEAD.size + length
-    if len(data) == end:
-        return marshal.loads(memoryview(data)[_HEAD.size :])  # written by ourselves
+    (length,) = _HEAD.unpack(_read(peer, _HEAD.size))
+    return marshal.loads(_read(peer, length))  # written by ourselves
+
+
+def _read(peer: socket.socket, size: int) -> bytes | bytearray:
+    """
+    Read so many bytes; ``EOFError`` if there will not be as many.
+    """
+    data = peer.recv(min(size, _PIECE))
+    if len(data) == size:
+        return data
     whole = bytearray(data)
-    while len(whole) < end:
-        whole += _more(peer)
-    return marshal.loads(memoryview(whole)[_HEAD.size : end])
-
-
-def _more(peer: socket.socket) -> bytes:
-    """
-    Read a further piece; ``EOFError`` if there will be none.
-    """
-    data = peer.recv(_PIECE)
-    if not data:
-        raise EOFError("the other side is gone")
-    return data
+    while len(whole) < size:
+        if not data:
+            raise EOFError("the other side is gone")
+        data = peer.recv(min(size - len(whole), _PIECE))
+        whole += data
+    return whole

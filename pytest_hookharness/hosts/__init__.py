@@ -9,6 +9,7 @@ from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
+from pytest_hookharness.hosts.ends import find_limits
 from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.hosts.events import EventRule, Power
 from pytest_hookharness.hosts.explaining import explain, known_facts, summarise
@@ -30,6 +31,7 @@ from pytest_hookharness.hosts.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
@@ -74,6 +76,7 @@ __all__ = [
     "find",
     "find_event",
     "find_ignored",
+    "find_limits",
     "guard_for",
     "known",
     "known_facts",
@@ -84,6 +87,7 @@ __all__ = [
     "read_reply",
     "reconfigure",
     "refuses_at_once",
+    "sample_words",
     "select",
     "summarise",
     "target_of",

@@ -52,7 +52,9 @@ def parse(text: str) -> Json:
 
 MATCHERS = MatcherRules(
     plain="[A-Za-z0-9_|]*",
+    # Documented, in its source: a matcher of either kind chooses a hook if it fits the name or one of these.
     aliases={"apply_patch": ("Write", "Edit")},
+    searches_aliases=True,
     rule=_observed(
         "a matcher made of letters, digits, underscores and bars is a list of exact names; any other, white "
         "space included, is an unanchored regular expression, which matches nothing if it is malformed"
@@ -115,6 +117,7 @@ REPLIES = ReplyRules(
     rules={
         "silent": _observed("exit code 0 without output is no opinion"),
         "plain": _observed("output that is no JSON is plain text, which means nothing on this event"),
+        "plain fails": _documented("plain text on Stop and SubagentStop is an error: it fails open"),
         "shown": _observed("plain output of this event goes to the model"),
         "answer": _observed("an answer in JSON decides, with exit code 0 and no other"),
         "code refuses": _observed("exit code 2 with words on standard error refuses, whatever it printed"),

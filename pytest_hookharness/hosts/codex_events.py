@@ -88,6 +88,7 @@ def _event(
     merging: Merging = _EACH,
     target: str = "",
     plain: bool = False,
+    plain_fails: bool = False,
     context: bool = False,
     timeout: float = 600.0,
     most: float | None = None,
@@ -103,6 +104,7 @@ def _event(
         merging=merging,
         target=target,
         plain=plain,
+        plain_fails=plain_fails,
         context=context,
         timeout=timeout,
         most=most,
@@ -193,6 +195,7 @@ _TURN_EVENTS = (
         says="a refusal on Stop makes the agent go on, with the flag set until the next prompt",
         role=Role.STOP,
         power=Power.REFUSES,
+        plain_fails=True,
     ),
 )
 
@@ -205,8 +208,7 @@ _TOOL_EVENTS = (
         _USE,
         says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
         assumed=(
-            "of a refused patch or subagent the model is told in the words that a command has; the other "
-            "names of apply_patch, Write and Edit, count in lists of names and not in regular expressions; "
+            "of a refused patch or subagent the model is told in the words that a command has; "
             "updatedInput beside anything but allow makes the answer invalid, a deny as well"
         ),
         role=Role.BEFORE_TOOL,
@@ -276,6 +278,7 @@ _SUBAGENT_EVENTS = (
         says="a refusal on SubagentStop makes the subagent go on",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
+        plain_fails=True,
         target="agent_kind",
     ),
 )

@@ -6,7 +6,7 @@ Middle floor: hosts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.events import EventRule
@@ -14,6 +14,7 @@ from pytest_hookharness.hosts.identifiers import derive_digest
 from pytest_hookharness.hosts.state import Close, Session
 from pytest_hookharness.model.processes import Cut, Run, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.verdicts import Limit
 
 
 def note_move(session: Session, kind: str, *content: object) -> Session:
@@ -62,6 +63,46 @@ def _circle(session: Session) -> Session | None:
         return None
     why = stuck.look(session.recent)
     return session.finish("capped", why, stuck.rule, stuck.status) if why else None
+
+
+def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
+    """
+    What would end a loop that no hook and no guard ends, the soonest first.
+
+    Args:
+        session: The session after a lap.
+        turn: The turn that was the last of it.
+        period: How many turns a lap has.
+    """
+    # A lap with a prompt in it begins all counts again.
+    if not period or not session.in_turn or session.moves <= period:
+        return ()
+    found = [*_limit_of_steps(session, turn), *_limit_of_circles(session, turn, period)]
+    return tuple(sorted(found, key=lambda limit: limit.turn))
+
+
+def _limit_of_steps(session: Session, turn: int) -> Iterator[Limit]:
+    steps = session.profile.steps
+    if steps is not None:
+        most = int(session.facts.options.get(steps.option, steps.most))
+        why = f"the host lets an agent make {most} moves in a turn"
+        yield Limit(turn=turn + most - session.moves, why=why, rule=steps.rule)
+
+
+def _limit_of_circles(session: Session, turn: int, period: int) -> Iterator[Limit]:
+    stuck, recent = session.profile.stuck, session.recent
+    if stuck is None or session.facts.options.get(stuck.option) is False:
+        return
+    halves = (size for size in range(1, len(recent) // 2 + 1) if recent[-size:] == recent[-2 * size : -size])
+    size = next(halves, 0)
+    for more in range(1, (stuck.remembered if size else 0) + 1):
+        recent = (*recent, recent[-size])[-stuck.remembered :]
+        why = stuck.look(recent)
+        if why:
+            # A turn may hold several moves of this kind, or none; that of the end lies in this lap.
+            turns = more if size == period else period * -(-more // size)
+            yield Limit(turn=turn + turns, why=why, rule=stuck.rule)
+            return
 
 
 def stop_at_limit(session: Session) -> Session | None:

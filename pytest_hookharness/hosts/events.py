@@ -48,6 +48,7 @@ class EventRule:
         exact: Whether they are compared letter by letter.
         matchers: How they match on it; ``None`` for as elsewhere.
         plain: Whether plain text on standard output reaches the agent's model.
+        plain_fails: Whether it is an error of the hook.
         context: Whether a text for the model is read.
         context_continues: Whether such a text keeps the turn going, like a refusal.
         timeout: The limit of a handler that sets none.
@@ -77,6 +78,7 @@ class EventRule:
     exact: bool = False
     matchers: MatcherRules | None = None
     plain: bool = False
+    plain_fails: bool = False
     context: bool = False
     context_continues: bool = False
     timeout: float = 60.0

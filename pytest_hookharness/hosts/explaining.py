@@ -146,7 +146,7 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
         printed=case.stdout,
         refuses=decision.refused and not _let(profile, decision),
         deed=_deed(profile, rule, decision, reply),
-        to_agent=() if _let(profile, decision) else decision.to_agent,
+        to_agent=() if _let(profile, decision) or _waits(profile, rule, decision) else decision.to_agent,
         fault=reply.fault or "",
         rule=decision.rule,
     )
@@ -223,6 +223,11 @@ def _let(profile: Profile, decision: Decision) -> bool:
     return decision.ruling is Ruling.ASK and profile.turns.asking is Asking.LETS
 
 
+def _waits(profile: Profile, rule: EventRule, decision: Decision) -> bool:
+    asks = decision.ruling is Ruling.ASK and rule.role is Role.BEFORE_TOOL
+    return asks and profile.turns.asking is Asking.WAITS
+
+
 _REFUSED = {
     Role.BEFORE_TOOL: "the call is not made",
     Role.PERMISSION: "the call is not made",
@@ -246,8 +251,7 @@ _LET = {
 
 
 def _deed(profile: Profile, rule: EventRule, decision: Decision, reply: Reply) -> str:
-    asks = decision.ruling is Ruling.ASK and rule.role is Role.BEFORE_TOOL
-    if asks and profile.turns.asking is Asking.WAITS:
+    if _waits(profile, rule, decision):
         return "the host waits for a person, for ever"
     if decision.halt is not None:
         late = profile.answers(rule.name).halting is Halting.AFTER_CALL and rule.role is Role.BEFORE_TOOL

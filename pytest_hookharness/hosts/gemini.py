@@ -189,6 +189,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "shell": _observed("hooks run by bash -c"),
         "stdio": _observed("standard input, output and error are unix sockets"),
         "session": _observed("a hook stays in the host's own process group"),
+        "group": _assumed(
+            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; that "
+            "of the real host holds the host and all of its hooks"
+        ),
         "kill": _observed(
             "SIGTERM to the hook alone, and no SIGKILL ever: the host waits until the hook has ended and its "
             "output is closed"

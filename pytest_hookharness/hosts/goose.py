@@ -249,6 +249,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
             "shell": PAPERS.says("hooks run by sh -c"),
             "stdio": PAPERS.says("standard input, output and error are pipes"),
             "newline": PAPERS.says("no newline follows the JSON on standard input"),
+            "group": PAPERS.open(
+                "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
+                "that of the real host holds the host and all of its hooks"
+            ),
             "kill": PAPERS.says("SIGKILL to the shell alone; its children survive"),
             "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
             "order": PAPERS.says("hooks run one by one, in the order of plugins and in them"),

@@ -35,7 +35,8 @@ def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
     ends = rules.wrapper
     if ends and len(matcher) > 2 * len(ends) and matcher.startswith(ends) and matcher.endswith(ends):
         matcher = matcher[len(ends) : -len(ends)]
-    return _searches(rules, matcher, target)
+    searched = names if rules.searches_aliases else (target,)
+    return any(_searches(rules, matcher, name) for name in searched)
 
 
 def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:

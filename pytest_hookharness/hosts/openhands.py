@@ -115,6 +115,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "shell": observed("hooks run by /bin/sh -c in the working folder"),
         "stdio": documented("standard input, output and error are pipes"),
         "session": observed("hooks share the process group and the session of the host"),
+        "group": assumed(
+            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; that "
+            "of the real host holds the host and all of its hooks"
+        ),
         "kill": observed("the shell gets SIGKILL at its limit, and nothing under it does: that runs on"),
         "pipe wait": observed(
             "output held open by a child is waited for until the limit; then the answer is lost"

@@ -183,6 +183,8 @@ def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
         return reader.none("silent", fault)
     if reader.event.plain:
         return reader.limit(Reply(context=text, fault=fault, rule=reader.rule("shown")))
+    if reader.event.plain_fails:
+        return reader.none("plain fails", fault or f"mangled: plain text is no answer to {reader.event.name}")
     return reader.none("plain", fault)
 
 

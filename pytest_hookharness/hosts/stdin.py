@@ -15,6 +15,7 @@ from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.facts import Facts
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.words import fixed_words
 from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
@@ -70,6 +71,7 @@ def payload_for(
             raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
     known: dict[str, Json] = {**fixed_words(profile, facts), "hook_event_name": event}
     known |= profile.own_words(known)
+    known |= sample_words(profile, rule, facts, given)
     payload: dict[str, Json] = {}
     for field in rule.fields.fields:
         source = field.source or field.name
@@ -103,7 +105,7 @@ def _plain(field: Field, facts: Facts) -> Json:
         "list": [],
         "object": {},
         "nothing": None,
-        "input": {"command": "true", "description": "Runs a command"},
+        "input": {},
         "response": "",
     }
     return plain.get(field.kind, field.choices[0] if field.choices else field.name)

@@ -23,6 +23,7 @@ from pytest_hookharness.model.verdicts import (
     Capped,
     Guard,
     Hung,
+    Limit,
     Livelock,
     Recursing,
     Terminated,
@@ -40,6 +41,7 @@ class _Case:
     trace: Trace
     end: End
     guard: Guard | None
+    limits: tuple[Limit, ...]
     lasso: Lasso | None
     flaky: bool
     masked: frozenset[str]
@@ -53,6 +55,7 @@ def judge(
     end: End,
     *,
     guard: Guard | None = None,
+    limits: Sequence[Limit] = (),
     lasso: Lasso | None = None,
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
@@ -73,6 +76,7 @@ def judge(
         trace: What took place.
         end: How the run ended.
         guard: What the host's guard would do, or did.
+        limits: What else of the host would end a loop.
         lasso: The lasso that the loop pursued, confirmed or not; the proof is checked here again.
         flaky: The loop saw one state give two answers.
         masked: State paths that really differed, and were left out by a mask.
@@ -80,8 +84,8 @@ def judge(
         outside: Files outside the covered roots that were seen to be written.
         probing: The newest experiments, if there were any.
     """
-    lasso = lasso or completed(trace.states)
-    case = _Case(trace, end, guard, lasso, flaky, masked, gather(trace, assumptions), tuple(outside), probing)
+    lasso, rests = lasso or completed(trace.states), gather(trace, assumptions)
+    case = _Case(trace, end, guard, tuple(limits), lasso, flaky, masked, rests, tuple(outside), probing)
     match end.how:
         case "waiting":
             return _waiting(case)
@@ -192,6 +196,7 @@ def _proof(case: _Case) -> Livelock | None:
         evidence="masked" if case.masked else "exact",
         assumptions=assumptions,
         guard=case.guard,
+        limits=case.limits,
     )
 
 
@@ -211,6 +216,7 @@ def _probed(case: _Case) -> Livelock | None:
         evidence="masked" if case.masked else "probed",
         assumptions=assumptions,
         guard=case.guard,
+        limits=case.limits,
     )
 
 

@@ -16,7 +16,7 @@ from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Guard, Opinion
+from pytest_hookharness.model.verdicts import Guard, Limit, Opinion
 
 
 def form(
@@ -24,6 +24,7 @@ def form(
     end: End,
     *,
     guard: Guard | None = None,
+    limits: Sequence[Limit] = (),
     lasso: Lasso | None = None,
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
@@ -40,6 +41,7 @@ def form(
         trace,
         end,
         guard=guard,
+        limits=limits,
         lasso=lasso,
         flaky=flaky,
         masked=masked,

@@ -32,6 +32,22 @@ class Guard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """
+    What ends any long run on a host, seen from one loop.
+
+    Attributes:
+        turn: The turn in which it would end this one.
+        why: One sentence.
+        rule: The fact it rests on.
+    """
+
+    turn: int
+    why: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Terminated:
     """
     The agent wanted to stop and the hooks let it, by their own decision.
@@ -73,6 +89,7 @@ class Livelock:
         evidence: ``exact``, ``probed`` or ``masked``.
         assumptions: What the proof rests on, in sentences.
         guard: What the host's guard would do about it; ``None`` if the host has none.
+        limits: What else of the host would end it, the soonest first.
     """
 
     stem: int
@@ -81,6 +98,7 @@ class Livelock:
     evidence: str = "exact"
     assumptions: tuple[str, ...] = ()
     guard: Guard | None = None
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ Middle floor: reports. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from pytest_hookharness.model.outcome import HOLLOW, Outcome
@@ -14,6 +15,7 @@ from pytest_hookharness.model.verdicts import (
     Capped,
     Guard,
     Hung,
+    Limit,
     Livelock,
     Lockout,
     Recursing,
@@ -121,12 +123,14 @@ def _probed(probing: Probing) -> str:
     )
 
 
-def guard_words(guard: Guard | None, host: str) -> str:
+def guard_words(guard: Guard | None, host: str, limits: Sequence[Limit] = ()) -> str:
     """
-    What the host's guard would do about a loop.
+    What the host itself would do about a loop.
     """
+    if guard is not None and guard.overrides is not None:
+        return f"{host} would override it at block {guard.overrides}"
+    if limits:
+        return f"{host} would end the run in turn {limits[0].turn}"
     if guard is None:
         return f"{host} has no known guard against it"
-    if guard.overrides is None:
-        return f"the guard of {host} would never act on it"
-    return f"{host} would override it at block {guard.overrides}"
+    return f"the guard of {host} would never act on it"

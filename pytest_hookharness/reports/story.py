@@ -47,7 +47,7 @@ def story(
     head = plain(first_line(outcome), _LONGEST)
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
-    lines = [head, *write_turns(outcome, width), *_violations(outcome, root)]
+    lines = [head, *write_turns(outcome, width), *_limits(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     # Earlier ones led to where the later ones were made.
@@ -72,6 +72,12 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = No
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _limits(outcome: Outcome, width: int) -> Iterator[str]:
+    limits = outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ()
+    for limit in limits:
+        yield from _wrapped(f"limit:   turn {limit.turn}, for {plain(limit.why)}", width, hanging=" " * 11)
 
 
 def _file(outcome: Outcome, root: Path | None) -> str:

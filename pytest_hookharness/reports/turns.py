@@ -99,7 +99,8 @@ def write_response(response: Response, width: int = 100) -> str:
 
 
 def _for_ever(outcome: Outcome, verdict: Livelock) -> str:
-    return f"  and so for ever      ({guard_words(verdict.guard, plain(outcome.host, 40))})"
+    would = guard_words(verdict.guard, plain(outcome.host, 40), verdict.limits)
+    return f"  and so for ever      ({would})"
 
 
 def fold(turns: Sequence[tuple[int, tuple[Line, ...]]]) -> list[Group]:

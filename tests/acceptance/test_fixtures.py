@@ -217,6 +217,23 @@ def test_payload_is_what_the_hook_gets(hook_fire, hook_payload):
     assert read["tool_input"] == {"command": "ls"}
 
 
+@pytest.mark.parametrize(
+    "host, event, tool, key",
+    [
+        ("claude-code", "PreToolUse", "Edit", "old_string"),
+        ("gemini-cli", "BeforeTool", "replace", "old_string"),
+        ("openhands", "PreToolUse", "terminal", "is_input"),
+        ("qwen-code", "PreToolUse", "run_shell_command", "is_background"),
+        ("droid", "PreToolUse", "Execute", "command"),
+    ],
+)
+def test_a_made_up_call_is_one_of_its_host(hook_payload, host, event, tool, key):
+    """The made-up input of a tool has the keys that its own host gives it."""
+    payload = hook_payload(event, host=host, tool_name=tool)
+
+    assert key in payload["tool_input"]
+
+
 def test_payloads_follow_from_the_seed(hook_payload):
     """The same event twice gives the same payload."""
     assert hook_payload("Stop") == hook_payload("Stop")

@@ -32,15 +32,21 @@ def test_a_fixed_value_leaves_the_others_alone():
     assert fixed == {**free, "stop_hook_active": None}
 
 
-@pytest.mark.parametrize(
-    "tool, keys",
-    [("Bash", {"command", "description"}), ("Write", {"file_path", "content"}), ("Other", set())],
-)
-def test_the_input_fits_the_tool(tool, keys):
-    """The made-up input has the keys of the tool that was fixed."""
-    payload = make_payload(EVENTS["PreToolUse"].fields, tool_name=tool)
+def test_calls_are_in_the_words_of_the_host():
+    """What the host makes of a made-up call stands in the payload, and what was fixed comes before it."""
+    asked = []
 
-    assert set(payload["tool_input"]) == keys
+    def sample(folder, operations):
+        asked.append((folder, operations))
+        return {"tool_name": "Its", "tool_input": {"its": "own"}}
+
+    rules = EVENTS["PreToolUse"].fields
+    payload = make_payload(rules, seed=1, sample=sample, cwd="/here", tool_name="Mine")
+
+    assert (payload["tool_name"], payload["tool_input"]) == ("Mine", {"its": "own"})
+    ((folder, operations),) = asked
+    assert folder == "/here"
+    assert {type(operation).__name__ for operation in operations} == {"Run", "Edit", "Read"}
 
 
 def test_an_unknown_key_is_an_error():

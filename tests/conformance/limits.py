@@ -8,6 +8,7 @@ import re
 import shlex
 from typing import Any
 
+from pytest_hookharness import hosts
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 
@@ -18,10 +19,9 @@ from .staging import LINGERS, Simulate, Terms, fires, marks, performed, scenario
 # Recorded with a limit of 1, a hook of 10 and a child of 8 seconds. The shorter ones still outlast every
 # limit and grace of a host.
 _LIMIT, _STAY, _CHILD_STAYS = 1.0, 5.0, 4.0
-# How much sooner than recorded the simulated host may go on. Recorded times of Qwen Code differ by more
-# than a second if a child dies with its hook, though they stay below its grace of two. Why is not known;
-# simulated, the end of the group is seen at once.
-_SOONER, _SOONER_WITH_CHILD = 0.3, {"qwen-code": 1.7}
+# How much sooner than recorded the simulated host may go on; the second where a child dies with its hook and
+# the profile says that the real host takes longer then.
+_SOONER, _SOONER_WITH_CHILD = 0.3, 1.7
 
 
 def replay_timeouts(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
@@ -52,7 +52,8 @@ def replay_timeouts(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
 def _patience(row: Row) -> float:
     child = row.given.get("child")
     dies = bool(row.given.get("shell")) or (child is not None and not child["session"])
-    return _SOONER_WITH_CHILD.get(row.host.partition("@")[0], _SOONER) if dies else _SOONER
+    slower = "dying children" in hosts.find(row.host).process.rules
+    return _SOONER_WITH_CHILD if dies and slower else _SOONER
 
 
 def _rescaled(recorded: float, limit: float) -> float:

@@ -120,6 +120,19 @@ def test_answers_are_read_strictly(codex, event, answer, why):
 
 
 @pytest.mark.parametrize(
+    "event, fault",
+    [("Stop", "mangled: plain text"), ("SubagentStop", "mangled: plain text"), ("PreToolUse", "")],
+)
+def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
+    """Plain text is no answer to a stop, and that is pointed out; before a tool it means nothing."""
+    reply = hosts.read_reply(codex, Hook(event=event, command="x"), event, ended(0, "all is well"))
+
+    assert reply.ruling is Ruling.NONE
+    assert (reply.fault or "").startswith(fault)
+    assert bool(reply.fault) is bool(fault)
+
+
+@pytest.mark.parametrize(
     "code, out, err, refused, fault",
     [
         (0, json.dumps(BLOCK), "", True, ""),
@@ -514,10 +527,19 @@ def test_limits_of_events(codex, event, written, limit):
 
 
 @pytest.mark.parametrize(
-    "matcher, fits", [("Write", True), ("Edit|X", True), ("Wri", False), ("Read", False)]
+    "matcher, fits",
+    [
+        ("Write", True),
+        ("Edit|X", True),
+        ("Wri", False),
+        ("Read", False),
+        ("^(Write|Edit)$", True),
+        ("^apply_patch$", True),
+        ("^Read$", False),
+    ],
 )
 def test_other_names_of_a_tool(codex, matcher, fits):
-    """Matchers can call a patch a write or an edit."""
+    """Matchers can call a patch a write or an edit, as names and as regular expressions."""
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
     assert bool(hosts.select(codex, (hook,), "PreToolUse", "apply_patch")) is fits

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.processes import KillScope, Stdio
-from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.protocol import Basis, Hook
 
 
 @pytest.fixture
@@ -34,6 +34,15 @@ def test_a_command_line_is_given_to_the_shell(launch):
     assert (given.cwd, given.stdio, given.own_session) == ("/project", Stdio.SOCKET, True)
     assert (given.kill.signals, given.kill.scope, given.pipe_wait) == ((15, 9), KillScope.TREE, 0.5)
     assert given.patience == 10.0
+
+
+@pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
+def test_another_process_group_is_said_to_be_one(profile):
+    """A profile says that a hook leads a group here exactly where its host leaves it in its own."""
+    rules = profile.process.rules
+
+    assert ("group" in rules) is not profile.process.own_session
+    assert "group" not in rules or rules["group"].basis is Basis.ASSUMED
 
 
 def test_input_is_compact_json_and_a_newline(launch):

@@ -322,6 +322,30 @@ def test_the_guard_in_words(play, branch, release):
     assert hosts.guard_for(released, lap_used_tools=False) is None
 
 
+SAME = [GO, *[call("terminal", command="ls"), DONE] * 2]
+
+
+@pytest.mark.parametrize(
+    "acts, period, options, turns",
+    [
+        ([GO, DONE, DONE, DONE], 1, {}, [500]),
+        ([GO, DONE, DONE, DONE], 1, {"max_iteration_per_run": 7}, [7]),
+        # The fourth of the like calls, of which two were made in four turns.
+        (SAME, 2, {}, [7, 500]),
+        (SAME, 2, {"stuck_detection": False}, [500]),
+        # A lap as long as all moves of the turn began before its prompt.
+        ([GO, DONE, DONE], 2, {}, []),
+    ],
+)
+def test_what_would_end_a_loop(play, release, acts, period, options, turns):
+    """Of a loop it is told in which turn a limit of moves and the look for circles would end it."""
+    played = play(STOP, acts, always(DENY), profile=release, options=options)
+    session = [session for session in played.sessions if session.in_turn][-1]
+    before = sum(1 for act in acts if act is not GO)
+
+    assert [limit.turn for limit in hosts.find_limits(session, before, period)] == turns
+
+
 @pytest.mark.parametrize(
     "answer, stderr, reason",
     [

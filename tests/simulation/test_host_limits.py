@@ -3,18 +3,23 @@ Claims about hosts that end a run by limits of their own, each with real hooks i
 """
 
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.reports import story
 
 REFUSE = "echo no >&2; exit 2"
 FINISH = {"tool": {"name": "finish", "input": {"message": "Done."}}}
 
 
 def test_a_proof_looks_past_the_limits_of_the_host(play):
-    """A proved loop on a host that ends every long run names these limits as left aside."""
+    """A proved loop on a host that ends every long run tells which of its limits would end it, and when."""
     outcome = play(host="openhands", hooks={"Stop": REFUSE}, agent=[{"prompt": "Fix it."}])
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.guard is None
     assert any("500" in text for text in outcome.verdict.assumptions)
+    assert [limit.turn for limit in outcome.verdict.limits] == [500]
+    told = story.story(outcome)
+    assert "openhands@1.58 would end the run in turn 500" in told
+    assert "limit:   turn 500, for the host lets an agent make 500 moves in a turn" in told
 
 
 def test_a_run_that_ends_at_the_limit(play):

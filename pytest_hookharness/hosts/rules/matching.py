@@ -31,6 +31,7 @@ class MatcherRules:
         literal_if_malformed: Whether a malformed regular expression is compared as it is written;
             otherwise it matches nothing.
         aliases: Other names that matchers may use for a target.
+        searches_aliases: Whether a regular expression is compared with those names too, and one is enough.
         untargeted: Whether a hook with a matcher fires on an event that has no target.
         condition: The key of a handler's own condition, a permission rule; empty for none.
         rule: Where this is known from.
@@ -46,6 +47,7 @@ class MatcherRules:
     anchored: bool = False
     literal_if_malformed: bool = False
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    searches_aliases: bool = False
     untargeted: bool = True
     condition: str = ""
     rule: Rule

@@ -22,7 +22,8 @@ class ProcessRules:
         shell: What a command line is given to.
         stdio: What the standard streams are.
         newline: Whether a newline follows the JSON.
-        own_session: Whether the host starts it in a session of its own.
+        own_session: Whether the host starts it in a session of its own; if not, ``group`` says how far the
+            process group of a hook is another here.
         pipe_wait: How long output is waited for once the process has ended; ``None`` for until the limit,
             which cuts it then like a hook that still runs.
         kill: How a hook that takes too long is ended.

@@ -1,0 +1,130 @@
+"""
+This module is concerned with siblings: one scenario on several hosts, whose simulations wait side by side.
+
+Upper floor, above the simulation.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.execution.seats import Crowded, Seat, Seats
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation import Interrupted
+
+# More threads than any scenario has hosts; those that wait for a seat cost nothing but memory.
+_MOST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """
+    What a simulation gave.
+
+    Attributes:
+        outcome: The outcome.
+        seconds: How long it took, without the time that it stood waiting for others.
+    """
+
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Sibling:
+    scenario: Scenario
+    future: Future[Played]
+
+
+class Siblings:
+    """
+    Simulations under way, each in a thread of its own; as many work at once as there are processors.
+    """
+
+    def __init__(self, play: Callable[[Scenario, Path, Seat], Outcome]) -> None:
+        """
+        Begin with none.
+
+        Args:
+            play: Plays a scenario, given the folder below which everything is written and its seat.
+        """
+        self._play = play
+        self._siblings: list[_Sibling] = []
+        self._pool: ThreadPoolExecutor | None = None
+        self._seats: Seats | None = None
+
+    def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
+        """
+        Start playing; whoever comes first in the list is the first to have a seat.
+        """
+        if self._pool is None or self._seats is None:
+            self._pool = ThreadPoolExecutor(max_workers=_MOST, thread_name_prefix="hook-sibling")
+            self._seats = Seats(_processors())
+        for place, scenario in enumerate(scenarios, 1):
+            # In a folder of its own, so that no name of a workspace depends on who comes first.
+            future = self._pool.submit(self._run, scenario, base / str(place), self._seats.seat())
+            self._siblings.append(_Sibling(scenario, future))
+
+    def _run(self, scenario: Scenario, base: Path, seat: Seat) -> Played:
+        try:
+            seat.take()
+            began = seat.clock()
+            outcome = self._play(scenario, base, seat)
+            return Played(outcome, seat.clock() - began)
+        finally:
+            seat.leave()
+
+    def take(self, scenario: Scenario) -> Played | None:
+        """
+        What became of a simulation, once it is over; ``None`` if it has to be played alone.
+
+        Raises:
+            Interrupted: Ctrl-C, while it was waited for; all others are ended as well.
+            Exception: Whatever the simulation itself raised.
+        """
+        found = next((each for each in self._siblings if each.scenario is scenario), None)
+        if found is None:
+            return None
+        self._siblings.remove(found)
+        try:
+            wait([found.future])
+        except BaseException:
+            self.stop()
+            # The simulation was told to stop as well; what it had seen is worth more than that it was.
+            if not found.future.cancelled() and isinstance(found.future.exception(), Interrupted):
+                found.future.result()
+            raise
+        try:
+            return found.future.result()
+        except Crowded:
+            return None
+
+    def finish(self) -> None:
+        """
+        Wait until none is under way.
+        """
+        wait([each.future for each in self._siblings])
+
+    def stop(self) -> None:
+        """
+        End all that are under way, and forget what came of the others.
+        """
+        self._siblings.clear()
+        if self._seats is not None:
+            self._seats.stop()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+        if self._seats is not None:
+            self._seats.close()
+            self._seats = None
+
+
+def _processors() -> int:
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable is not None else os.cpu_count() or 1

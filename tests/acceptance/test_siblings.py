@@ -1,0 +1,117 @@
+"""
+One scenario on several hosts: waits overlap, and all else is as if each item were played alone.
+"""
+
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PREPARED = "import pytest\n@pytest.fixture(autouse=True)\ndef prepared(): ...\n"
+SKIPPED = """
+import pytest
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.name == "one[other-droid]":
+            item.add_marker(pytest.mark.skipif("False"))
+"""
+ALL = ("--hook-scenarios", "--hook-host", "all")
+SEVERAL = ("--hook-scenarios", *(word for name in ("claude-code", "codex", "kimi", "droid") for word in
+           ("--hook-host", name)))  # fmt: skip
+
+
+def test_waits_of_all_hosts_overlap(project):
+    """A hook that takes a second takes a run on all hosts less time than all of its seconds together."""
+    project.scenario("slow", body="sleep 1")
+
+    result = project.run(*ALL, "--durations=0", "--durations-min=0.9")
+
+    played = result.parseoutcomes()["passed"]
+    assert result.duration < 0.75 * played
+    # What is printed for each item is its own time.
+    result.stdout.fnmatch_lines([f"slow  *{host}*terminated*1.0 s*" for host in ("claude", "codex", "kimi")])
+    result.stdout.fnmatch_lines_random([f"1.*s call*slow?{host}*" for host in ("claude", "codex", "kimi")])
+
+
+def test_who_is_played_ahead(project, pytester):
+    """Ahead are played later items of the same scenario that are selected and need nothing done before."""
+    path = project.scenario("one")
+    path.write_text("variants: {other: {}}\n" + path.read_text())
+    project.scenario("two", folder="scenarios/prepared")
+    project.write("scenarios/prepared/conftest.py", PREPARED)
+    project.write("conftest.py", SKIPPED)
+
+    items, _ = pytester.inline_genitems("-p", "no:faker", *SEVERAL, "-k", "not kimi")
+    selected = items[0].session.items
+    ahead = {item.name: [scenario.id for scenario in item.siblings()] for item in selected}
+
+    assert ahead == {
+        "one[claude-code]": ["one[codex]", "one[droid]"],
+        "one[codex]": ["one[droid]"],
+        "one[droid]": [],
+        # What may be skipped, and what a fixture of others prepares, is played in its own turn.
+        "one[other-claude-code]": ["one[other-codex]"],
+        "one[other-codex]": [],
+        "one[other-droid]": [],
+        **{f"two[{host}]": [] for host in ("claude-code", "codex", "droid")},
+    }
+
+
+@pytest.mark.slow
+def test_each_item_has_its_own_end(project):
+    """Beside a host on which it goes well, a scenario fails, or cannot be played, on another."""
+    project.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo no >&2; exit 2")
+    path = project.scenario("odd")
+    path.write_text(path.read_text().replace("  - then:", "  - tool: {name: Guess}\n  - then:"))
+
+    result = project.run(*SEVERAL)
+
+    result.assert_outcomes(passed=1, failed=3, errors=4)
+    result.stdout.fnmatch_lines(["loop*claude-code*terminated*yes", "loop*codex*livelock*NO"])
+
+
+@pytest.mark.slow
+def test_the_first_failure_ends_the_run(project):
+    """With -x nothing is told of later items, and what was under way is ended at once."""
+    project.scenario("loop", body="case $PWD in */1/*) exit 2;; esac; exec sleep 86399")
+
+    result = project.run(*SEVERAL, "-x")
+
+    result.assert_outcomes(failed=1)
+    assert result.duration < 8
+    assert "codex" not in result.stdout.str()
+
+
+@pytest.mark.slow
+def test_an_interrupt_ends_all(project):
+    """Ctrl-C tells what was seen of the item whose turn it is, and ends the hooks of all."""
+    project.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-p", "no:faker", *ALL, f"--basetemp={project.path / 'base'}"],
+        cwd=project.path,
+        stdout=subprocess.PIPE,
+    )
+    places = "base/hooks*/*/slow/workspace/once"
+    while len(list(project.path.glob(places))) < 8 and process.poll() is None:
+        select.select([], [], [], 0.02)
+
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    assert b"undecided: interrupted" in output
+    assert b"first" in output
+    assert not list(project.path.glob("base/hooks*/*/slow"))
+
+
+@pytest.mark.slow
+def test_who_is_crowded_out_is_played_alone(project):
+    """Hooks that all begin to work after a wait are played again, alone, where they took time from others."""
+    work = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"
+    project.scenario("busy", body=f"sleep 0.3; {work}")
+
+    result = project.run(*SEVERAL)
+
+    result.assert_outcomes(passed=4)

@@ -1,0 +1,159 @@
+"""
+That waits of many fires overlap while their work does not, and that one supervisor serves many threads.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pytest_hookharness.execution import wire
+from pytest_hookharness.execution.sandbox import Confinement, Supervisor
+from pytest_hookharness.execution.seats import Crowded, Seat, Seats
+from pytest_hookharness.model.processes import Exited, Run
+
+from .toys import launch
+
+BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ]; do :; done"
+
+
+@pytest.fixture
+def seats() -> Iterator[Seats]:
+    """
+    A machine with one place.
+    """
+    made = Seats(1)
+    yield made
+    made.close()
+
+
+def play(supervisor: Supervisor, seat: Seat, command: str) -> Run:
+    """
+    Run a shell command as a simulation does that has this seat, and let the seat go afterwards.
+    """
+    try:
+        with supervisor.open(Confinement(), seat) as sandbox:
+            return sandbox.run([launch("sh", "-c", command)])[0]
+    finally:
+        seat.leave()
+
+
+def taken(seats: Seats) -> Seat:
+    """
+    A seat that is taken.
+    """
+    seat = seats.seat()
+    seat.take()
+    return seat
+
+
+def test_waits_overlap(supervisor: Supervisor, seats: Seats) -> None:
+    """
+    A second hook can begin while the first one waits, though there is one seat for both.
+    """
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
+        second = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
+        assert not first.done()
+        assert not second.done()
+        seats.stop()
+
+
+def test_work_does_not_overlap(supervisor: Supervisor, seats: Seats) -> None:
+    """
+    A hook that works keeps its seat until it is over.
+    """
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(play, supervisor, taken(seats), f"{BUSY.format(300)}; exit 3")
+        later = taken(seats)
+
+        # It lets go of its seat only on the way out of the sandbox.
+        assert running.result(10).ending == Exited(3)
+        assert later.stood > 0.25
+
+
+def test_work_after_a_wait_finds_no_seat(supervisor: Supervisor, seats: Seats) -> None:
+    """
+    A hook that works again while somebody else has its seat is told to be crowded out.
+    """
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(play, supervisor, taken(seats), f"sleep 0.3; {BUSY.format(5000)}")
+        taken(seats)
+        with pytest.raises(Crowded):
+            running.result(10)
+
+
+def test_work_after_a_wait_finds_its_seat(supervisor: Supervisor, seats: Seats) -> None:
+    """
+    A hook that works again while its seat is still free has it back at once.
+    """
+    run = play(supervisor, taken(seats), f"sleep 0.2; {BUSY.format(200)}")
+
+    assert run.ending == Exited(0)
+
+
+def test_a_stop_reaches_all(supervisor: Supervisor, seats: Seats) -> None:
+    """
+    Whoever waits for a hook, and whoever waits for a seat, is interrupted by a stop.
+    """
+    with ThreadPoolExecutor() as pool:
+        hanging = pool.submit(play, supervisor, taken(seats), "exec sleep 3600")
+        taken(seats)
+        waiting = pool.submit(taken, seats)
+        seats.stop()
+
+        for future in (hanging, waiting):
+            assert isinstance(future.exception(10), KeyboardInterrupt)
+
+
+def test_the_clock_stands_still_while_a_seat_is_waited_for(seats: Seats) -> None:
+    """
+    What a simulation waits for others is no time of its own.
+    """
+    other, seat = taken(seats), seats.seat()
+    before = seat.clock()
+    threading.Timer(0.1, other.leave).start()
+    seat.take()
+
+    assert seat.stood >= 0.05
+    assert seat.clock() - before < 0.05
+
+
+def test_many_threads_have_one_supervisor(
+    own_supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """
+    Threads that all come first start one supervisor, and each gets the answers of its own hooks.
+    """
+    together = threading.Barrier(8)
+    pair = socket.socketpair
+    # Threads take turns where the supervisor is started, as chance may have it.
+    monkeypatch.setattr(socket, "socketpair", lambda: (threading.Event().wait(0.01), pair())[1])
+
+    def ask(number: int) -> tuple[int | None, list[bytes]]:
+        together.wait()
+        with own_supervisor.open(Confinement()) as sandbox:
+            pid = own_supervisor.pid
+            return pid, [sandbox.run([launch("echo", str(number))])[0].stdout.data for _ in range(5)]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(ask, range(8)))
+
+    assert [said for _, said in answers] == [[f"{number}\n".encode()] * 5 for number in range(8)]
+    assert len({pid for pid, _ in answers}) == 1
+
+
+def test_values_that_come_together_are_read_one_by_one() -> None:
+    """
+    Of two values that lie in a socket at once, reading the first leaves the second where it is.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for value in ("first", b"x" * 100_000, "third"):
+            wire.send(theirs, value)
+
+        assert [wire.receive(ours) for _ in range(3)] == ["first", b"x" * 100_000, "third"]
