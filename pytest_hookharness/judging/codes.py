@@ -6,10 +6,12 @@ Middle floor: judging. Data only; the page of findings in the documentation is m
 
 from __future__ import annotations
 
+import difflib
+
 from pytest_hookharness.judging.single_run_codes import SINGLE_RUN_CODES
 from pytest_hookharness.model.code import Code
 
-__all__ = ["Code", "catalogue", "look_up"]
+__all__ = ["Code", "catalogue", "look_up", "nearest"]
 
 HUNG_FIRE = Code(
     "HH001",
@@ -170,3 +172,11 @@ def look_up(word: str) -> Code | None:
     The code that is meant by its number or by its name, in whichever case.
     """
     return next((code for code in _CODES if word.upper() in (code.code, code.name)), None)
+
+
+def nearest(word: str) -> str:
+    """
+    The code or name that is most like a word; empty if none is.
+    """
+    known = [name for code in _CODES for name in (code.code, code.name)]
+    return next(iter(difflib.get_close_matches(word.upper(), known, n=1)), "")

@@ -17,6 +17,7 @@ from pytest_hookharness.model.trace import Happened, Hooked, Moved, Performed, S
 from pytest_hookharness.model.verdicts import Finding
 
 _SHOWN = 3
+_WORKSPACE = "workspace/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +146,12 @@ def _kept(before: Sequence[Step], after: Sequence[Step], until: int) -> str:
     What was written in one session and not since.
     """
     since = set(_changed([step for step in after if step.number < until]))
-    kept = [path for path, how in _changed(before).items() if path not in since and how != "removed"]
-    return f"{_listed(kept)} left over" if kept else "no file left over that was seen to change"
+    written = {path for path, how in _changed(before).items() if how != "removed"}
+    folders = {path.rpartition("/")[0] for path in written}
+    # What hosts themselves keep lies in the home folder.
+    kept = sorted(path for path in written - since - folders if path.startswith(_WORKSPACE))
+    listed = _listed([path.removeprefix(_WORKSPACE) for path in kept])
+    return f"{listed} left over" if kept else "no file of the workspace left over"
 
 
 def _changed(steps: Sequence[Step]) -> dict[str, str]:
