@@ -128,3 +128,60 @@ def test_promises_of_an_item_are_its_own(item, names):
     }
 
     assert promised_findings(scenario, item) == names
+
+
+def dead_proofs(page: Path) -> Iterator[str]:
+    """
+    Links of a page that name an item or a test which is not there.
+    """
+    for item, target in re.findall(r"\[`([^`]+)`\]\(([^)\s]+)\)", page.read_text()):
+        file = page.parent / target
+        if not file.is_file() or item not in items(file):
+            yield f"{page.name}: {target} has no {item}"
+
+
+def items(file: Path) -> set[str]:
+    """
+    The items of a scenario file as ``name`` and ``name[variant]``, or the tests of a test file.
+    """
+    text = file.read_text()
+    if file.suffix == ".py":
+        return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
+    scenario = yaml.safe_load(text)
+    name = scenario["name"]
+    return {name, *(f"{name}[{variant}]" for variant in scenario.get("variants", {}))}
+
+
+def test_what_is_covered_is_there():
+    """Each line of the page names scenarios and tests that exist, and has at least one."""
+    text = COVERED.read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    bare = [row for row in rows if "](../" not in row and row != "| trouble | shown by |"]
+
+    assert list(dead_proofs(COVERED)) == []
+    assert bare == []
+    assert "\n## Not yet\n" in text
+
+
+def test_dead_proofs_are_seen(tmp_path):
+    """A link to a file, a variant or a test that is not there is named, and others are not."""
+    (tmp_path / "x.scenario.yaml").write_text("name: x\nvariants: {y: {}}\n")
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[`x`](x.scenario.yaml) [`x[y]`](x.scenario.yaml) [`x[z]`](x.scenario.yaml)"
+        "[`test_x`](test_x.py) [`test_y`](test_x.py) [`gone`](gone.py)"
+    )
+
+    assert [said.rpartition(" ")[2] for said in dead_proofs(page)] == ["x[z]", "test_y", "gone"]
+
+
+def test_every_scenario_is_told_of():
+    """Each shipped scenario stands in the table of scenarios, or on a page of the documentation."""
+    pages = [ROOT / "scenarios" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    text = "\n".join(page.read_text() for page in pages)
+    folders = {file.parent.relative_to(ROOT / "scenarios").as_posix() for file in SCENARIOS}
+    told = {folder for folder in folders if f"]({folder})" in text or f"scenarios/{folder}/" in text}
+
+    assert sorted(folders - told) == [], "add a row to scenarios/README.md"
+    assert len(folders) > 20
