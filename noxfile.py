@@ -23,7 +23,7 @@ WHERE = "import pytest_hookharness as package; print(package.__file__)"
 
 # Tests of what is in no wheel.
 OF_THE_REPOSITORY = shutil.ignore_patterns(
-    "__pycache__", "benchmarks", "test_repository.py", "test_distribution.py"
+    "__pycache__", "benchmarks", "test_repository.py", "test_distribution.py", "test_pages.py"
 )
 
 
@@ -112,6 +112,15 @@ def real(session: nox.Session) -> None:
             session.run(*install, external=True)
             environment[name] = str(python)
         session.run("pytest", "tests/real", "-rs", *session.posargs, env=environment)
+
+
+@nox.session
+def pages(session: nox.Session) -> None:
+    """
+    Write the pages of findings from the catalogue; a code and a command line put an example on its page.
+    """
+    session.install("-e", ".")
+    session.run("python", "docs/write_findings.py", *session.posargs)
 
 
 @nox.session

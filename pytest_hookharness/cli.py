@@ -1,5 +1,5 @@
 """
-This module is concerned with the shell: ``hookharness run``, ``try``, ``hosts``, ``explain`` and ``schema``.
+This module is concerned with the shell command ``hookharness``: ``run``, ``try`` and those that only tell.
 
 Top floor: a thin door to the same engine as the fixtures and the scenario files.
 """
@@ -20,10 +20,12 @@ import pytest
 from pytest_hookharness import __version__, hosts, loading
 from pytest_hookharness.bench import anchor, pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, options, seconds, whole
+from pytest_hookharness.judging.codes import catalogue, look_up, nearest
 from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.catalogue import codes_table, told_codes
 from pytest_hookharness.reports.explained import explanation, hosts_table
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.settings import Settings
@@ -96,6 +98,9 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
         "--window", type=_whole(1), default=24, help="how many actions a loop may span (24)"
     )
     transcript.set_defaults(scenario=None, told=_analysis)
+    kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
+    kinds.add_argument("codes", metavar="CODE", nargs="*", help="a code or a name, such as HH001 (all)")
+    kinds.set_defaults(scenario=None, told=lambda given: _findings(given.codes))
     schema = add("schema", help="print the JSON Schema of scenario files")
     schema.set_defaults(scenario=None, told=lambda _: json.dumps(loading.schema(), indent=2))
 
@@ -109,6 +114,22 @@ def _analysis(given: argparse.Namespace) -> str:
     analysis = analyze(given.file, limits)
     given.status = BROKEN if analysis.loops else KEPT
     return json.dumps(as_json(analysis), indent=2) if given.json else told(analysis)
+
+
+def _findings(words: Sequence[str]) -> str:
+    """
+    Some kinds of findings in full, or all in a line each.
+
+    Raises:
+        ValueError: There is no such kind.
+    """
+    strange = [word for word in words if look_up(word) is None]
+    if strange:
+        near = nearest(strange[0])
+        meant = f"did you mean {near!r}?" if near else "without one, all are listed"
+        raise ValueError(f"findings: {strange[0]!r} is neither code nor name; {meant}")
+    found = [code for word in words if (code := look_up(word)) is not None]
+    return told_codes(found) if found else codes_table(catalogue())
 
 
 def _whole(least: int) -> Callable[[str], int]:

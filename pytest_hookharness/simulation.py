@@ -267,6 +267,7 @@ class _Loop:
             ),
             configured=tuple(hook.event for hook in stage.configuration.hooks),
             probing=next(reversed(self.experiments.made), None),
+            expect=stage.scenario.expect,
         )
         outcome = Outcome(
             scenario=stage.scenario,

@@ -145,6 +145,7 @@ REPLIES = ReplyRules(
         "defer": _observed("defer ends the turn and the call is not made"),
         "continuation": _observed("additionalContext on Stop makes the agent go on, like a refusal"),
         "cut": _documented("texts are cut at 10,000 characters"),
+        "allow reason": _observed("the reason of an allow does not reach the model"),
         "no hooks": _documented("an event without hooks changes nothing"),
     },
 )

@@ -143,6 +143,7 @@ REPLIES = ReplyRules(
             "a hook that ends before it has read all of its input has failed, even with exit code 2; the "
             "simulation reads its answer all the same"
         ),
+        "allow reason": _observed("the reason of an allow does not reach the model"),
         "no hooks": _documented("an event without hooks changes nothing"),
     },
 )

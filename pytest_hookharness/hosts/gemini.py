@@ -161,6 +161,7 @@ REPLIES = ReplyRules(
             "the reasons of several refusals are joined by line ends, in their written order"
         ),
         "ask": _observed("without a person to ask, decision ask makes the host wait for ever"),
+        "allow reason": _observed("the reason of an allow does not reach the model"),
         "no hooks": _documented("an event without hooks changes nothing"),
     },
 )

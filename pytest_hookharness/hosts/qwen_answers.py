@@ -98,6 +98,7 @@ REPLIES = ReplyRules(
             "of several refusals of a call the model is told the last one in written order"
         ),
         "ask": observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
+        "allow reason": observed("the reason of an allow does not reach the model"),
         "no hooks": documented("an event without hooks changes nothing"),
     },
 )

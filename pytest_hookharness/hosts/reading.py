@@ -16,7 +16,7 @@ from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.rules.configuring import KeyPath
 from pytest_hookharness.hosts.rules.replying import AnswerRules, Empty, Halting, Stream, VerdictPath
-from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
 _NO_STREAMS: Mapping[Stream, str] = {}
 
@@ -109,7 +109,7 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
 
 def _read_empty(reader: Reader) -> Reply:
     if reader.answers.empty is Empty.REFUSES or reader.blocks_on_failure:
-        return reader.refuse(reader.filler, "empty", silent=True)
+        return replace(reader.refuse(reader.filler, "empty", silent=True), unmeant=True)
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
 
@@ -158,7 +158,9 @@ def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
         case Ruling.DENY:
             return reader.refuse(reason or no_reason, "answer", silent=not reason.strip())
         case Ruling.ALLOW:
-            return Reply(ruling=ruling, user_text=reason, rule=reader.rule("answer"))
+            return Reply(
+                ruling=ruling, user_text=reason, unheard=_unheard(reader, reason), rule=reader.rule("answer")
+            )
         case Ruling.ASK:
             return Reply(ruling=ruling, reason=reason or no_reason, rule=reader.rule("ask"))
         case Ruling.DEFER:
@@ -167,6 +169,11 @@ def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
             return reader.none("answer")
         case _:
             assert_never(ruling)
+
+
+def _unheard(reader: Reader, reason: str) -> Unheard | None:
+    rule = reader.profile.replies.rules.get("allow reason")
+    return Unheard(place="reason of an allow", text=reason, rule=rule) if reason and rule else None
 
 
 def _grant(reader: Reader, given: Payload) -> Reply:

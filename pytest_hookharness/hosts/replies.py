@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.rules.merging import Precedence
 from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
-from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling
+from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # What a shell says if it could not run the command.
 _NOT_RUN = (126, 127)
@@ -107,7 +107,7 @@ def _fail(reader: Reader, fault: str, rule: str) -> Reply:
     if reader.blocks_on_failure:
         words = fault.partition(": ")[2]
         reply = reader.refuse(_by_code(reader, words), "failure blocks")
-        return replace(reply, fault=fault)
+        return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
     return reader.none(rule, fault)
 
 
@@ -185,7 +185,10 @@ def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
         return reader.limit(Reply(context=text, fault=fault, rule=reader.rule("shown")))
     if reader.event.plain_fails:
         return reader.none("plain fails", fault or f"mangled: plain text is no answer to {reader.event.name}")
-    return reader.none("plain", fault)
+    reply = reader.none("plain", fault)
+    if reader.event.role is not Role.PROMPT or fault:
+        return reply
+    return replace(reply, unheard=Unheard(place="output on a prompt", text=text, rule=reply.rule))
 
 
 def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:

@@ -6,28 +6,12 @@ Middle floor: judging. Data only; the page of findings in the documentation is m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import difflib
 
+from pytest_hookharness.judging.single_run_codes import SINGLE_RUN_CODES
+from pytest_hookharness.model.code import Code
 
-@dataclass(frozen=True, slots=True)
-class Code:
-    """
-    One kind of defect.
-
-    Attributes:
-        code: ``HH`` and three digits.
-        name: The short name, in capitals.
-        what: What was seen, in general.
-        why: Why that matters.
-        mend: What to do about it.
-    """
-
-    code: str
-    name: str
-    what: str
-    why: str
-    mend: str
-
+__all__ = ["Code", "catalogue", "look_up", "nearest"]
 
 HUNG_FIRE = Code(
     "HH001",
@@ -181,6 +165,7 @@ _CODES = (
     OPTION_IGNORED,
     DIVERGE,
     EMPTY_ADVICE,
+    *SINGLE_RUN_CODES,
 )
 
 
@@ -196,3 +181,11 @@ def look_up(word: str) -> Code | None:
     The code that is meant by its number or by its name, in whichever case.
     """
     return next((code for code in _CODES if word.upper() in (code.code, code.name)), None)
+
+
+def nearest(word: str) -> str:
+    """
+    The code or name that is most like a word; empty if none is.
+    """
+    known = [name for code in _CODES for name in (code.code, code.name)]
+    return next(iter(difflib.get_close_matches(word.upper(), known, n=1)), "")

@@ -14,8 +14,11 @@ from typing import assert_never
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.advising import empty_advice
 from pytest_hookharness.judging.codes import Code
+from pytest_hookharness.judging.effects import find_lost_effects
 from pytest_hookharness.judging.lasso import contradiction
+from pytest_hookharness.judging.phases import find_stuck_phases
 from pytest_hookharness.judging.problem import Problem
+from pytest_hookharness.judging.voices import find_double_noise, find_misheard
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
     Cut,
@@ -28,6 +31,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
@@ -40,6 +44,7 @@ _FAULTS = {
     "timed-out": codes.HUNG_FIRE,
 }
 _SHOWN = 3
+_NOTHING_PROMISED = Expectation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ def find(
     outside: Sequence[str] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
+    expect: Expectation = _NOTHING_PROMISED,
 ) -> tuple[Finding, ...]:
     """
     All findings, each once, with how often and when first it was seen.
@@ -70,27 +76,23 @@ def find(
         outside: Files outside the covered roots that were seen to be written.
         flaky: The loop saw one state give two answers; the trace itself is looked at as well.
         configured: The events for which hooks are configured; ``None`` if that is not known.
+        expect: What the scenario promises; some findings are promises that only hooks can break.
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
     seen += _advice(trace)
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
+    seen += find_lost_effects(trace, expect.effects)
+    seen += find_stuck_phases(trace, alike=expect.sessions == "alike")
+    seen += find_misheard(trace, expect.told)
+    seen += find_double_noise(trace)
     if outside:
         seen.append(_finding(_Sight(codes.OUTSIDE_WRITE, f"Written outside: {_listed(outside)}.")))
     return _merge(seen)
 
 
 def _finding(sight: _Sight, turn: int = 0, hook: str = "") -> Finding:
-    code = sight.code
-    return Finding(
-        code=code.code,
-        name=code.name,
-        text=sight.text,
-        advice=code.mend,
-        turn=turn,
-        hook=hook,
-        rule=sight.rule,
-    )
+    return sight.code.found(sight.text, turn=turn, hook=hook, rule=sight.rule)
 
 
 def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -169,6 +171,9 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
         refusing = _refusing(hooked)
         # The host puts words of its own in the place of those that a hook does not say.
         filler = bool(refusing) and all(fire.reply.silent for fire in refusing)
+        # What the hook did not mean as a refusal has no reason because of that, which is told instead.
+        if any(fire.reply.unmeant for fire in refusing):
+            continue
         if hooked.decision.refused and (filler or not any(word.strip() for word in words)):
             text = f"{hooked.event} was refused without a word of why."
             yield _finding(
@@ -214,7 +219,7 @@ def _out_of_budget(fire: Fire) -> bool:
 
 
 def _fault(fire: Fire) -> _Sight | None:
-    if fire.reply.fault is None or _out_of_budget(fire):
+    if fire.reply.fault is None or fire.reply.unmeant or _out_of_budget(fire):
         return None
     word, _, rest = fire.reply.fault.partition(":")
     code = _FAULTS.get(word.strip())

@@ -15,8 +15,11 @@ from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Guard, Limit, Opinion
+
+_NOTHING_PROMISED = Expectation()
 
 
 def form(
@@ -33,6 +36,7 @@ def form(
     problems: Sequence[Problem] = (),
     configured: Sequence[str] | None = None,
     probing: Probing | None = None,
+    expect: Expectation = _NOTHING_PROMISED,
 ) -> Opinion:
     """
     What the judge makes of a run; the arguments are those of `judge` and of `find`.
@@ -49,5 +53,7 @@ def form(
         outside=outside,
         probing=probing,
     )
-    findings = find(trace, problems=problems, outside=outside, flaky=flaky, configured=configured)
+    findings = find(
+        trace, problems=problems, outside=outside, flaky=flaky, configured=configured, expect=expect
+    )
     return Opinion(verdict, findings, gather(trace, assumptions))

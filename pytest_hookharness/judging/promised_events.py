@@ -80,6 +80,29 @@ def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Viol
             yield Violation(path=f"expect.reasons[{index}]", expected=f"a reason with {pattern!r}", seen=seen)
 
 
+def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
+    """
+    Patterns that nothing holds which a hook said and the agent's model was given.
+    """
+    texts = [text for _, hooked in outcome.trace.hooked() for text in hooked.decision.to_agent]
+    for index, pattern in enumerate(patterns):
+        if not any(re.search(pattern, text) for text in texts):
+            path = f"expect.told[{index}]"
+            yield Violation(
+                path=path, expected=f"the agent told {pattern!r}", seen=_said_elsewhere(outcome, pattern)
+            )
+
+
+def _said_elsewhere(outcome: Outcome, pattern: str) -> str:
+    for step, fire in outcome.trace.fires():
+        lost = fire.reply.unheard
+        if lost is not None and re.search(pattern, lost.text):
+            return f"said as {lost.place} ({fire.hook.event}, turn {step.turn}), which it does not see"
+        if fire.run is not None and re.search(pattern, f"{fire.run.stdout.text}\n{fire.run.stderr.text}"):
+            return f"printed by a hook of {fire.hook.event} in turn {step.turn}, and not shown to it"
+    return "no hook said it"
+
+
 def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Violation]:
     """
     Events and rulings that were to happen at least once, with a hook that was really fired, and did not.

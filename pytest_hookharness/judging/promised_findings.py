@@ -7,11 +7,10 @@ promises that there are none.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from pytest_hookharness.judging import codes
-from pytest_hookharness.judging.codes import catalogue, look_up
+from pytest_hookharness.judging.codes import look_up, nearest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Expectation, Range
 from pytest_hookharness.model.verdicts import Finding, Violation
@@ -38,9 +37,8 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
 
 
 def _nearest(word: str) -> str:
-    known = [name for code in catalogue() for name in (code.code, code.name)]
-    near = difflib.get_close_matches(word.upper(), known, n=1)
-    return f"; nearest is {near[0]}" if near else ""
+    near = nearest(word)
+    return f"; nearest is {near}" if near else ""
 
 
 def _named(finding: Finding, expect: Expectation) -> bool:

@@ -18,6 +18,7 @@ from pytest_hookharness.judging.promised_events import (
     broken_fires,
     broken_reasons,
     broken_sometimes,
+    broken_told,
 )
 from pytest_hookharness.judging.promised_files import broken_files
 from pytest_hookharness.judging.promised_findings import broken_findings, broken_leftovers
@@ -75,6 +76,7 @@ def violations(
         broken_files(expect.files, initial=initial, final=final, final_text=final_text),
         broken_leftovers(outcome, expect),
         broken_sometimes(outcome, expect.sometimes),
+        broken_told(outcome, expect.told),
         broken_calls(outcome),
     )
     mark = outcome.scenario.mark

@@ -87,6 +87,18 @@ GUARD = Either(
 )
 # docs/loop-detection.md says what each of them is.
 LOOPS = ("repetition", "failures", *(f"cycle of {period}" for period in range(2, 9)))
+REGEXES = Either(
+    shapes=(
+        Text(
+            noun=REGEX.noun,
+            format=REGEX.format,
+            example=REGEX.example,
+            read=lambda text: (patterns.read_regex(text),),
+        ),
+        Many(noun="a list of regular expressions", item=REGEX),
+    )
+)
+EVENT_OR_RULING = Text(noun="an event, or event:ruling", pattern=patterns.EVENT, example="Stop:deny")
 OF_LIVELOCK = ("period", "evidence")
 
 
@@ -141,21 +153,8 @@ EXPECT = Record(
             shape=Choice(noun="a kind of evidence", words=("exact", "probed", "masked")),
             doc="How well the livelock is proved.",
         ),
-        Key(
-            name="reasons",
-            shape=Either(
-                shapes=(
-                    Text(
-                        noun=REGEX.noun,
-                        format=REGEX.format,
-                        example=REGEX.example,
-                        read=lambda text: (patterns.read_regex(text),),
-                    ),
-                    Many(noun="a list of regular expressions", item=REGEX),
-                )
-            ),
-            doc="Each is found in some reason that the agent was given.",
-        ),
+        Key(name="reasons", shape=REGEXES, doc="Each is found in some reason that the agent was given."),
+        Key(name="told", shape=REGEXES, doc="Each is found in some text of a hook that the agent was given."),
         Key(
             name="detectors",
             shape=Many(noun="a list of loops", item=Choice(noun="a loop", words=LOOPS)),
@@ -175,9 +174,19 @@ EXPECT = Record(
             name="sometimes",
             shape=Many(
                 noun="a list of events",
-                item=Text(noun="an event, or event:ruling", pattern=patterns.EVENT, example="Stop:deny"),
+                item=EVENT_OR_RULING,
             ),
             doc="What must happen at least once, against empty passes.",
+        ),
+        Key(
+            name="effects",
+            shape=Named(noun="lists of paths by event", key=EVENT_OR_RULING, value=PATHS),
+            doc="Files that hooks change whenever this happens; finding EARLY-EXIT if they do not.",
+        ),
+        Key(
+            name="sessions",
+            shape=Choice(noun="a word about sessions", words=("alike",)),
+            doc="Each session answers a call as the one before it did; finding STUCK-PHASE if not.",
         ),
     ),
     build=make_expectation,

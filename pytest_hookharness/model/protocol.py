@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Payload: TypeAlias = Mapping[str, Json]
@@ -90,6 +90,22 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unheard:
+    """
+    Words of a hook that its host keeps from the agent's model.
+
+    Attributes:
+        place: Where the hook said them.
+        text: The words.
+        rule: The host's rule that keeps them from it.
+    """
+
+    place: Literal["output on a prompt", "reason of an allow"]
+    text: str
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """
     What one fire said, as its host reads it.
@@ -105,6 +121,8 @@ class Reply:
         behaviour: The answer to a permission request, ``allow`` or ``deny``.
         silent: The hook gave no words of its own with its refusal; what stands in ``reason``, or for it,
             is the host's filler.
+        unmeant: The host takes for a refusal what the hook did not say as one.
+        unheard: Words that the host keeps from the agent's model, although they look meant for it.
         folder: The folder that the hook has made for the session, on an event that asks for one.
         fault: Why the host could not use what the hook said or how it ended; ``None`` if it could.
         rule: The host's rule that was applied.
@@ -119,6 +137,8 @@ class Reply:
     halt: str | None = None
     behaviour: str | None = None
     silent: bool = False
+    unmeant: bool = False
+    unheard: Unheard | None = None
     folder: str = ""
     fault: str | None = None
     rule: Rule

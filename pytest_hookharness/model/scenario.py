@@ -148,6 +148,11 @@ class Expectation:
         files: The workspace at the end.
         leftovers: How many processes were left over, in all.
         sometimes: Event names, or ``event:ruling``, each of which must happen at least once.
+        told: Regular expressions, each found in some text of a hook that reaches the agent's model.
+        effects: Files by ``event`` or ``event:ruling`` that hooks change each time that this happens; if
+            they do not, that is a finding.
+        sessions: ``alike``: a call that a session makes first is answered as it was in the session before;
+            if it is not, that is a finding. Empty for no such promise.
     """
 
     verdict: VerdictName | None = None
@@ -164,6 +169,9 @@ class Expectation:
     files: FileExpectations | None = None
     leftovers: Range | None = None
     sometimes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    sessions: Literal["", "alike"] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

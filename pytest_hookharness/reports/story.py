@@ -112,6 +112,9 @@ def _findings(outcome: Outcome, width: int) -> Iterator[str]:
     left_out = len(outcome.findings) - _MOST_FINDINGS
     if left_out > 0:
         yield f"  and {counted(left_out, 'more finding')}"
+    codes = dict.fromkeys(plain(finding.code, 8) for finding in outcome.findings[:_MOST_FINDINGS])
+    if codes:
+        yield f"  more:   hookharness findings {' '.join(codes)}"
 
 
 def _finding(finding: Finding, width: int) -> Iterator[str]:

@@ -272,3 +272,52 @@ def test_every_reply_names_its_rule(profile, read):
 
         assert reply.rule.source
         assert decision.rule == reply.rule
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "stdout", "hook", "unmeant"),
+    [
+        ("antigravity", "PreToolUse", "{}", {}, True),
+        ("antigravity", "PreToolUse", '{"decision": "deny"}', {}, False),
+        ("antigravity", "Stop", "{}", {}, False),
+        ("claude-code", "PreToolUse", "{}", {}, False),
+        ("cursor", "preToolUse", "note", {"on_failure": "block"}, True),
+        ("cursor", "preToolUse", "note", {}, False),
+        ("goose", "PreToolUse", "{}", {"on_failure": "block"}, True),
+    ],
+)
+def test_refusals_that_were_not_meant(ended, host, event, stdout, hook, unmeant):
+    """What a host takes for a refusal although the hook did not say one is marked as such."""
+    given = Hook(event=event, command="./hook", **hook)
+    reply = hosts.read_reply(hosts.find(host), given, event, ended(0, stdout, ""))
+
+    assert reply.unmeant is unmeant
+    assert not unmeant or reply.ruling is Ruling.DENY
+
+
+ALLOW = special("PreToolUse", permissionDecision="allow", permissionDecisionReason="well")
+
+
+@pytest.mark.parametrize(
+    ("host", "event", "stdout", "place"),
+    [
+        ("claude-code", "PreToolUse", ALLOW, "reason of an allow"),
+        ("qwen-code", "PreToolUse", ALLOW, "reason of an allow"),
+        ("gemini-cli", "BeforeTool", '{"decision": "allow", "reason": "well"}', "reason of an allow"),
+        ("gemini-cli", "BeforeAgent", "well", "output on a prompt"),
+        ("openhands", "UserPromptSubmit", "well", "output on a prompt"),
+        ("claude-code", "UserPromptSubmit", "well", None),
+        ("claude-code", "PreToolUse", "well", None),
+        # What becomes of such a reason there is not known.
+        ("openhands", "PreToolUse", '{"decision": "allow", "reason": "well"}', None),
+        ("claude-code", "PreToolUse", special("PreToolUse", permissionDecision="allow"), None),
+    ],
+)
+def test_words_that_the_model_never_sees(ended, host, event, stdout, place):
+    """Words that a host is known to keep from the model are handed on with the rule that keeps them."""
+    reply = hosts.read_reply(
+        hosts.find(host), Hook(event=event, command="./hook"), event, ended(0, stdout, "")
+    )
+
+    assert (reply.unheard.place if reply.unheard else None) == place
+    assert reply.unheard is None or reply.unheard.text == "well"

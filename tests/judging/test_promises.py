@@ -12,8 +12,8 @@ from pytest_hookharness.judging.promises import violations
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Process, Run
-from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.processes import Exited, Output, Process, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
 from pytest_hookharness.model.scenario import (
     Expectation,
     FileExpectations,
@@ -215,6 +215,29 @@ def test_promises_about_events(expect: Expectation, expected: list[str]) -> None
     Blocks, fires, decisions, reasons and what must happen are kept or broken by what the trace holds.
     """
     assert broken(outcome(expect)) == expected
+
+
+def test_what_the_agent_must_be_told() -> None:
+    """
+    A promise of what the agent is told is kept by what reaches it, and names where else it was said.
+    """
+    lost = Unheard(place="reason of an allow", text="tabs", rule=RULE)
+    run = Run(ending=Exited(0), stderr=Output(b"spaces", 6))
+    fire = Fire(
+        hook=Hook(event="Stop", command="./x"), payload={}, run=run, reply=Reply(unheard=lost, rule=RULE)
+    )
+    decision = Decision(event="Stop", to_agent=("<x>short lines</x>",), rule=RULE)
+    seen = outcome(
+        Expectation(told=("short", "tabs", "spaces", "blank")),
+        trace(Moved(move=Stop()), Hooked(event="Stop", fires=(fire,), decision=decision)),
+    )
+    found = violations(seen, initial={}, final={}, final_text=nothing)
+
+    assert [(one.path, one.seen) for one in found] == [
+        ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which it does not see"),
+        ("expect.told[2]", "printed by a hook of Stop in turn 1, and not shown to it"),
+        ("expect.told[3]", "no hook said it"),
+    ]
 
 
 def test_a_refusal_that_was_overridden_is_no_block() -> None:

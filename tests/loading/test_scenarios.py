@@ -215,6 +215,9 @@ EXPECTATIONS = [
     ),
     ("leftovers: {min: 1}", Expectation(verdict="terminated", leftovers=Range(1))),
     ("sometimes: [Stop:deny]", Expectation(verdict="terminated", sometimes=("Stop:deny",))),
+    ("told: a+", Expectation(verdict="terminated", told=("a+",))),
+    ("effects: {Stop:deny: [a]}", Expectation(verdict="terminated", effects={"Stop:deny": ("a",)})),
+    ("sessions: alike", Expectation(verdict="terminated", sessions="alike")),
 ]
 
 

@@ -28,6 +28,7 @@ VALID = [
     {"name": "a", "agent": [{"corrupt": {"file": "x", "how": "bom"}}, {"then": {"fixing": {"after": 2}}}]},
     {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "patience": 0.5},
     {"name": "a", "expect": {"blocks": {"Stop": {"min": 1}}, "guard": {"overrides": 2}, "reasons": "x"}},
+    {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions": "alike"}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
 ]
@@ -43,6 +44,8 @@ REFUSED = [
     {"name": "a", "host": ["x", "x"]},
     {"name": "a", "mask": [{"file": "x", "keys": ["k"], "text": "t"}]},
     {"name": "a", "expect": {"blocks": {}, "leftovers": {}}},
+    {"name": "a", "expect": {"effects": {"Stop": ["../a"]}}},
+    {"name": "a", "expect": {"sessions": "different"}},
     {"name": "a", "variants": {"v": {"name": "b"}}},
     {"name": "a", "modes": {"x": 10000}},
 ]

@@ -449,6 +449,7 @@ def test_findings_are_told_with_what_to_do() -> None:
     told = story(outcome(Terminated(turn=2), findings=(finding,) * 12))
     assert "  HH005 CRASHED  exit code 1 [./x.sh] (first in turn 2, 3 times)\n        Mend it." in told
     assert "  and 2 more findings" in told
+    assert "  more:   hookharness findings HH005\n" in told
 
 
 @pytest.mark.parametrize("tier", Tier)

@@ -1,0 +1,38 @@
+"""
+The catalogue of findings as text.
+"""
+
+from pytest_hookharness.judging.codes import catalogue
+from pytest_hookharness.model.code import Code
+from pytest_hookharness.reports.catalogue import SEEN, codes_table, index, page_head, told_codes
+
+CODE = Code("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
+
+
+def test_a_code_is_told_in_full() -> None:
+    """What, why and how to mend it stand below the code's name, with the page that shows it."""
+    lines = [
+        "HH777 ODD-THING",
+        "  what: A thing was odd.",
+        "  why:  It matters.",
+        "  mend: Mend it.",
+        "  page: docs/findings/HH777.md",
+    ]
+
+    assert told_codes([CODE, CODE]).splitlines() == [*lines, "", *lines]
+
+
+def test_all_codes_are_listed() -> None:
+    """The table and the index have one line for each code."""
+    lines = codes_table(catalogue()).splitlines()
+
+    assert [line.split()[:2] for line in lines] == [[code.code, code.name] for code in catalogue()]
+    assert "| [HH777](HH777.md) | ODD-THING | A thing was odd. |" in index([CODE])
+
+
+def test_a_page_ends_where_people_go_on() -> None:
+    """The head of a page holds all that the catalogue says, and then the heading for an example."""
+    head = page_head(CODE)
+
+    assert head.startswith("# HH777 ODD-THING\n\nA thing was odd.\n\n**Why it matters.** It matters.\n")
+    assert head.endswith(f"Mend it.\n\n{SEEN}\n")

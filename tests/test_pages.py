@@ -1,0 +1,187 @@
+"""
+The pages of the documentation: one for each finding, and the list of what is covered.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pytest_hookharness.judging.codes import catalogue, look_up
+from pytest_hookharness.model.code import Code
+from pytest_hookharness.reports.catalogue import SEEN, index, page_head
+
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "docs" / "findings"
+COVERED = ROOT / "docs" / "what-is-covered.md"
+SCENARIOS = sorted((ROOT / "scenarios").rglob("*.scenario.yaml"))
+MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an example"
+
+
+def outdated(pages: Path, codes: tuple[Code, ...]) -> Iterator[str]:
+    """
+    Pages that do not say what the catalogue says.
+    """
+    names = {"README.md", *(f"{code.code}.md" for code in codes)}
+    for page in pages.glob("*.md"):
+        if page.name not in names:
+            yield f"{page.name}: no finding has this code; remove the page"
+    for code in codes:
+        page = pages / f"{code.code}.md"
+        if not page.is_file() or not page.read_text().startswith(page_head(code)):
+            yield f"{page.name}: is not made from the catalogue; {MEND}"
+    if (pages / "README.md").read_text() != index(codes):
+        yield f"README.md: is not made from the catalogue; {MEND}"
+
+
+def unproved(page: Path, code: Code) -> Iterator[str]:
+    """
+    What keeps a page from showing that its finding is really found.
+    """
+    seen = page.read_text().partition(f"{SEEN}\n")[2]
+    proof = re.search(r"^Found by \[`(.+)`\]\((.+)\)\.$", seen, re.MULTILINE)
+    if proof is None or "```text\n" not in seen:
+        yield f"{page.name}: has no proof and no example; {MEND}"
+        return
+    item, file = proof[1], page.parent / proof[2]
+    if not file.is_file():
+        yield f"{page.name}: there is no {proof[2]}"
+    elif file.name.endswith(".scenario.yaml"):
+        named = promised_findings(yaml.safe_load(file.read_text()), item)
+        if not any(look_up(word) == code for word in named):
+            yield f"{page.name}: {item} does not promise {code.name}"
+    elif not is_tested(file.read_text(), item, code):
+        yield f"{page.name}: {file.name} has no test {item} that speaks of {code.name}"
+
+
+def promised_findings(scenario: dict, item: str) -> list[str]:
+    """
+    The findings that an item of a scenario expects, by the item's name ``name[variant-host]``.
+    """
+    inner = item.partition("[")[2]
+    variants = [name for name in scenario.get("variants", {}) if inner.startswith(f"{name}-")]
+    part = scenario["variants"][max(variants, key=len)] if variants else scenario
+    return part.get("expect", {}).get("findings", [])
+
+
+def is_tested(source: str, test: str, code: Code) -> bool:
+    """
+    Whether a test file has a function that names a code, itself or in its parameters.
+    """
+    functions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
+    found = next((node for node in functions if node.name == test), None)
+    if found is None:
+        return False
+    texts = [ast.get_source_segment(source, node) or "" for node in (found, *found.decorator_list)]
+    return any(word in text for text in texts for word in (code.code, code.name))
+
+
+def test_pages_agree_with_the_catalogue():
+    """Each finding has a page that begins with what the catalogue says, and the index lists them all."""
+    found = list(outdated(PAGES, catalogue()))
+
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize("code", catalogue(), ids=lambda code: code.name)
+def test_each_page_shows_how_it_was_seen(code):
+    """The page of a finding has printed output, and links a scenario or test that finds it."""
+    found = list(unproved(PAGES / f"{code.code}.md", code))
+
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_pages_that_lie_are_seen(tmp_path):
+    """A page that is missing, changed, too many or without proof is named with what to do."""
+    code, other = catalogue()[:2]
+    (tmp_path / "README.md").write_text("# Findings\n")
+    (tmp_path / "HH999.md").write_text("# HH999\n")
+    page = tmp_path / f"{code.code}.md"
+    page.write_text(page_head(code).replace("A hook", "A hock"))
+    bare = list(unproved(page, code))
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
+    page.write_text(f"{page_head(code)}\nFound by [`test_x`](test_x.py).\n\n```text\nx\n```\n")
+
+    assert ["no proof" in said for said in bare] == [True]
+    assert [said.partition(":")[0] for said in outdated(tmp_path, (code, other))] == [
+        "HH999.md",
+        f"{other.code}.md",
+        "README.md",
+    ]
+    assert [said.partition(": ")[2] for said in unproved(page, code)] == [
+        f"test_x.py has no test test_x that speaks of {code.name}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("item", "names"),
+    [("a[claude-code]", ["X"]), ("a[b-claude-code]", ["Y"]), ("a[b-c-claude-code]", [])],
+)
+def test_promises_of_an_item_are_its_own(item, names):
+    """The findings of an item are those of its variant, and of the base only if it is no variant."""
+    scenario = {
+        "expect": {"findings": ["X"]},
+        "variants": {"b": {"expect": {"findings": ["Y"]}}, "b-c": {"expect": {}}},
+    }
+
+    assert promised_findings(scenario, item) == names
+
+
+def dead_proofs(page: Path) -> Iterator[str]:
+    """
+    Links of a page that name an item or a test which is not there.
+    """
+    for item, target in re.findall(r"\[`([^`]+)`\]\(([^)\s]+)\)", page.read_text()):
+        file = page.parent / target
+        if not file.is_file() or item not in items(file):
+            yield f"{page.name}: {target} has no {item}"
+
+
+def items(file: Path) -> set[str]:
+    """
+    The items of a scenario file as ``name`` and ``name[variant]``, or the tests of a test file.
+    """
+    text = file.read_text()
+    if file.suffix == ".py":
+        return {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
+    scenario = yaml.safe_load(text)
+    name = scenario["name"]
+    return {name, *(f"{name}[{variant}]" for variant in scenario.get("variants", {}))}
+
+
+def test_what_is_covered_is_there():
+    """Each line of the page names scenarios and tests that exist, and has at least one."""
+    text = COVERED.read_text()
+    rows = [line for line in text.splitlines() if line.startswith("| ") and not line.startswith("| ---")]
+    bare = [row for row in rows if "](../" not in row and row != "| trouble | shown by |"]
+
+    assert list(dead_proofs(COVERED)) == []
+    assert bare == []
+    assert "\n## Not yet\n" in text
+
+
+def test_dead_proofs_are_seen(tmp_path):
+    """A link to a file, a variant or a test that is not there is named, and others are not."""
+    (tmp_path / "x.scenario.yaml").write_text("name: x\nvariants: {y: {}}\n")
+    (tmp_path / "test_x.py").write_text("def test_x(): pass\n")
+    page = tmp_path / "page.md"
+    page.write_text(
+        "[`x`](x.scenario.yaml) [`x[y]`](x.scenario.yaml) [`x[z]`](x.scenario.yaml)"
+        "[`test_x`](test_x.py) [`test_y`](test_x.py) [`gone`](gone.py)"
+    )
+
+    assert [said.rpartition(" ")[2] for said in dead_proofs(page)] == ["x[z]", "test_y", "gone"]
+
+
+def test_every_scenario_is_told_of():
+    """Each shipped scenario stands in the table of scenarios, or on a page of the documentation."""
+    pages = [ROOT / "scenarios" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    text = "\n".join(page.read_text() for page in pages)
+    folders = {file.parent.relative_to(ROOT / "scenarios").as_posix() for file in SCENARIOS}
+    told = {folder for folder in folders if f"]({folder})" in text or f"scenarios/{folder}/" in text}
+
+    assert sorted(folders - told) == [], "add a row to scenarios/README.md"
+    assert len(folders) > 20
