@@ -19,6 +19,7 @@ LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
 ) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+UPPER |= {"conditions", "alterations", "plans", "variations"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -28,8 +29,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(ROOMS, frozenset({"model"})),
     "settings": frozenset({"model"}),
     "firing": frozenset({"model", "settings"}),
-    "opening": frozenset({"model", "hosts", "execution", "settings"}),
-    "stage": LOOP | {"settings", "firing", "opening"},
+    "conditions": frozenset({"model", "hosts", "settings"}),
+    "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
+    "stage": LOOP | {"settings", "firing", "opening", "conditions"},
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
     "rehearsal": LOOP | {"settings", "stage", "playing"},
@@ -38,7 +40,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
+    "alterations": frozenset({"model", "hosts", "judging"}),
+    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
+    "variations": frozenset({"model", "judging", "alterations", "plans"}),
     "simulation": LOOP
+    | {"variations"}
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,

@@ -6,28 +6,10 @@ Middle floor: judging. Data only; the page of findings in the documentation is m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pytest_hookharness.judging.pitfall_codes import PITFALL_CODES
+from pytest_hookharness.model.code import Code
 
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """
-    One kind of defect.
-
-    Attributes:
-        code: ``HH`` and three digits.
-        name: The short name, in capitals.
-        what: What was seen, in general.
-        why: Why that matters.
-        mend: What to do about it.
-    """
-
-    code: str
-    name: str
-    what: str
-    why: str
-    mend: str
-
+__all__ = ["Code", "catalogue", "look_up"]
 
 HUNG_FIRE = Code(
     "HH001",
@@ -172,6 +154,7 @@ _CODES = (
     CLOCK,
     OPTION_IGNORED,
     DIVERGE,
+    *PITFALL_CODES,
 )
 
 
