@@ -75,8 +75,9 @@ class Hiding:
         originals = [self.instead.get(folder, folder) for folder in self.folders]
         before, after = dict(_commands(originals)), dict(_commands(self.folders))
         for name in before.keys() | after.keys():
-            same = name in after and os.path.samefile(before[name], after[name])
-            if same == (name in self.names):
+            there = name in after
+            same = there and name in before and os.path.samefile(before[name], after[name])
+            if there if name in self.names else not same:
                 raise WorkspaceError(
                     before.get(name, name),
                     f"could not be told apart from the hidden {', '.join(self.names)}; hide another command",
