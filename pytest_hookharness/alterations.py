@@ -41,6 +41,9 @@ from pytest_hookharness.model.variations import (
     Shaping,
     Shell,
     StateFile,
+    TwoProcesses,
+    TwoSessions,
+    TwoTranscripts,
     Unset,
     WithoutTool,
 )
@@ -125,6 +128,12 @@ def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scen
             return replace(scenario, script=_harmed(scenario.script, variation, recording))
         case MovedWords() | Quoted():
             return replace(scenario, script=_asked(scenario, variation, recording))
+        case TwoTranscripts():
+            return replace(scenario, company="agent")
+        case TwoSessions():
+            return replace(scenario, company="session")
+        case TwoProcesses():
+            return replace(scenario, relaunched=True)
         case SameName():
             return _repeated(scenario, variation, recording)
         case _:

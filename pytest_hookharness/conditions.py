@@ -6,6 +6,7 @@ Upper floor, below the stage.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -13,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.model.processes import Launch, Run
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
@@ -22,6 +24,8 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # A script that asks for no shell in particular.
 _PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
 _FIRST_LINE = 256
+# A shell that has something left to do does not become the command, but its parent.
+_PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
 
 
 def shaped(payload: Payload, scenario: Scenario) -> Payload:
@@ -29,6 +33,41 @@ def shaped(payload: Payload, scenario: Scenario) -> Payload:
     The input of hooks in the shape that a scenario wants.
     """
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
+
+
+def companion(facts: hosts.Facts, company: str) -> hosts.Facts:
+    """
+    The facts of another session in the same workspace, or of another agent of the same session.
+    """
+    path = facts.transcript_path
+    if company == "agent":
+        stem, suffix = posixpath.splitext(path)
+        return replace(facts, transcript_path=f"{stem}-agent{suffix}" if path else "")
+    other = derive_uuid(facts.seed, "another session")
+    path = path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
+    return replace(facts, session_id=other, transcript_path=path)
+
+
+def as_sent_by(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
+    """
+    An input as another session or agent has it.
+    """
+    words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
+    return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
+
+
+def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
+    match value:
+        case str():
+            for old, new in words:
+                value = value.replace(old, new)
+            return value
+        case Mapping():
+            return {key: _renamed(item, words) for key, item in value.items()}
+        case list() | tuple():
+            return [_renamed(item, words) for item in value]
+        case _:
+            return value
 
 
 def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
@@ -40,6 +79,8 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
         launch = replace(launch, env=env)
     if scenario.shell and hook.args is None:
         launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
+    if scenario.relaunched:
+        launch = replace(launch, argv=(*_PARENT, *launch.argv))
     way = scenario.stdin
     if way is None:
         return launch

@@ -13,6 +13,7 @@ from typing import Any
 
 from pytest_hookharness import hosts, loading
 from pytest_hookharness.agents.payloads import make_payload
+from pytest_hookharness.asking import ask
 from pytest_hookharness.bench import Bench, pick
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
@@ -71,7 +72,7 @@ class HookFire:
             ValueError: The host has no such event, the event no such field, or no hook was fired.
         """
         scenario = self._bench.scenario({event: command} if command is not None else {})
-        response = self._bench.stage(scenario).ask(event, fields)
+        response = ask(self._bench.stage(scenario), event, fields)
         self._bench.told.responses.append(response)
         if not response.fires:
             raise ValueError(

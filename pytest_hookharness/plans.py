@@ -30,7 +30,12 @@ from pytest_hookharness.model.variations import (
     Replayed,
     Shell,
     StateFile,
+    TwoProcesses,
+    TwoSessions,
+    TwoTranscripts,
     Unset,
+    Variation,
+    Wide,
     Wish,
     WithoutTool,
 )
@@ -45,83 +50,14 @@ _MOST_ORDERED = 3
 _SHELLS = ("dash", "bash --posix", "busybox sh", "mksh", "yash")
 _OLD_BASH = Shell(env={"BASH_COMPAT": "3.2"})
 # What every system has, and what runs scripts; a script that cannot rely on these cannot be written.
-_ALWAYS = frozenset(
-    [
-        "[",
-        "awk",
-        "basename",
-        "bash",
-        "cat",
-        "chmod",
-        "chown",
-        "cmp",
-        "command",
-        "comm",
-        "cp",
-        "cut",
-        "dash",
-        "date",
-        "dd",
-        "diff",
-        "dirname",
-        "du",
-        "echo",
-        "ed",
-        "env",
-        "expr",
-        "false",
-        "find",
-        "getconf",
-        "grep",
-        "head",
-        "id",
-        "join",
-        "kill",
-        "ln",
-        "locale",
-        "logname",
-        "ls",
-        "mkdir",
-        "mkfifo",
-        "mv",
-        "nice",
-        "nl",
-        "nohup",
-        "od",
-        "paste",
-        "pathchk",
-        "pr",
-        "printf",
-        "ps",
-        "pwd",
-        "read",
-        "rm",
-        "rmdir",
-        "sed",
-        "sh",
-        "sleep",
-        "sort",
-        "split",
-        "stty",
-        "tail",
-        "tee",
-        "test",
-        "time",
-        "touch",
-        "tr",
-        "true",
-        "tsort",
-        "tty",
-        "umask",
-        "uname",
-        "uniq",
-        "wait",
-        "wc",
-        "who",
-        "write",
-        "xargs",
-    ]
-)
+_ALWAYS = frozenset({
+    "[", "awk", "basename", "bash", "cat", "chmod", "chown", "cmp", "comm", "command", "cp", "cut",
+    "dash", "date", "dd", "df", "diff", "dirname", "du", "echo", "ed", "env", "expr", "false", "find",
+    "getconf", "grep", "head", "id", "join", "kill", "ln", "locale", "logname", "ls", "mkdir", "mkfifo",
+    "mv", "nice", "nl", "nohup", "od", "paste", "pathchk", "pr", "printf", "ps", "pwd", "read", "rm",
+    "rmdir", "sed", "sh", "sleep", "sort", "split", "stty", "tail", "tee", "test", "time", "touch",
+    "tr", "true", "tsort", "tty", "umask", "uname", "uniq", "wait", "wc", "who", "write", "xargs",
+})  # fmt: skip
 # Without these nothing runs at all, or it is not the hook that fails.
 _NEEDED = frozenset({"PATH", "HOME", "PWD"})
 
@@ -159,11 +95,11 @@ class Clues:
         return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
 
 
-def plan(outcome: Outcome, clues: Clues) -> tuple[list[Replayed], list[str]]:
+def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
     """
     The variations that a scenario asks for, and what of them cannot be tried, in sentences.
     """
-    variations: list[Replayed] = []
+    variations: list[Variation] = []
     notes: list[str] = []
     for wish in outcome.scenario.vary:
         for one in _planned(wish, outcome, clues):
@@ -174,7 +110,7 @@ def plan(outcome: Outcome, clues: Clues) -> tuple[list[Replayed], list[str]]:
     return variations, notes
 
 
-def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
+def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation | str]:
     match wish.kind:
         case "key-order":
             yield KeyOrder()
@@ -196,8 +132,13 @@ def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | 
             yield from _shells(clues)
         case "names":
             yield from _names(outcome)
-        case "wide" | "sessions" | "processes":
-            yield "not built yet"
+        case "sessions":
+            yield TwoTranscripts()
+            yield TwoSessions()
+        case "processes":
+            yield TwoProcesses()
+        case "wide":
+            yield Wide()
 
 
 def _refused(trace: Trace) -> Iterator[tuple[int, str]]:
@@ -260,7 +201,7 @@ def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | st
     if not names:
         yield "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
     for name in names if wish.names else names[:_MOST_TOOLS]:
-        if clues.has(name):
+        if clues.has(name) or name in outcome.scenario.commands:
             yield WithoutTool(name)
         yield FailingTool(name)
         yield HangingTool(name)

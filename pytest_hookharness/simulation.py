@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,12 +33,13 @@ from pytest_hookharness.model.trace import (
     Performed,
     Trace,
 )
+from pytest_hookharness.plans import Clues
 from pytest_hookharness.playing import Player
 from pytest_hookharness.references import check_references
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
-from pytest_hookharness.variations import Clues, vary
+from pytest_hookharness.variations import vary
 
 OnTurn = Callable[[int, int], None]
 
@@ -92,14 +94,7 @@ def simulate(
         finding = drives.compare(outcome, lambda pace: run.play(scenario, again, pace)[0])
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
-        varied = vary(
-            outcome,
-            run.clues,
-            lambda other, wall: run.play(other, replace(again, wall=min(wall, settings.wall)))[0],
-            wall=settings.wall,
-            patience=settings.patience if scenario.patience is None else scenario.patience,
-        )
-        outcome = replace(promises.with_findings(outcome, varied.findings), varied=varied.notes)
+        outcome = vary(outcome, run.clues, run, replace(again, wall=settings.wall))
     return outcome
 
 
@@ -129,15 +124,23 @@ class _Run:
         self._base = base
         self._behaviours = behaviours
 
+    @contextmanager
+    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Stage, agents.Agent]]:
+        """
+        Set the stage for one scenario.
+        """
+        agent = agents.start(scenario.script, self._behaviours)
+        with Stage.open(scenario, settings, self._supervisor, self._base) as stage:
+            check_references(scenario, stage.profile, stage.configuration)
+            yield stage, agent
+
     def play(
         self, scenario: Scenario, settings: Settings, pace: float = 0.0, on_turn: OnTurn | None = None
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
         """
-        agent = agents.start(scenario.script, self._behaviours)
-        with Stage.open(scenario, settings, self._supervisor, self._base) as stage:
-            check_references(scenario, stage.profile, stage.configuration)
+        with self.open(scenario, settings) as (stage, agent):
             loop = _Loop(stage, agent, on_turn, pace)
             try:
                 end = loop.play()

@@ -1,8 +1,7 @@
 """
 This module is concerned with the stage: workspace, sandbox, host and the watch over one state.
 
-Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint, and is
-all that a single fire needs.
+Upper floor, below the loop that plays on it. It joins hosts, execution and the fingerprint.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from pytest_hookharness import conditions, hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
@@ -21,15 +20,14 @@ from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
-from pytest_hookharness.firing import Answers, collect, finished
+from pytest_hookharness.firing import Answers
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
-from pytest_hookharness.model.protocol import Hook, Payload, Reply
-from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Entry, Hooked
+from pytest_hookharness.model.trace import Change, Entry
 from pytest_hookharness.opening import configure, find_facts, is_settings, named_folders, settings_paths
 from pytest_hookharness.settings import Settings, SimulationError
 
@@ -181,6 +179,28 @@ class Stage:
         Raises:
             SimulationError: A hook is no command and the scenario has no answer for it.
         """
+        if self.scenario.company:
+            with self._as_another(payload) as other:
+                self._fire(hooks, other, budget)
+        return self._fire(hooks, payload, budget)
+
+    @contextmanager
+    def _as_another(self, payload: Payload) -> Generator[Payload]:
+        """
+        Be another session, or another agent of the same one, with an input of its own.
+        """
+        own = self.facts
+        other = self.facts = conditions.companion(own, self.scenario.company)
+        try:
+            if other.transcript_path:
+                self.write_transcript(other.transcript_path, ())
+            yield conditions.as_sent_by(other, own, payload)
+        finally:
+            self.facts = own
+
+    def _fire(
+        self, hooks: Sequence[Hook], payload: Payload, budget: float
+    ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
         launches = {
             index: self._launch(hooks, index, payload)
             for index, hook in enumerate(hooks)
@@ -315,35 +335,3 @@ class Stage:
         The text of a file of the workspace; ``None`` if there is none.
         """
         return self.workspace.read(f"workspace/{path}")
-
-    def ask(self, event: str, fields: Mapping[str, Any]) -> Response:
-        """
-        Ask the hooks of one event once, outside of any session.
-
-        Raises:
-            ValueError: The host has no such event, or the event no such field.
-        """
-        payload = hosts.payload_for(self.profile, event, self.facts, fields)
-        target = hosts.target_of(self.profile, event, payload)
-        hooks = hosts.select(self.profile, self.configuration.hooks, event, target)
-        given: list[Run | Payload] = []
-        stdins: list[bytes] = []
-        replies: list[Reply] = []
-        for wave in hosts.waves(self.profile, hooks):
-            runs, sent = self.fire(wave, payload, self.settings.wall)
-            pairs = zip(wave, runs, strict=True)
-            said = [hosts.read_reply(self.profile, hook, event, run) for hook, run in pairs]
-            given, stdins, replies = [*given, *runs], [*stdins, *sent], [*replies, *said]
-            if hosts.refuses_at_once(self.profile.events[event], said):
-                break
-        hooks = hooks[: len(given)]
-        decision = hosts.aggregate(self.profile, event, replies, finished(given), hooks=hooks, target=target)
-        return Response(
-            Hooked(
-                event=event,
-                target=target,
-                fires=collect(hooks, payload, stdins, given, replies),
-                decision=decision,
-                changes=self.scan(),
-            )
-        )

@@ -19,7 +19,7 @@ LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
 ) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
-UPPER |= {"conditions", "alterations", "plans", "variations"}
+UPPER |= {"asking", "crowds", "conditions", "alterations", "plans", "variations"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -32,6 +32,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "conditions": frozenset({"model", "hosts", "settings"}),
     "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
     "stage": LOOP | {"settings", "firing", "opening", "conditions"},
+    "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
     "rehearsal": LOOP | {"settings", "stage", "playing"},
@@ -41,10 +42,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
+    "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
     "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
-    "variations": frozenset({"model", "judging", "alterations", "plans"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "simulation": LOOP
-    | {"variations"}
+    | {"variations", "plans"}
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,

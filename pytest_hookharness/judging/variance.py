@@ -29,6 +29,9 @@ from pytest_hookharness.model.variations import (
     SameName,
     Shell,
     StateFile,
+    TwoProcesses,
+    TwoSessions,
+    TwoTranscripts,
     Unset,
     WithoutTool,
 )
@@ -59,6 +62,8 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             return _first(variation, usual, varied, _by_failure)
         case Shell():
             return _first(variation, usual, varied, _by_shell)
+        case TwoTranscripts() | TwoSessions() | TwoProcesses():
+            return _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
         case MovedWords():
             return _moved(variation, usual, varied)
         case Quoted():

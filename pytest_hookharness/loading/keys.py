@@ -209,6 +209,12 @@ COMMON = (
         shape=Named(noun="orders by event", key=EVENT, value=PLACES),
         doc="Hooks of an event one after the other, by their places in the configuration from 1.",
     ),
+    Key(
+        name="company",
+        shape=Choice(noun="a company", words=("session", "agent")),
+        doc="Who else sends every event: another session, or another agent of the same one.",
+    ),
+    Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
     Key(name="payload", shape=SHAPING, doc="How the JSON of standard input differs from the host's."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),

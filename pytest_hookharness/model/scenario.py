@@ -237,6 +237,9 @@ class Scenario:
             the host's own.
         order: Orders in which the hooks of an event run, one after the other, as places in the
             configuration from 1.
+        company: Who else sends every event to the hooks, just before it does: another ``session`` in the
+            same workspace, or another ``agent`` of the same session; empty for nobody.
+        relaunched: Whether every fire comes from a new process of the host, as after a restart.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
         network: Whether the hooks may reach the network.
@@ -273,6 +276,8 @@ class Scenario:
     unset: tuple[str, ...] = ()
     shell: str = ""
     order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    company: Literal["", "session", "agent"] = ""
+    relaunched: bool = False
     stdin: Delivery | None = None
     payload: Shaping | None = None
     network: bool = False

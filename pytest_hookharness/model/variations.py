@@ -282,27 +282,27 @@ class Wide:
 @dataclass(frozen=True, slots=True)
 class TwoTranscripts:
     """
-    Fires for two agents of one session by turns, each with a transcript of its own.
+    The same events from another agent of the session, with a transcript of its own.
     """
 
     def __str__(self) -> str:
-        return "another transcript of the same session between the fires"
+        return "another agent of the same session that does the same"
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSessions:
     """
-    Fires for two sessions in one workspace by turns.
+    The same events from another session in the workspace.
     """
 
     def __str__(self) -> str:
-        return "another session between the fires"
+        return "another session that does the same"
 
 
 @dataclass(frozen=True, slots=True)
 class TwoProcesses:
     """
-    Fires of one transcript from a new process of the host each time.
+    Every fire from a new process of the host.
     """
 
     def __str__(self) -> str:
@@ -322,6 +322,8 @@ Replayed: TypeAlias = (
     | HookOrder
     | Shell
     | SameName
+    | TwoTranscripts
+    | TwoSessions
+    | TwoProcesses
 )
-Repeated: TypeAlias = TwoTranscripts | TwoSessions | TwoProcesses
-Variation: TypeAlias = Replayed | Repeated | Wide
+Variation: TypeAlias = Replayed | Wide
