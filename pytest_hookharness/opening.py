@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.conditions import ordered
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
@@ -42,7 +43,7 @@ def configure(
         again: They were read before, so that a file that is missing has been removed.
 
     Raises:
-        SimulationError: The file that the scenario names was never there.
+        SimulationError: The file that the scenario names was never there, or its order is none of the hooks.
         WorkspaceError: A settings file cannot be read.
     """
     named = scenario.hooks
@@ -54,13 +55,14 @@ def configure(
         raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
     plugin, place = workspace.plugin, profile.config.plugin_path
     text = workspace.read(f"plugin/{place}") if plugin is not None and place else None
-    return hosts.configure(
+    found_there = hosts.configure(
         profile,
         texts,
         inline=inline,
         plugin_files={place: text} if text is not None else None,
         plugin_root=str(plugin or ""),
     )
+    return ordered(found_there, scenario)
 
 
 def is_settings(paths: tuple[str, ...], path: str) -> bool:

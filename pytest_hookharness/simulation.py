@@ -8,7 +8,8 @@ took place, and ends when the judge has seen enough.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +20,11 @@ from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.experiments import Experiments
 from pytest_hookharness.history import History
-from pytest_hookharness.judging import opinion
+from pytest_hookharness.judging import opinion, promises
 from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.judging.lasso import Lasso, follow
-from pytest_hookharness.judging.promises import violations
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -33,11 +33,13 @@ from pytest_hookharness.model.trace import (
     Performed,
     Trace,
 )
+from pytest_hookharness.plans import Clues
 from pytest_hookharness.playing import Player
 from pytest_hookharness.references import check_references
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.variations import vary
 
 OnTurn = Callable[[int, int], None]
 
@@ -86,29 +88,79 @@ def simulate(
         WorkspaceError: The workspace could not be made, read or removed.
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
-    agent = agents.start(scenario.script, behaviours)
+    run = _Run(supervisor, base, behaviours, seat)
+    outcome, timely = run.play(scenario, settings, on_turn=on_turn)
+    run.seen = outcome
+    again = replace(settings, turns=_enough(outcome, settings), probes=False, keep=False)
+    # Covered folders are the developer's own: nothing is played on them a second time.
+    if timely and settings.probes and not scenario.cover:
+        finding = drives.compare(outcome, lambda pace: run.play(scenario, again, pace)[0])
+        outcome = promises.with_findings(outcome, () if finding is None else (finding,))
+    if scenario.vary:
+        outcome = vary(outcome, run.clues, run, replace(again, wall=settings.wall))
+    return outcome
 
-    def play(settings: Settings, pace: float = 0.0) -> tuple[Outcome, bool]:
-        with Stage.open(scenario, settings, supervisor, base, seat) as stage:
+
+def _enough(outcome: Outcome, settings: Settings) -> int:
+    """
+    How many turns are enough to see whether another run of the same scenario goes otherwise.
+    """
+    most = outcome.scenario.turns if settings.turns is None else settings.turns
+    return min(most, 3 * outcome.iterations + 5)
+
+
+class _Run:
+    """
+    All that is played for one scenario: the scenario itself, and then others that are like it.
+
+    Attributes:
+        seen: What was seen of the scenario itself, which is told if the others are interrupted.
+        clues: What its hooks suggest to try otherwise.
+    """
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        base: Path,
+        behaviours: Mapping[str, agents.BehaviourFunction] | None,
+        seat: Seat | None,
+    ) -> None:
+        self.seen: Outcome | None = None
+        self.clues = Clues()
+        self._supervisor = supervisor
+        self._base = base
+        self._behaviours = behaviours
+        self._seat = seat
+
+    @contextmanager
+    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Stage, agents.Agent]]:
+        """
+        Set the stage for one scenario.
+        """
+        agent = agents.start(scenario.script, self._behaviours)
+        with Stage.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
-            loop = _Loop(stage, agent, on_turn if not pace else None, pace)
+            yield stage, agent
+
+    def play(
+        self, scenario: Scenario, settings: Settings, pace: float = 0.0, on_turn: OnTurn | None = None
+    ) -> tuple[Outcome, bool]:
+        """
+        Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
+        """
+        with self.open(scenario, settings) as (stage, agent):
+            loop = _Loop(stage, agent, on_turn, pace)
             try:
                 end = loop.play()
             except KeyboardInterrupt:
-                raise Interrupted(loop.conclude(End(how="interrupted", turn=loop.turn))) from None
+                seen = self.seen or loop.conclude(End(how="interrupted", turn=loop.turn))
+                raise Interrupted(seen) from None
             outcome = loop.conclude(end)
             if settings.keep and not outcome.passed:
                 outcome = replace(outcome, kept=str(stage.workspace.keep()))
+            if scenario.vary:
+                self.clues = Clues.of(stage, outcome.trace)
             return outcome, loop.timely
-
-    outcome, timely = play(settings)
-    # Covered folders are the developer's own: nothing is played on them a second time.
-    if not timely or not settings.probes or scenario.cover:
-        return outcome
-    turns = min(scenario.turns if settings.turns is None else settings.turns, 3 * outcome.iterations + 5)
-    slower = replace(settings, turns=turns, probes=False, keep=False)
-    finding = drives.compare(outcome, lambda pace: play(slower, pace)[0])
-    return outcome if finding is None else replace(outcome, findings=(*outcome.findings, finding))
 
 
 class _Loop:
@@ -282,7 +334,7 @@ class _Loop:
             wall=stage.seat.clock() - self.began,
             probings=tuple(self.experiments.made),
         )
-        broken = violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
+        broken = promises.violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)
 
     @property

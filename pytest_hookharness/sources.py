@@ -1,8 +1,8 @@
 """
-This module is concerned with the hooks' own source: which whole numbers stand in it.
+This module is concerned with the hooks' own source: which whole numbers and which words stand in it.
 
 Upper floor, above the stage. A limit that is met exactly, and not crossed, is found only by trying it; most
-are written in the script that a command names.
+are written in the script that a command names. What stands there is never evidence: it only says what to try.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pytest_hookharness.stage import Stage
 
 _NUMBER = re.compile(rb"(?<![\w.])\d{1,7}(?![\w.])")
 _WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
+_NAME = re.compile(rb"[A-Za-z_][\w.+-]*")
+_COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
 _LONGEST = 1 << 18
@@ -41,6 +43,17 @@ def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
         for text in _texts(stage, fire):
             found |= {int(number) for number in _NUMBER.findall(text)}
     return tuple(sorted(number for number in found if number > 0)[:_MOST])
+
+
+def words(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+    """
+    The words in the commands of some fires and the scripts that these name, but for what is a comment there.
+    """
+    found: set[str] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for text in _texts(stage, fire):
+            found |= {word.decode() for word in _NAME.findall(_COMMENT.sub(b"", text))}
+    return frozenset(found)
 
 
 def _short_files(stage: Stage) -> Iterator[Path]:

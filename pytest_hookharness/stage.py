@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from pytest_hookharness import hosts
+from pytest_hookharness import conditions, hosts
 from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.seats import Seat
@@ -190,23 +190,50 @@ class Stage:
         Raises:
             SimulationError: A hook is no command and the scenario has no answer for it.
         """
+        if self.scenario.company:
+            with self._as_another(payload) as other:
+                self._fire(hooks, other, budget)
+        return self._fire(hooks, payload, budget)
+
+    @contextmanager
+    def _as_another(self, payload: Payload) -> Generator[Payload]:
+        """
+        Be another session, or another agent of the same one, with an input of its own.
+        """
+        own = self.facts
+        other = self.facts = conditions.companion(own, self.scenario.company)
+        try:
+            if other.transcript_path:
+                self.write_transcript(other.transcript_path, ())
+            yield conditions.as_sent_by(other, own, payload)
+        finally:
+            self.facts = own
+
+    def _fire(
+        self, hooks: Sequence[Hook], payload: Payload, budget: float
+    ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
         launches = {
             index: self._launch(hooks, index, payload)
             for index, hook in enumerate(hooks)
             if hook.type == "command"
         }
-        runs = dict(zip(launches, self.sandbox.run(tuple(launches.values()), budget=budget), strict=True))
+        in_turn = any(hook.event in self.scenario.order for hook in hooks)
+        run = partial(conditions.run_in_turn, self._run) if in_turn else self._run
+        runs = dict(zip(launches, run([*launches.values()], budget), strict=True))
         given = tuple(
             runs[index] if index in runs else self.answers.give(hook) for index, hook in enumerate(hooks)
         )
         stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
         return given, stdins
 
+    def _run(self, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
+        return self.sandbox.run(launches, budget=budget)
+
     def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
         made = hosts.launch(
             self.profile,
             hooks[index],
-            payload,
+            conditions.shaped(payload, self.scenario),
             self.facts,
             self.workspace.environment,
             self.patience,
@@ -217,11 +244,7 @@ class Stage:
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
-        way = self.scenario.stdin
-        if way is None:
-            return made
-        stdin = replace(made.stdin, close=way.close, chunk=way.chunk, delay=way.delay)
-        return replace(made, stdin=stdin)
+        return conditions.changed(made, hooks[index], self.scenario)
 
     @property
     def patience(self) -> float:

@@ -35,6 +35,11 @@ UPPER = frozenset(
         "analysis",
         "asking",
         "siblings",
+        "crowds",
+        "conditions",
+        "alterations",
+        "plans",
+        "variations",
     }
 )
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
@@ -46,8 +51,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(ROOMS, frozenset({"model"})),
     "settings": frozenset({"model"}),
     "firing": frozenset({"model", "settings"}),
-    "opening": frozenset({"model", "hosts", "execution", "settings"}),
-    "stage": LOOP | {"settings", "firing", "opening"},
+    "conditions": frozenset({"model", "hosts", "settings"}),
+    "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
+    "stage": LOOP | {"settings", "firing", "opening", "conditions"},
     "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
@@ -57,7 +63,12 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
+    "alterations": frozenset({"model", "hosts", "judging"}),
+    "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
+    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "simulation": LOOP
+    | {"variations", "plans"}
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},

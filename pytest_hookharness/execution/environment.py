@@ -22,20 +22,19 @@ _FIXED: Mapping[str, str] = {
 
 
 def host_environment(
-    inherited: Mapping[str, str], *, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
+    *, path: str, root: str, home: str, tmp: str, doubles: str, given: Mapping[str, str]
 ) -> dict[str, str]:
     """
     The host's environment.
 
     Args:
-        inherited: The developer's environment.
+        path: The search path, of which the developer's is the usual one.
         root: The workspace, which is the working folder.
         home: The home folder.
         tmp: The folder for temporary files.
-        doubles: The folder of the doubles; it stays first on the search path, also on one that is given.
+        doubles: The folder of the doubles; it stays first on the search path.
         given: What the scenario sets.
     """
-    path = given.get("PATH", os.pathsep.join(search_path(inherited.get("PATH", os.defpath))))
     return {
         **_FIXED,
         "HOME": home,

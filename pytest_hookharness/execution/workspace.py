@@ -7,6 +7,7 @@ Middle floor: execution. All of it lies below one base folder::
     bin/  doubles/                    stand-in commands, what they print and what they record
     private/tmp  private/var-tmp  private/shm
                                       what the hooks see as /tmp, /var/tmp and /dev/shm
+    hidden/                           stand-ins for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
     outside/upper                     what hooks write anywhere else, below its own path; see ``containment``
 """
@@ -35,6 +36,7 @@ from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.corruption import corrupt
 from pytest_hookharness.execution.doubles import Doubles, home_of_module
 from pytest_hookharness.execution.environment import host_environment, search_path
+from pytest_hookharness.execution.hiding import Hiding
 from pytest_hookharness.execution.repository import commit_all
 from pytest_hookharness.execution.shells import Shell
 from pytest_hookharness.model.moves import Corrupt
@@ -89,16 +91,20 @@ class Workspace:
         self.roots: Mapping[str, Path] = self._roots(scenario)
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
+        self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
         self.writable = _unique([*(str(folder) for folder in own if folder is not None), *covered])
-        self.visible = _unique([*self.writable, *_surroundings(scenario)])
-        self.environment: Mapping[str, str] = host_environment(
-            os.environ,
+        self.visible = _unique([*self.writable, *self._hiding.instead, *_surroundings(scenario)])
+        environment = host_environment(
+            path=self._hiding.path,
             root=str(self.root),
             home=str(self.home),
             tmp=str(self.tmp),
             doubles=str(self.bin),
             given=scenario.env,
         )
+        self.environment: Mapping[str, str] = {
+            name: value for name, value in environment.items() if name not in scenario.unset
+        }
         self._kept = False
 
     @classmethod
@@ -177,6 +183,7 @@ class Workspace:
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
         self._doubles.write(scenario.commands)
+        self._hiding.make()
         if scenario.git:
             commit_all(self.root, self.base)
 
@@ -281,6 +288,11 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _given_path(scenario: Scenario) -> str:
+    inherited = search_path(os.environ.get("PATH", os.defpath))
+    return scenario.env.get("PATH", os.pathsep.join(inherited))
 
 
 def _new_folder(base: Path, name: str) -> Path:

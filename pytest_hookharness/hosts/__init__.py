@@ -33,6 +33,7 @@ from pytest_hookharness.hosts.requests import (
 from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
+from pytest_hookharness.hosts.shaping import shape
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
 from pytest_hookharness.hosts.turns import EVENTS
@@ -89,6 +90,7 @@ __all__ = [
     "refuses_at_once",
     "sample_words",
     "select",
+    "shape",
     "summarise",
     "target_of",
     "waves",

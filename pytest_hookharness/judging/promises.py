@@ -7,7 +7,8 @@ exception it is, and never counts as a promise kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import assert_never
 
@@ -28,6 +29,7 @@ from pytest_hookharness.model.scenario import Expectation, GuardExpectation
 from pytest_hookharness.model.trace import Entry
 from pytest_hookharness.model.verdicts import (
     Capped,
+    Finding,
     Guard,
     Hung,
     Livelock,
@@ -81,6 +83,22 @@ def violations(
     )
     mark = outcome.scenario.mark
     return tuple(Violation(path=mark(item.path), expected=item.expected, seen=item.seen) for item in broken)
+
+
+def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
+    """
+    An outcome with findings that were made after it was judged, and its promises about findings judged anew.
+    """
+    if not found:
+        return outcome
+    outcome = replace(outcome, findings=(*outcome.findings, *found))
+    mark = outcome.scenario.mark
+    place = mark("expect.findings")
+    others = (broken for broken in outcome.violations if not broken.path.startswith(place))
+    broken = (
+        replace(item, path=mark(item.path)) for item in broken_findings(outcome, outcome.scenario.expect)
+    )
+    return replace(outcome, violations=(*others, *broken))
 
 
 def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:

@@ -25,6 +25,7 @@ from pytest_hookharness.loading.shapes import (
     Values,
     Whole,
 )
+from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Answer, Double, Mask
@@ -107,6 +108,7 @@ DELIVERY = Record(
         Key(name="close", shape=Switch(), doc="Whether end of file follows; a hook may wait for it."),
         Key(name="chunk", shape=Whole(noun="a number of bytes", minimum=1), doc="Write in such pieces."),
         Key(name="delay", shape=DURATION, doc="Before the first byte and between pieces."),
+        Key(name="empty", shape=Switch(), doc="Nothing is written at all."),
     ),
     build=Delivery,
 )
@@ -209,6 +211,25 @@ COMMON = (
         doc="Variables of the host's environment.",
         merges=True,
     ),
+    Key(name="hidden", shape=COMMANDS, doc="Commands that are on no folder of PATH."),
+    Key(name="unset", shape=VARIABLES, doc="Variables that are not in the environment."),
+    Key(
+        name="shell",
+        shape=Text(noun="a shell", pattern=patterns.WORDS, example="dash"),
+        doc="The shell of the hooks' command lines, and of scripts that only ask for sh.",
+    ),
+    Key(
+        name="order",
+        shape=Named(noun="orders by event", key=EVENT, value=PLACES),
+        doc="Hooks of an event one after the other, by their places in the configuration from 1.",
+    ),
+    Key(
+        name="company",
+        shape=Choice(noun="a company", words=("session", "agent")),
+        doc="Who else sends every event: another session, or another agent of the same one.",
+    ),
+    Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
+    Key(name="payload", shape=SHAPING, doc="How the JSON of standard input differs from the host's."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
@@ -235,6 +256,7 @@ COMMON = (
     ),
     Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
     Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
+    Key(name="vary", shape=VARY, doc="What must not matter: it is played again with that different."),
     Key(name="expect", shape=EXPECT, doc="The promise."),
 )
 VARIANT = Record(noun="a variant", keys=COMMON)

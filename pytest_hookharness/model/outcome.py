@@ -45,6 +45,7 @@ class Outcome:
         wall: Seconds it took.
         calls: The calls of each double.
         probings: Experiments on saved states; their fires are no part of the trace.
+        varied: What of the scenario was varied, and what could not be, in sentences.
         kept: Where the workspace was kept; empty if it was not.
     """
 
@@ -60,6 +61,7 @@ class Outcome:
     wall: float = 0.0
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     probings: tuple[Probing, ...] = ()
+    varied: tuple[str, ...] = ()
     kept: str = ""
 
     @property

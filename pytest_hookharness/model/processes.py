@@ -88,11 +88,13 @@ class Delivery:
         close: Whether end of file is signalled afterwards.
         chunk: Write in pieces of this many bytes; ``None`` for all at once.
         delay: Seconds before the first byte and between pieces.
+        empty: Whether nothing is written at all.
     """
 
     close: bool = True
     chunk: int | None = None
     delay: float = 0.0
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

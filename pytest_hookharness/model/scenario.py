@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.variations import Shaping, Wish
 
 VerdictName: TypeAlias = Literal[
     "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
@@ -242,8 +243,18 @@ class Scenario:
         hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
+        hidden: Commands that are on no folder of PATH, for hooks and for the agent's shell.
         env: Variables of the host's environment.
+        unset: Variables that are not in it.
+        shell: The shell that runs the hooks' command lines, and scripts that only ask for ``sh``; empty for
+            the host's own.
+        order: Orders in which the hooks of an event run, one after the other, as places in the
+            configuration from 1.
+        company: Who else sends every event to the hooks, just before it does: another ``session`` in the
+            same workspace, or another ``agent`` of the same session; empty for nobody.
+        relaunched: Whether every fire comes from a new process of the host, as after a restart.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
+        payload: How its JSON differs from what the host writes; ``None`` for not at all.
         network: Whether the hooks may reach the network.
         script: The agent.
         answers: Replies of handlers that are not commands.
@@ -254,6 +265,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
+        vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
 
@@ -272,8 +284,15 @@ class Scenario:
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
+    hidden: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+    shell: str = ""
+    order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    company: Literal["", "session", "agent"] = ""
+    relaunched: bool = False
     stdin: Delivery | None = None
+    payload: Shaping | None = None
     network: bool = False
     script: Script = Script()
     answers: tuple[Answer, ...] = ()
@@ -283,6 +302,7 @@ class Scenario:
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None
+    vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
 
     @property

@@ -50,6 +50,8 @@ def story(
     lines = [head, *write_turns(outcome, width), *_limits(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
+    for sentence in outcome.varied[:_MOST_ASSUMPTIONS]:
+        lines += _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
     # Earlier ones led to where the later ones were made.
     for probing in outcome.probings[-_MOST_PROBINGS:]:
         lines += [

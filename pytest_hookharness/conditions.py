@@ -1,0 +1,153 @@
+"""
+This module is concerned with the conditions of a fire: where a scenario has its host start hooks differently.
+
+Upper floor, below the stage.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.model.processes import Launch, Run
+from pytest_hookharness.model.protocol import Hook, Json, Payload
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import SimulationError
+
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# A script that asks for no shell in particular.
+_PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
+_FIRST_LINE = 256
+# A shell that has something left to do does not become the command, but its parent.
+_PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
+
+
+def shaped(payload: Payload, scenario: Scenario) -> Payload:
+    """
+    The input of hooks in the shape that a scenario wants.
+    """
+    return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
+
+
+def companion(facts: hosts.Facts, company: str) -> hosts.Facts:
+    """
+    The facts of another session in the same workspace, or of another agent of the same session.
+    """
+    path = facts.transcript_path
+    if company == "agent":
+        stem, suffix = posixpath.splitext(path)
+        return replace(facts, transcript_path=f"{stem}-agent{suffix}" if path else "")
+    other = derive_uuid(facts.seed, "another session")
+    path = path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
+    return replace(facts, session_id=other, transcript_path=path)
+
+
+def as_sent_by(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
+    """
+    An input as another session or agent has it.
+    """
+    words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
+    return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
+
+
+def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
+    match value:
+        case str():
+            for old, new in words:
+                value = value.replace(old, new)
+            return value
+        case Mapping():
+            return {key: _renamed(item, words) for key, item in value.items()}
+        case list() | tuple():
+            return [_renamed(item, words) for item in value]
+        case _:
+            return value
+
+
+def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
+    """
+    A launch of a hook as a scenario wants it.
+    """
+    if scenario.unset:
+        env = {name: value for name, value in launch.env.items() if name not in scenario.unset}
+        launch = replace(launch, env=env)
+    if scenario.shell and hook.args is None:
+        launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
+    if scenario.relaunched:
+        launch = replace(launch, argv=(*_PARENT, *launch.argv))
+    way = scenario.stdin
+    if way is None:
+        return launch
+    data = b"" if way.empty else launch.stdin.data
+    stdin = replace(launch.stdin, data=data, close=way.close, chunk=way.chunk, delay=way.delay)
+    return replace(launch, stdin=stdin)
+
+
+def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:
+    plain = f"{shell} {command}" if _asks_for_any(command, launch) else command
+    return (*shlex.split(shell), "-c", plain)
+
+
+def _asks_for_any(command: str, launch: Launch) -> bool:
+    """
+    Whether a command line begins with a script whose first line names ``sh`` alone.
+    """
+    word = named_script(command, launch.env)
+    try:
+        with Path(launch.cwd, word).open("rb") as file:
+            return _PLAIN.match(file.read(_FIRST_LINE)) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def named_script(command: str, env: Mapping[str, str]) -> str:
+    """
+    The first word of a command line, with its variables filled in.
+    """
+    filled = _VARIABLE.sub(lambda found: env.get(found[1] or found[2], ""), command)
+    try:
+        return next(iter(shlex.split(filled)), "")
+    except ValueError:
+        return ""
+
+
+def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
+    """
+    The hooks in the order that a scenario wants.
+
+    Raises:
+        SimulationError: An order is not one of the hooks that the event has.
+    """
+    hooks = [*configuration.hooks]
+    for event, places in scenario.order.items():
+        own = [place for place, hook in enumerate(hooks) if hook.event == event]
+        if sorted(places) != [*range(1, len(own) + 1)]:
+            raise SimulationError(
+                f"order.{event}: {[*places]} is no order of its {len(own)} hooks; "
+                f"name each of 1 to {len(own)} once"
+            )
+        moved = [hooks[own[place - 1]] for place in places]
+        for place, hook in zip(own, moved, strict=True):
+            hooks[place] = hook
+    return replace(configuration, hooks=tuple(hooks)) if scenario.order else configuration
+
+
+def run_in_turn(
+    run: Callable[[Sequence[Launch], float], tuple[Run, ...]], launches: Sequence[Launch], budget: float
+) -> tuple[Run, ...]:
+    """
+    Fires one after the other that would begin together, each as if it had begun when the one before ended.
+    """
+    runs: list[Run] = []
+    after = 0.0
+    for launch in launches:
+        (done,) = run([launch], max(0.0, budget - after))
+        runs.append(replace(done, started=done.started + after))
+        after += done.wall
+    return tuple(runs)

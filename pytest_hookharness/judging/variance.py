@@ -1,0 +1,226 @@
+"""
+This module is concerned with variance: what it means that a run with one thing different went otherwise.
+
+Middle floor: judging. Pure. Every finding names the variation, the event, and both endings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from pytest_hookharness.judging import pitfall_codes as codes
+from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, result_of, told
+from pytest_hookharness.judging.wordings import CONTROL, TRIED
+from pytest_hookharness.model.code import Code
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import Fire, Hooked, Moved, Trace
+from pytest_hookharness.model.variations import (
+    EmptyInput,
+    FailingTool,
+    HangingTool,
+    HookOrder,
+    KeyOrder,
+    MovedWords,
+    Quoted,
+    Replayed,
+    SameName,
+    Shell,
+    StateFile,
+    TwoProcesses,
+    TwoSessions,
+    TwoTranscripts,
+    Unset,
+    WithoutTool,
+)
+from pytest_hookharness.model.verdicts import Finding
+
+_SHOWN = 3
+
+
+def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding | None:
+    """
+    What is wrong with the hooks, if a run with one thing different shows that.
+
+    Args:
+        variation: What was different.
+        usual: The run without it; for a file of the same base name, that with one of another.
+        varied: The run with it.
+    """
+    match variation:
+        case KeyOrder():
+            return _first(variation, usual, varied, _by_decision(codes.RAW_JSON))
+        case HookOrder():
+            return _first(variation, usual, varied, _by_decision(codes.ORDER))
+        case WithoutTool() | FailingTool() | HangingTool():
+            return _first(variation, usual, varied, _by_tool)
+        case EmptyInput() | StateFile():
+            return _first(variation, usual, varied, _by_leak)
+        case Unset():
+            return _first(variation, usual, varied, _by_failure)
+        case Shell():
+            return _first(variation, usual, varied, _by_shell)
+        case TwoTranscripts() | TwoSessions() | TwoProcesses():
+            return _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
+        case MovedWords():
+            return _moved(variation, usual, varied)
+        case Quoted():
+            return _quoted(variation, usual, varied)
+        case SameName():
+            return _passed_over(variation, usual, varied)
+        case _:
+            assert_never(variation)
+
+
+Sight = tuple[Code, str]
+
+
+def _first(
+    variation: Replayed, usual: Trace, varied: Trace, look: Callable[[Pair], Sight | None]
+) -> Finding | None:
+    for pair in pairs(usual, varied):
+        seen = look(pair)
+        if seen is not None:
+            code, hook = seen
+            before, after = told(pair.before, hook), told(pair.after, hook, quoting=True)
+            text = f"{pair.before.event} in turn {pair.turn}: {before}; with {variation}, {after}."
+            return code.found(text, turn=pair.turn, hook=hook)
+    return None
+
+
+def _by_decision(code: Code) -> Callable[[Pair], Sight | None]:
+    return lambda pair: (code, pair.hook) if pair.differs else None
+
+
+def _by_tool(pair: Pair) -> Sight | None:
+    held_up = next((fire for fire, other in pair.fires() if _cut(other) and not _cut(fire)), None)
+    if held_up is not None:
+        return codes.UNGUARDED_TOOL, held_up.hook.command
+    return _by_decision(codes.UNGUARDED_TOOL)(pair) or _by_leak(pair)
+
+
+def _by_leak(pair: Pair) -> Sight | None:
+    leaks = (fire for fire, other in pair.fires() if _status(fire) == 0 and _leaked(other))
+    leaking = next(leaks, None)
+    return (codes.STATUS_LEAK, leaking.hook.command) if leaking is not None else None
+
+
+def _by_failure(pair: Pair) -> Sight | None:
+    failures = (fire for fire, other in pair.fires() if _status(fire) == 0 and _failed(other))
+    failing = next(failures, None)
+    return (codes.STRICT_SHELL, failing.hook.command) if failing is not None else None
+
+
+def _by_shell(pair: Pair) -> Sight | None:
+    return _by_failure(pair) or _by_decision(codes.STRICT_SHELL)(pair)
+
+
+def _status(fire: Fire) -> int | None:
+    ending = fire.run.ending if fire.run is not None else None
+    match ending:
+        case Exited(code) | HeldOpen(Exited(code)):
+            return code
+        case _:
+            return None
+
+
+def _cut(fire: Fire) -> bool:
+    return fire.run is not None and isinstance(fire.run.ending, TimedOut)
+
+
+def _failed(fire: Fire) -> bool:
+    """
+    Whether a fire ended badly without having decided anything.
+    """
+    if fire.run is None or isinstance(fire.run.ending, TimedOut | NotStarted):
+        return False
+    return _status(fire) != 0 and fire.reply.ruling is Ruling.NONE
+
+
+def _leaked(fire: Fire) -> bool:
+    silent = fire.run is not None and not fire.run.stdout.total and not fire.run.stderr.total
+    return silent and _status(fire) is not None and _failed(fire)
+
+
+def _moved(variation: MovedWords, usual: Trace, varied: Trace) -> Finding | None:
+    control, tried = result_of(varied, CONTROL), result_of(varied, TRIED)
+    if control is None or tried is None or control[0] or tried[0] == variation.refused:
+        return None
+    seen = "was let through" if variation.refused else "was refused"
+    return codes.RAW_JSON.found(
+        f"A call of {variation} {seen}.", turn=variation.turn, hook=refusers(usual, variation.turn)
+    )
+
+
+def _quoted(variation: Quoted, usual: Trace, varied: Trace) -> Finding | None:
+    control, tried = result_of(varied, CONTROL), result_of(varied, TRIED)
+    if control is None or tried is None or tried[0] == variation.code:
+        return None
+    if control[0] and not variation.code:
+        return None
+    seen = "let through" if variation.code else "refused"
+    return codes.TEXT_MATCH.found(
+        f"`{variation.command}` is refused; {variation}, it is {seen}.",
+        turn=variation.turn,
+        hook=refusers(usual, variation.turn),
+    )
+
+
+def _passed_over(variation: SameName, usual: Trace, varied: Trace) -> Finding | None:
+    before, after = _last_turn(usual), _last_turn(varied)
+    for one, other in zip(before, after, strict=False):
+        if one.event != other.event:
+            return None
+        lost = [word for word, there in _effects(one).items() if there and not _effects(other)[word]]
+        if lost:
+            hook = one.fires[0].hook.command if one.fires else ""
+            text = (
+                f"{one.event}: for {variation} there was no {' and no '.join(lost)}, as for any other name."
+            )
+            return codes.BASENAME.found(text, turn=variation.turn, hook=hook)
+    return None
+
+
+def _last_turn(trace: Trace) -> list[Hooked]:
+    moves = [step.turn for step in trace.steps if isinstance(step.exchange, Moved)]
+    # The last move is the stop that ends the run.
+    return [hooked for step, hooked in trace.hooked() if moves[-2:-1] == [step.turn]]
+
+
+def _effects(hooked: Hooked) -> dict[str, bool]:
+    decision = hooked.decision
+    return {
+        "refusal": decision.refused,
+        "word to the agent": bool(decision.to_agent),
+        "change of a file": bool(hooked.changes),
+    }
+
+
+def find_first_failure(usual: Trace) -> Finding | None:
+    """
+    A hook that failed without a word when it was fired first, and never again.
+    """
+    fires: dict[tuple[str, str], list[tuple[int, Fire]]] = {}
+    for step, fire in usual.fires():
+        fires.setdefault((fire.hook.event, fire.hook.command), []).append((step.turn, fire))
+    for (event, command), ((turn, first), *others) in fires.items():
+        if _leaked(first) and others and all(_status(fire) == 0 for _, fire in others):
+            text = f"{event}: the first fire ended with {ended(first)}, {len(others)} later ones with exit 0."
+            return codes.STRICT_SHELL.found(text, turn=turn, hook=command)
+    return None
+
+
+def join_findings(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """
+    Findings of one kind about one hook as one, with the first few of their sights.
+    """
+    joined: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        joined.setdefault((finding.code, finding.hook), []).append(finding)
+    for first, *more in joined.values():
+        texts = [first.text, *(finding.text for finding in more[: _SHOWN - 1])]
+        left = len(more) + 1 - len(texts)
+        tail = [f"And {left} more."] if left else []
+        yield replace(first, text=" ".join([*texts, *tail]), times=len(more) + 1)

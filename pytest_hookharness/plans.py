@@ -1,0 +1,277 @@
+"""
+This module is concerned with plans: the variations that make sense for a scenario that was played once.
+
+Upper floor. What cannot be tried here is told with its reason, so that silence never passes for a good sign.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pytest_hookharness import sources
+from pytest_hookharness.alterations import twins
+from pytest_hookharness.judging.wordings import HARMLESS, wordings
+from pytest_hookharness.model.moves import Edit, Read, Run, Tools
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Moved, Performed, Trace
+from pytest_hookharness.model.variations import (
+    EmptyInput,
+    FailingTool,
+    HangingTool,
+    Harm,
+    HookOrder,
+    KeyOrder,
+    MovedWords,
+    Quoted,
+    Replayed,
+    Shell,
+    StateFile,
+    TwoProcesses,
+    TwoSessions,
+    TwoTranscripts,
+    Unset,
+    Variation,
+    Wide,
+    Wish,
+    WithoutTool,
+)
+from pytest_hookharness.stage import Stage
+
+_HARMS: tuple[Harm, ...] = ("empty", "garbage", "truncate", "delete")
+_MOST_REFUSED = 3
+_MOST_FILES = 3
+_MOST_TOOLS = 4
+# Up to this many hooks of an event, every order of them is tried.
+_MOST_ORDERED = 3
+_SHELLS = ("dash", "bash --posix", "busybox sh", "mksh", "yash")
+_OLD_BASH = Shell(env={"BASH_COMPAT": "3.2"})
+# What every system has, and what runs scripts; a script that cannot rely on these cannot be written.
+_ALWAYS = frozenset({
+    "[", "awk", "basename", "bash", "cat", "chmod", "chown", "cmp", "comm", "command", "cp", "cut",
+    "dash", "date", "dd", "df", "diff", "dirname", "du", "echo", "ed", "env", "expr", "false", "find",
+    "getconf", "grep", "head", "id", "join", "kill", "ln", "locale", "logname", "ls", "mkdir", "mkfifo",
+    "mv", "nice", "nl", "nohup", "od", "paste", "pathchk", "pr", "printf", "ps", "pwd", "read", "rm",
+    "rmdir", "sed", "sh", "sleep", "sort", "split", "stty", "tail", "tee", "test", "time", "touch",
+    "tr", "true", "tsort", "tty", "umask", "uname", "uniq", "wait", "wc", "who", "write", "xargs",
+})  # fmt: skip
+# Without these nothing runs at all, or it is not the hook that fails.
+_NEEDED = frozenset({"PATH", "HOME", "PWD"})
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """
+    What the hooks of a scenario suggest to try otherwise.
+
+    Attributes:
+        words: The words of their source.
+        environment: The host's own environment.
+        sets: How many hooks are configured for each event.
+    """
+
+    words: frozenset[str] = frozenset()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    sets: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, stage: Stage, trace: Trace) -> Clues:
+        """
+        The clues on a stage on which a scenario was played.
+        """
+        sets: dict[str, int] = {}
+        for hook in stage.configuration.hooks:
+            sets[hook.event] = sets.get(hook.event, 0) + 1
+        words = sources.words(stage, (fire for _, fire in trace.fires()))
+        return cls(words, stage.workspace.environment, sets)
+
+    def has(self, command: str) -> bool:
+        """
+        Whether hooks find a command on their path.
+        """
+        return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
+
+
+def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
+    """
+    The variations that a scenario asks for, and what of them cannot be tried, in sentences.
+    """
+    variations: list[Variation] = []
+    notes: list[str] = []
+    for wish in outcome.scenario.vary:
+        for one in _planned(wish, outcome, clues):
+            if isinstance(one, str):
+                notes.append(f"Not tried ({wish.kind}): {one}.")
+            else:
+                variations.append(one)
+    return variations, notes
+
+
+def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation | str]:
+    match wish.kind:
+        case "key-order":
+            yield KeyOrder()
+        case "input":
+            yield EmptyInput()
+        case "words":
+            yield from _moved(outcome)
+        case "quoting":
+            yield from _quoted(outcome)
+        case "tools":
+            yield from _tools(wish, outcome, clues)
+        case "unset":
+            yield from map(Unset, wish.names or _variables(clues))
+        case "state":
+            yield from _harmed(wish, outcome)
+        case "order":
+            yield from _orders(outcome, clues)
+        case "shells":
+            yield from _shells(clues)
+        case "names":
+            yield from _names(outcome)
+        case "sessions":
+            yield TwoTranscripts()
+            yield TwoSessions()
+        case "processes":
+            yield TwoProcesses()
+        case "wide":
+            yield Wide()
+
+
+def _refused(trace: Trace) -> Iterator[tuple[int, str]]:
+    """
+    The shell commands that hooks refused, each once, with its turn.
+    """
+    moves = {step.turn: step.exchange.move for step in trace.steps if isinstance(step.exchange, Moved)}
+    seen: set[str] = set()
+    for step in trace.steps:
+        if isinstance(step.exchange, Performed) and step.exchange.refused:
+            command = _command(moves.get(step.turn))
+            if command and command not in seen:
+                seen.add(command)
+                yield step.turn, command
+
+
+def _command(move: object) -> str:
+    match move:
+        case Run(command=command):
+            return command
+        case Tools(calls=(call,)):
+            return str(call.input.get("command", ""))
+        case _:
+            return ""
+
+
+def _quoted(outcome: Outcome) -> Iterator[Replayed | str]:
+    refused = [*_refused(outcome.trace)]
+    if not refused:
+        yield "no shell command was refused in the run; add one that must be, with `expect: deny`"
+    for turn, command in refused[:_MOST_REFUSED]:
+        harmless = {one.form: one.text for one in wordings(HARMLESS)}
+        for one in wordings(command):
+            yield Quoted(turn, command, one.form, one.text, harmless[one.form], one.code)
+    yield from (f"`{command}`, one of many" for _, command in refused[_MOST_REFUSED:])
+
+
+def _moved(outcome: Outcome) -> Iterator[Replayed | str]:
+    refused = [*_refused(outcome.trace)]
+    if not refused:
+        yield "no shell command was refused in the run; add one that must be, with `expect: deny`"
+    for turn, command in refused[:_MOST_REFUSED]:
+        yield MovedWords(turn, HARMLESS, command, refused=False)
+        for words in dict.fromkeys([*_allowed(outcome.trace)][:_MOST_REFUSED]):
+            yield MovedWords(turn, command, words, refused=True)
+
+
+def _allowed(trace: Trace) -> Iterator[str]:
+    moves = {step.turn: step.exchange.move for step in trace.steps if isinstance(step.exchange, Moved)}
+    for step in trace.steps:
+        if isinstance(step.exchange, Performed) and not step.exchange.refused:
+            command = _command(moves.get(step.turn))
+            if command:
+                yield command
+
+
+def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
+    found = sorted(word for word in clues.words - _ALWAYS if clues.has(word))
+    names = wish.names or tuple(name for name in found if name not in outcome.scenario.commands)
+    if not names:
+        yield "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
+    for name in names if wish.names else names[:_MOST_TOOLS]:
+        if clues.has(name) or name in outcome.scenario.commands:
+            yield WithoutTool(name)
+        yield FailingTool(name)
+        yield HangingTool(name)
+    if not wish.names:
+        yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
+
+
+def _variables(clues: Clues) -> tuple[str, ...]:
+    return tuple(sorted(clues.words & clues.environment.keys() - _NEEDED))
+
+
+def _harmed(wish: Wish, outcome: Outcome) -> Iterator[Replayed | str]:
+    last = outcome.trace.turns
+    written: dict[str, int] = {}
+    for step, hooked in outcome.trace.hooked():
+        for change in hooked.changes:
+            if change.how in ("added", "content"):
+                written.setdefault(change.path, step.turn)
+    inside = {path.removeprefix("workspace/"): turn for path, turn in written.items() if _is_inside(path)}
+    chosen = {name: inside.get(name, 0) for name in wish.names} or inside
+    if not chosen:
+        yield "no hook wrote a file of the workspace"
+    yield from (f"{path}, outside of the workspace" for path in written if not _is_inside(path))
+    for place, (name, turn) in enumerate(chosen.items()):
+        if turn >= last:
+            yield f"{name}, after which there was no other turn"
+        elif place >= _MOST_FILES and not wish.names:
+            yield f"{name}, one of many"
+        else:
+            yield from (StateFile(name, how, turn) for how in _HARMS)
+
+
+def _is_inside(path: str) -> bool:
+    return path.startswith("workspace/") and not path.startswith("workspace/.git/")
+
+
+def _orders(outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
+    several = {hooked.event for _, hooked in outcome.trace.hooked() if len(hooked.fires) > 1}
+    if not several:
+        yield "no event had more than one hook"
+    for event in sorted(several):
+        places = range(1, clues.sets[event] + 1)
+        if len(places) <= _MOST_ORDERED:
+            yield from (HookOrder(event, order) for order in itertools.permutations(places))
+            continue
+        yield HookOrder(event, tuple(reversed(places)))
+        yield from (HookOrder(event, (*places[turn:], *places[:turn])) for turn in range(1, len(places)))
+        yield f"orders of the {len(places)} hooks of {event} but the reverse and those that begin later"
+
+
+def _shells(clues: Clues) -> Iterator[Replayed | str]:
+    for words in _SHELLS:
+        if clues.has(words.partition(" ")[0]):
+            yield Shell(words)
+    yield _OLD_BASH
+    missing = [words for words in _SHELLS if not clues.has(words.partition(" ")[0])]
+    yield f"{', '.join([*missing, 'bash 3.2 itself'])}, not to be had here"
+
+
+def _names(outcome: Outcome) -> Iterator[Replayed | str]:
+    effective = {
+        step.turn
+        for step, hooked in outcome.trace.hooked()
+        if hooked.decision.refused or hooked.decision.to_agent or hooked.changes
+    }
+    for step in outcome.trace.steps:
+        match step.exchange:
+            case Moved(move=Edit(file=file) | Read(file=file)) if step.turn in effective:
+                yield twins(step.turn, file)[1]
+                return
+            case _:
+                continue
+    yield "no hook did anything about a file that the agent read or changed"

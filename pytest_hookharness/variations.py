@@ -1,0 +1,150 @@
+"""
+This module is concerned with playing again: which variations a scenario is given, and what they show.
+
+Upper floor. A difference counts only if the varied run shows it twice and the same run without it shows none,
+so that hooks that decide by chance are not blamed for anything else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import cached_property
+from typing import Protocol
+
+from pytest_hookharness import agents
+from pytest_hookharness.alterations import Recording, alter, plainly, twins
+from pytest_hookharness.crowds import find_losses
+from pytest_hookharness.judging.promises import with_findings
+from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.variations import Replayed, SameName, Variation, Wide
+from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.plans import Clues, plan
+from pytest_hookharness.settings import Settings
+from pytest_hookharness.stage import Stage
+
+_SHOWN = 3
+# A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
+_TIMES, _SPARE = 3.0, 5.0
+
+
+class Theatre(Protocol):
+    """
+    Where scenarios are played.
+    """
+
+    def open(
+        self, scenario: Scenario, settings: Settings
+    ) -> AbstractContextManager[tuple[Stage, agents.Agent]]:
+        """
+        Set the stage for a scenario, and have its agent wait.
+        """
+        ...
+
+    def play(self, scenario: Scenario, settings: Settings) -> tuple[Outcome, bool]:
+        """
+        Play a scenario to its end.
+        """
+        ...
+
+
+def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> Outcome:
+    """
+    Play a scenario again with one thing different at a time, and add what that showed to its outcome.
+
+    Args:
+        base: What a run of it showed.
+        clues: What its hooks suggest to try.
+        theatre: Where it is played.
+        settings: The settings of further runs; all of them together may take ``wall`` seconds.
+    """
+    if base.scenario.cover:
+        return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
+    variations, notes = plan(base, clues)
+    series = _Series(base, theatre, settings)
+    findings: list[Finding] = []
+    left = variations
+    while left and series.remaining():
+        findings += series.find(left[0])
+        left = left[1:]
+    if any(wish.kind == "shells" for wish in base.scenario.vary):
+        findings += series.find_first_failure()
+    told = [f"It was played again with {len(variations) - len(left)} other conditions, one at a time."]
+    if left:
+        told.append(f"There was no time for {len(left)} more, such as {_listed(left)}.")
+    outcome = with_findings(base, tuple(join_findings(findings)))
+    return replace(outcome, varied=(*told, *notes, *series.doubts))
+
+
+def _listed(variations: Sequence[Variation]) -> str:
+    return "; ".join(map(str, variations[:_SHOWN]))
+
+
+class _Series:
+    """
+    Runs of one scenario with one thing different at a time.
+
+    Attributes:
+        doubts: Differences that were seen and prove nothing, in sentences.
+    """
+
+    def __init__(self, base: Outcome, theatre: Theatre, settings: Settings) -> None:
+        self.doubts: list[str] = []
+        self._base = base
+        self._theatre = theatre
+        self._settings = settings
+        self._until = time.monotonic() + settings.wall
+        self._recording = Recording.of(base.trace)
+
+    def remaining(self) -> float:
+        """
+        Seconds that are left for all of it.
+        """
+        return max(0.0, self._until - time.monotonic())
+
+    def find(self, variation: Variation) -> Sequence[Finding]:
+        """
+        What is wrong with the hooks, if a variation shows that beyond doubt.
+        """
+        if isinstance(variation, Wide):
+            with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
+                return find_losses(stage, agent, variation, self.remaining)
+        usual = self._usual(variation)
+        finding = find_variance(variation, usual, self._varied(variation))
+        if finding is None:
+            return ()
+        steady = find_variance(variation, self._base.trace, self._unchanged) is None
+        if not steady or find_variance(variation, usual, self._varied(variation)) is None:
+            self.doubts.append(f"It went otherwise once, perhaps by chance, with {variation}.")
+            return ()
+        return (finding,)
+
+    def find_first_failure(self) -> Sequence[Finding]:
+        """
+        A hook that fails at its first fire only, each time that the scenario is played.
+        """
+        first = find_first_failure(self._base.trace)
+        return (first,) if first is not None and find_first_failure(self._unchanged) is not None else ()
+
+    def _usual(self, variation: Replayed) -> Trace:
+        if isinstance(variation, SameName):
+            return self._varied(twins(variation.turn, variation.file)[0])
+        return self._base.trace
+
+    def _varied(self, variation: Replayed) -> Trace:
+        return self._run(alter(self._base.scenario, variation, self._recording))
+
+    @cached_property
+    def _unchanged(self) -> Trace:
+        return self._run(plainly(self._base.scenario))
+
+    def _run(self, scenario: Scenario) -> Trace:
+        own = scenario.patience
+        patience = self._settings.patience if own is None else own
+        wall = min(self.remaining(), _TIMES * self._base.wall + patience + _SPARE)
+        return self._theatre.play(scenario, replace(self._settings, wall=wall))[0].trace

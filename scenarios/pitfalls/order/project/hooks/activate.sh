@@ -1,0 +1,4 @@
+#!/bin/sh
+# Marks the session as active.
+touch .active
+exit 0

@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+# Parses its input and looks at the one field that is a command, so neither order nor other fields matter.
+import json
+import sys
+
+call = json.load(sys.stdin)
+if call["tool_input"].get("command", "").startswith("git push --force"):
+    print("a forced push loses the work of others; push without --force", file=sys.stderr)
+    sys.exit(2)

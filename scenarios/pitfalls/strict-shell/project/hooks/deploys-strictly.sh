@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Refuses deployments to production, and fails where nobody has set the variable that it reads.
+set -euo pipefail
+if [[ "$DEPLOY_TO" == production ]]; then
+    echo "production is deployed by people; set DEPLOY_TO=staging" >&2
+    exit 2
+fi
+exit 0

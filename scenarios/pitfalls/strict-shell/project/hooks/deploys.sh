@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Refuses deployments to production; a variable that is not set is no reason to fail.
+set -euo pipefail
+if [[ "${DEPLOY_TO:-}" == production ]]; then
+    echo "production is deployed by people; set DEPLOY_TO=staging" >&2
+    exit 2
+fi
+exit 0

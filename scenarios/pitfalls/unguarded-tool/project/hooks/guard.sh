@@ -1,0 +1,10 @@
+#!/bin/sh
+# Shows in the title of a pane what is going on, where there is one in time; then guards.
+if command -v tmux >/dev/null; then
+    timeout 0.3 tmux rename-window working >/dev/null 2>&1 || true
+fi
+if grep -q 'git push --force'; then
+    echo "a forced push loses the work of others; push without --force" >&2
+    exit 2
+fi
+exit 0

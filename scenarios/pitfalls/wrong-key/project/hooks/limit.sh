@@ -1,0 +1,13 @@
+#!/bin/sh
+# Lets each agent make two calls before it must write its log. $1 says by what agents are told apart.
+key=$PPID
+[ "$1" = process ] || key=$(sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p")
+mkdir -p .calls
+counter=.calls/$(printf %s "$key" | cksum | cut -d' ' -f1)
+n=$(cat "$counter" 2>/dev/null || echo 0)
+echo $((n + 1)) >"$counter"
+if [ "$n" -ge 2 ]; then
+    echo "two calls without a line in the log; write one" >&2
+    exit 2
+fi
+exit 0

@@ -1,0 +1,196 @@
+"""
+What it means that a run with one thing different went otherwise.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.codes import catalogue
+from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
+from pytest_hookharness.judging.wordings import CONTROL, TRIED, wordings
+from pytest_hookharness.model.moves import Run as RunMove
+from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
+from pytest_hookharness.model.processes import Cut, Exited, Output, Run, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.variations import (
+    EmptyInput,
+    FailingTool,
+    HangingTool,
+    HookOrder,
+    KeyOrder,
+    MovedWords,
+    Quoted,
+    SameName,
+    Shell,
+    StateFile,
+    Unset,
+    WithoutTool,
+)
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+CUT = TimedOut(1.0, Cut.PATIENCE)
+OUT_OF_BUDGET = TimedOut(1.0, Cut.BUDGET)
+
+
+def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, told=(), changes=(), target="Bash"):
+    hook = Hook(event="PreToolUse", command="./guard.sh")
+    run = Run(ending=ending or Exited(code), stderr=Output(said.encode(), len(said)))
+    fire = Fire(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    refused = ruling is Ruling.DENY
+    decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, to_agent=told, rule=RULE)
+    return Hooked(event="PreToolUse", target=target, fires=(fire,), decision=decision, changes=changes)
+
+
+def called(label, *, refused):
+    call = ToolCall(name="Bash", input={}, label=label)
+    return Performed(call=call, result=ToolResult(), refused=refused)
+
+
+def trace(*exchanges):
+    steps, turn = [], 0
+    for number, exchange in enumerate(exchanges, 1):
+        turn += isinstance(exchange, Moved)
+        steps.append(Step(number=number, turn=turn, exchange=exchange))
+    return Trace(steps=tuple(steps))
+
+
+ALLOWED = asked()
+REFUSED = asked(2, ruling=Ruling.DENY, said="no")
+FAILED = asked(1, said="tool: not found")
+SILENT = asked(1)
+HELD = asked(ending=CUT)
+CALL = Moved(move=RunMove(command="rm -rf x"))
+
+FOUND = [
+    (KeyOrder(), REFUSED, ALLOWED, "RAW-JSON"),
+    (KeyOrder(), ALLOWED, REFUSED, "RAW-JSON"),
+    (HookOrder("PreToolUse", (2, 1)), REFUSED, ALLOWED, "ORDER"),
+    (WithoutTool("jq"), REFUSED, FAILED, "UNGUARDED-TOOL"),
+    (FailingTool("jq"), ALLOWED, REFUSED, "UNGUARDED-TOOL"),
+    (HangingTool("jq"), ALLOWED, HELD, "UNGUARDED-TOOL"),
+    (WithoutTool("jq"), ALLOWED, SILENT, "STATUS-LEAK"),
+    (EmptyInput(), ALLOWED, SILENT, "STATUS-LEAK"),
+    (StateFile("state", "garbage", 1), ALLOWED, SILENT, "STATUS-LEAK"),
+    (Unset("MODE"), ALLOWED, FAILED, "STRICT-SHELL"),
+    (Shell("dash"), ALLOWED, SILENT, "STRICT-SHELL"),
+    (Shell("dash"), REFUSED, ALLOWED, "STRICT-SHELL"),
+]
+NOT_FOUND = [
+    (KeyOrder(), REFUSED, asked(2, ruling=Ruling.DENY, said="other words")),
+    (KeyOrder(), REFUSED, asked(target="Edit")),
+    (KeyOrder(), REFUSED, asked(ending=OUT_OF_BUDGET)),
+    (WithoutTool("jq"), ALLOWED, FAILED),
+    (HangingTool("jq"), HELD, HELD),
+    (EmptyInput(), REFUSED, ALLOWED),
+    (EmptyInput(), SILENT, SILENT),
+    (StateFile("state", "garbage", 1), ALLOWED, FAILED),
+    (Unset("MODE"), ALLOWED, REFUSED),
+    (Unset("MODE"), FAILED, FAILED),
+]
+
+
+@pytest.mark.parametrize("variation, before, after, name", FOUND)
+def test_a_difference_is_found(variation, before, after, name):
+    """What one thing different changes is named with the variation, the turn and both endings."""
+    finding = find_variance(variation, trace(CALL, before), trace(CALL, after))
+
+    assert finding is not None
+    assert (name, 1, "./guard.sh") == (finding.name, finding.turn, finding.hook)
+    assert str(variation) in finding.text
+
+
+@pytest.mark.parametrize("variation, before, after", NOT_FOUND)
+def test_what_is_no_difference_is_not_found(variation, before, after):
+    """Other words, failures that were there before, and what a budget cut are nobody's fault."""
+    assert find_variance(variation, trace(CALL, before), trace(CALL, after)) is None
+
+
+def test_nothing_is_compared_behind_the_first_other_decision():
+    """Once a decision differs the sessions differ too, so what follows is not held against anybody."""
+    usual, varied = trace(CALL, REFUSED, ALLOWED), trace(CALL, ALLOWED, SILENT)
+
+    assert find_variance(EmptyInput(), usual, varied) is None
+    assert find_variance(EmptyInput(), trace(CALL, ALLOWED, ALLOWED), varied) is not None
+
+
+DATA = Quoted(1, "rm -rf x", "a heredoc", "cat <<END", "cat <<END", code=False)
+CODE = Quoted(1, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", "sh -c true", code=True)
+NAMED = MovedWords(1, "echo hello", "rm -rf x", refused=False)
+EXCUSED = MovedWords(1, "rm -rf x", "ls", refused=True)
+
+
+@pytest.mark.parametrize(
+    "variation, refused, name",
+    [
+        (DATA, True, "TEXT-MATCH"),
+        (CODE, False, "TEXT-MATCH"),
+        (NAMED, True, "RAW-JSON"),
+        (EXCUSED, False, "RAW-JSON"),
+        (DATA, False, ""),
+        (CODE, True, ""),
+        (NAMED, False, ""),
+    ],
+)
+def test_words_count_by_where_they_stand(variation, refused, name):
+    """Words that are only data must pass, and the same words as code must not."""
+    usual = trace(CALL, REFUSED)
+    varied = trace(CALL, called(CONTROL, refused=False), CALL, called(TRIED, refused=refused))
+    finding = find_variance(variation, usual, varied)
+
+    assert (finding.name if finding is not None else "") == name
+
+
+@pytest.mark.parametrize("variation", [DATA, NAMED])
+def test_a_refusal_of_everything_proves_nothing(variation):
+    """Where the harmless words of the same form are refused too, it is not the words."""
+    varied = trace(CALL, called(CONTROL, refused=True), CALL, called(TRIED, refused=True))
+
+    assert find_variance(variation, trace(CALL, REFUSED), varied) is None
+
+
+def test_a_file_of_the_same_name_is_passed_over():
+    """What hooks do about a file of another name they must do about one of the same."""
+    variation = SameName(1, "a.py", "nested/a.py")
+    noted = asked(told=("Mind the rules.",), changes=(Change(path="workspace/seen", how="content"),))
+    other, same = (trace(CALL, noted, CALL, last, Moved(move=Stop())) for last in (noted, ALLOWED))
+    finding = find_variance(variation, other, same)
+
+    assert finding is not None
+    assert "no word to the agent and no change of a file" in finding.text
+    assert find_variance(variation, other, other) is None
+    assert find_variance(variation, same, other) is None
+
+
+def test_a_failure_of_the_first_fire_only_is_found():
+    """A hook that fails without a word at its first fire and never again stumbles over an empty state."""
+    assert find_first_failure(trace(CALL, SILENT, CALL, ALLOWED)) is not None
+    assert find_first_failure(trace(CALL, SILENT, CALL, SILENT)) is None
+    assert find_first_failure(trace(CALL, SILENT)) is None
+    assert find_first_failure(trace(CALL, FAILED, CALL, ALLOWED)) is None
+
+
+def test_findings_of_one_kind_are_told_once():
+    """Several variations that show the same about one hook make one finding with the first few of them."""
+    found = [
+        find_variance(Unset(name), trace(CALL, ALLOWED), trace(CALL, FAILED)) for name in ("A", "B", "C", "D")
+    ]
+    (joined,) = join_findings(found)
+
+    assert joined.times == 4
+    assert "the variable C" in joined.text
+    assert joined.text.endswith("And 1 more.")
+
+
+def test_every_form_of_a_command_is_there_as_data_and_as_code():
+    """A command of plain words is written down in each way; one with other signs is not given to xargs."""
+    forms = [*wordings("rm -rf build")]
+
+    assert {False, True} == {one.code for one in forms}
+    assert {"xargs"} == {one.form for one in forms} - {one.form for one in wordings("rm -rf 'a b'")}
+
+
+def test_codes_of_pitfalls_are_in_the_catalogue():
+    """Every code that a variation can find is one of the catalogue."""
+    names = {code.name for code in catalogue()}
+
+    assert {name for *_, name in FOUND} | {"TEXT-MATCH", "BASENAME"} <= names
