@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,8 +24,10 @@ _SUPERVISOR = "/execution/supervisor.py"
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Let the Python processes that tests start share what they compile, where none may leave it beside the source.
+    Let the Python processes that tests start share what they compile, also where none may leave it beside the
+    source, and let hooks find the interpreter of the tests first: a wrapper may take longer than the hook.
     """
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = tempfile.TemporaryDirectory(prefix="compiled-")
         os.environ["PYTHONPYCACHEPREFIX"] = folder.name
