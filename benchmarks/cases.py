@@ -65,7 +65,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     """
     Run the same cases with every runner, in turns.
     """
-    cases = 40 if quick else 200
+    cases = 10 if quick else 200
     place = folder / "cases"
     place.mkdir()
     write_guard(place)

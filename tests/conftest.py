@@ -1,5 +1,5 @@
 """
-This module is concerned with what holds for every test: nothing survives it.
+This module is concerned with what holds for every test: nothing survives it, and nothing is compiled twice.
 """
 
 from __future__ import annotations
@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +20,18 @@ _GRACE = 5.0
 _MARK = f"86399.{os.getpid()}"
 # One supervisor may live as long as the run; a keeper, which is its child, may not outlive its test.
 _SUPERVISOR = "/execution/supervisor.py"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """
+    Let the Python processes that tests start share what they compile, also where none may leave it beside the
+    source, and let hooks find the interpreter of the tests first: a wrapper may take longer than the hook.
+    """
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        folder = tempfile.TemporaryDirectory(prefix="compiled-")
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
+        config.add_cleanup(folder.cleanup)
 
 
 def _row(pid: int) -> tuple[int, str, str] | None:

@@ -55,7 +55,6 @@ def loaders(folder: Path, *arguments: str) -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COV"))}
     ours = str(Path(pytest_hookharness.__path__[0]).parent)
     env |= {
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": os.pathsep.join([str(folder), ours]),
         "SPY_REPORT": str(folder / "report.json"),
     }

@@ -18,8 +18,10 @@ from .rows import rows
 
 KNOWN = {profile.id for profile in hosts.known()}
 ROWS = [row for row in rows() if row.host in KNOWN and row.table in REPLAYS]
-QUICK = [row for row in ROWS if row.table != "timeouts"]
-TIMED = [row for row in ROWS if row.table == "timeouts"]
+# Tables of hooks that stay, and for which their host waits.
+WAITING = ("timeouts", "process")
+QUICK = [row for row in ROWS if row.table not in WAITING]
+TIMED = [row for row in ROWS if row.table in WAITING]
 LISTS = sorted((Path(__file__).parent / "unreached").glob("*.yaml"))
 UNREACHED = {host: why for list_ in LISTS for host, why in yaml.safe_load(list_.read_text()).items()}
 
