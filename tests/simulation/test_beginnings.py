@@ -150,12 +150,12 @@ def test_a_branch_of_the_worktree(play):
 
 def test_a_flag_needs_a_host_that_has_one(play):
     """A scenario's flag is an error on a host whose hooks are never told of one."""
-    with pytest.raises(SimulationError, match="flag: openhands@1.58 tells hooks nothing of stop_hook_active"):
+    with pytest.raises(SimulationError, match=r"flag: .* tells hooks nothing of stop_hook_active"):
         play(host="openhands", hooks={"Stop": "true"}, flag="never")
 
 
 def test_a_flag_of_the_scenario(play):
-    """A hook is told the scenario's flag, which is an assumption, and its place decides where a loop recurs."""
+    """A hook is told the flag of the scenario, and a verdict that rests on it says so."""
     hook = {"Stop": "grep -q '\"stop_hook_active\":true' && exit 0; echo again >&2; exit 2"}
 
     assert play(hooks=hook, flag="always").blocks("Stop") == 0
