@@ -17,6 +17,7 @@ from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
+_FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 
@@ -125,6 +126,7 @@ def find_facts(
         setup=scenario.setup,
         worktree=scenario.worktree,
         options=scenario.options,
+        flags=scenario.flags,
     )
 
 
@@ -151,6 +153,8 @@ def _check(
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
         raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")
+    if scenario.flags and not profile.tells(_FLAG):
+        raise SimulationError(f"flag: {profile.id} tells hooks nothing of {_FLAG}; leave the key out")
     if not scenario.worktree:
         return
     if profile.worktrees is None:

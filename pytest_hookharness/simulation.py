@@ -357,7 +357,13 @@ class _Loop:
             notes.append("What git keeps in its store of objects decides nothing.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
-        profile = self.stage.profile
+        profile, flags = self.stage.profile, self.stage.scenario.flags
+        if flags:
+            told = ", ".join(str(flag).lower() for flag in flags)
+            notes.append(
+                f"Assumed by the scenario: stops are told stop_hook_active {told}, over and over, "
+                f"whatever {profile.id} would say."
+            )
         if self.lasso is not None or self.experiments.made:
             limits = (net for net in (profile.steps, profile.stuck) if net is not None)
             notes += [

@@ -1,7 +1,7 @@
 """
 This module is concerned with answers in JSON: finding one in a hook's output, and a way to a value in it.
 
-Middle floor: hosts.
+Middle floor: hosts. Refusals are known in the form of any host, so that one that is not heard is pointed out.
 """
 
 from __future__ import annotations
@@ -11,10 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.configuring import KeyPath
-from pytest_hookharness.hosts.rules.replying import AnswerRules
+from pytest_hookharness.hosts.rules.replying import AnswerRules, Halting
 from pytest_hookharness.model.protocol import Json, Payload
 
 _MARK = "\ufeff"
+_OWN = "hookSpecificOutput"
+# Where one host or another looks for a refusal, and by which words it knows one.
+_REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
+    ("decision",): ("block", "deny"),
+    ("permission",): ("deny",),
+    ("permissionDecision",): ("deny",),
+    (_OWN, "permissionDecision"): ("deny",),
+    (_OWN, "decision"): ("block", "deny"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +92,26 @@ def dig(answer: Json, path: KeyPath) -> Json:
     return answer
 
 
+def find_refusal(answer: Payload) -> str:
+    """
+    The words by which an answer refuses on some host; empty if it does so on none.
+    """
+    said = ((path, dig(answer, path)) for path in _REFUSALS)
+    meant = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in said if word in _REFUSALS[path])
+    return next(meant, "")
+
+
 def keys_of(rules: AnswerRules) -> frozenset[str]:
     """
     The keys by which an answer for the host is known.
     """
     if rules.known:
         return rules.known
-    paths = (*(verdict.path for verdict in rules.verdicts), *rules.context, *rules.person)
-    return frozenset(path[0] for path in paths if path)
+    verdicts = (verdict.path for verdict in rules.verdicts)
+    changes = (*rules.changed_input, *rules.changed_output)
+    paths = (*verdicts, rules.grant, *rules.context, *changes, *rules.person)
+    halting = () if rules.halting is Halting.IGNORED else ("continue",)
+    return frozenset([*(path[0] for path in paths if path), *halting])
 
 
 def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
@@ -103,17 +124,21 @@ def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
         whole = json.loads(text) if text else None
     except (ValueError, RecursionError):
         whole = None
-    if isinstance(whole, dict) and keys & set(whole):
+    if isinstance(whole, dict) and _is_answer(keys, whole):
         return "the answer is not taken for JSON; something invisible is printed before it"
     if isinstance(whole, str) and _holds_answer(keys, whole):
         return "the answer is inside a JSON string"
-    if isinstance(whole, list) and any(isinstance(item, dict) and keys & set(item) for item in whole):
+    if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):
         return "the answer is inside a JSON array"
     if whole is None and _holds_answer(keys, text):
         return "the answer does not begin the output; something else is printed before it"
     if not text and stderr.strip().startswith("{") and _holds_answer(keys, stderr):
         return "the answer is on standard error"
     return None
+
+
+def _is_answer(keys: frozenset[str], value: Payload) -> bool:
+    return bool(keys & set(value) or find_refusal(value))
 
 
 def _holds_answer(keys: frozenset[str], text: str) -> bool:
@@ -127,5 +152,5 @@ def _holds_answer(keys: frozenset[str], text: str) -> bool:
         except (ValueError, RecursionError):
             place = text.find("{", place + 1)
             continue
-        return isinstance(value, dict) and bool(keys & set(value))
+        return isinstance(value, dict) and _is_answer(keys, value)
     return False

@@ -26,6 +26,18 @@ def _gemini_cli() -> Profile:
     return GEMINI_CLI
 
 
+def _gemini_cli_0_30_0() -> Profile:
+    from pytest_hookharness.hosts.gemini_older import GEMINI_CLI_0_30_0  # noqa: PLC0415 - likewise
+
+    return GEMINI_CLI_0_30_0
+
+
+def _gemini_cli_0_26_0() -> Profile:
+    from pytest_hookharness.hosts.gemini_older import GEMINI_CLI_0_26_0  # noqa: PLC0415 - likewise
+
+    return GEMINI_CLI_0_26_0
+
+
 def _openhands() -> Profile:
     from pytest_hookharness.hosts.openhands import OPENHANDS  # noqa: PLC0415 - not until it is asked for
 
@@ -60,6 +72,12 @@ def _cursor() -> Profile:
     from pytest_hookharness.hosts.cursor import CURSOR  # noqa: PLC0415 - not until it is asked for
 
     return CURSOR
+
+
+def _cursor_reported() -> Profile:
+    from pytest_hookharness.hosts.cursor import CURSOR_REPORTED  # noqa: PLC0415 - likewise
+
+    return CURSOR_REPORTED
 
 
 def _copilot_cli() -> Profile:
@@ -97,11 +115,14 @@ _KNOWN: Mapping[str, Callable[[], Profile]] = {
     "claude-code@2.1.329": _claude_code,
     "codex@0.169.0": _codex,
     "gemini-cli@0.61.0": _gemini_cli,
+    "gemini-cli@0.30.0": _gemini_cli_0_30_0,
+    "gemini-cli@0.26.0": _gemini_cli_0_26_0,
     "qwen-code@0.24.4": _qwen_code,
     "qwen-code@0.15.10": _qwen_code_0_15_10,
     "openhands@1.58": _openhands,
     "openhands@pr3183": _openhands_pr3183,
     "cursor@2026-08": _cursor,
+    "cursor@2026-08-reported": _cursor_reported,
     "copilot-cli@1.0.78": _copilot_cli,
     "antigravity@1.1.18": _antigravity,
     "kimi@0.38.0": _kimi,

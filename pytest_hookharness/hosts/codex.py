@@ -155,16 +155,18 @@ WORDING = Wording(
 
 PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     shell=("/bin/bash", "-c"),
+    login_shells=("bash", "zsh"),
     stdio=Stdio.PIPE,
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.GROUP, grace=0.5),
     rules={
         "shell": _observed("hooks run by /bin/bash -c where SHELL is not set"),
-        "other shell": _assumed(
-            "they do so here whatever SHELL says; the host takes that one, by its source as a login shell, "
-            "so that what a profile prints comes before what a hook says"
+        "login shell": _documented(
+            "where SHELL names bash or zsh they run by that as a login shell, so that what a profile prints "
+            "comes before what a hook says"
         ),
+        "other shell": _assumed("any other value of SHELL is as good as none"),
         "stdio": _observed("standard input, output and error are pipes"),
         "session": _observed("the shell of a hook leads a session of its own"),
         "kill": _observed("SIGKILL to the process group; a child in another session lives on"),

@@ -6,6 +6,8 @@ Middle floor: hosts. Its source is closed, and it was not measured.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pytest_hookharness.hosts.cursor_events import ANSWERS, EVENTS, PAPERS, TOOLS, own_words
 from pytest_hookharness.hosts.forms import FLAT, GROUPS, parse_json
 from pytest_hookharness.hosts.profile import (
@@ -18,10 +20,12 @@ from pytest_hookharness.hosts.profile import (
     TranscriptRules,
     Wording,
 )
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.rules.configuring import HandlerKeys, Import
 from pytest_hookharness.hosts.rules.guarding import FlagUse
 from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Basis, Rule
 
 MATCHERS = MatcherRules(
     rule=PAPERS.says(
@@ -167,4 +171,30 @@ CURSOR = Profile(
         rule=PAPERS.open("path and lines of the transcript"),
     ),
     own_words=own_words,
+)
+
+_IMPORTED_GATES = (
+    CodeRule(codes=(0,), answer=(Stream.OUT,), words=(), alone=Alone.REFUSES, rule="silence refuses"),
+    *REPLIES.codes[1:],
+)
+
+# What users saw, which the documents deny: the rule is told as an assumption wherever it counts.
+CURSOR_REPORTED = replace(
+    CURSOR,
+    version="2026-08-reported",
+    events={
+        name: replace(event, foreign_codes=_IMPORTED_GATES) if event.role is Role.BEFORE_TOOL else event
+        for name, event in EVENTS.items()
+    },
+    replies=replace(
+        REPLIES,
+        rules={
+            **REPLIES.rules,
+            "silence refuses": Rule(
+                "before a tool, exit code 0 of a hook of Claude Code's settings refuses if it prints no JSON",
+                Basis.ASSUMED,
+                "reports of users of three collections of hooks, 2026; the documents say otherwise",
+            ),
+        },
+    ),
 )

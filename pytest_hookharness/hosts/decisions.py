@@ -254,6 +254,9 @@ def _because(
     deciding = [reply for reply in ended if reply.ruling is ruling]
     if not deciding and ruling is Ruling.DENY:
         return rules["continuation"]
+    if ruling is Ruling.NONE and any(reply.ruling is Ruling.DENY for reply in ended):
+        # How a refusal is undone belongs to its event.
+        return rule.rule
     if len({reply.ruling for reply in ended}) > 1 and ruling is not Ruling.NONE:
         return rules["precedence"]
     if len(deciding) > 1 and ruling is Ruling.DENY:

@@ -39,6 +39,8 @@ class Facts:
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
         worktree: Name of the worktree that the session is started in; empty for none.
         options: Options that the host was started with, all of them.
+        flags: What hooks of stops are told one after the other, and then from the beginning again, whatever
+            the host would say; empty for what it says.
     """
 
     session_id: str
@@ -55,6 +57,7 @@ class Facts:
     setup: str = ""
     worktree: str = ""
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    flags: tuple[bool, ...] = ()
 
     @property
     def words(self) -> dict[str, str]:
@@ -95,6 +98,7 @@ def facts(
     setup: str = "",
     worktree: str = "",
     options: Mapping[str, bool | int | float | str] | None = None,
+    flags: tuple[bool, ...] = (),
 ) -> Facts:
     """
     The facts of a session; everything that the host makes up follows from the seed.
@@ -116,6 +120,7 @@ def facts(
         setup=setup,
         worktree=worktree,
         options=known,
+        flags=flags,
     )
 
 

@@ -110,10 +110,18 @@ def asks_no_more(rules: GuardRules, setting: Setting, streak: int) -> bool:
     return rules.then is Capped.ASKS_NO_MORE and honoured is not None and streak >= honoured
 
 
-def flag(rules: GuardRules, *, refused: bool) -> bool:
+def flag(rules: GuardRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
     """
     What the hooks of a stop are told of earlier refusals.
+
+    Args:
+        rules: The guard.
+        flags: What they are told instead, one after the other and over again; empty for what the host says.
+        refusals: How many times this stop was refused before.
+        refused: Whether the host still has one of these in mind.
     """
+    if flags:
+        return flags[refusals % len(flags)]
     return rules.flag is FlagUse.ALWAYS or (refused and rules.flag is not FlagUse.NEVER)
 
 

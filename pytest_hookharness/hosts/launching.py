@@ -92,7 +92,7 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
 
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
     if hook.args is None:
-        return (*profile.process.shell, hook.command)
+        return (*_shell(profile, env), hook.command)
     # Without a shell nobody else would fill in the places that the host promises to fill in.
     ends = profile.process.filled
     names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
@@ -103,6 +103,11 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
         return text
 
     return tuple(filled(word) for word in (hook.command, *hook.args))
+
+
+def _shell(profile: Profile, env: Mapping[str, str]) -> tuple[str, ...]:
+    own = env.get("SHELL", "")
+    return (own, "-lc") if posixpath.basename(own) in profile.process.login_shells else profile.process.shell
 
 
 def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:

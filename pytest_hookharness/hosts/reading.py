@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.answers import dig, keys_of
+from pytest_hookharness.hosts.answers import dig, find_refusal, keys_of
 from pytest_hookharness.hosts.events import EventRule, Power
 from pytest_hookharness.hosts.profile import Profile
 from pytest_hookharness.hosts.roles import Role
@@ -104,7 +104,7 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
     reply = _read_ruling(reader, answer, said)
     reply = _add_halt(reader, reply, answer, said)
     reply = _add_texts(reader, reply, answer)
-    return reader.limit(replace(reply, fault=reply.fault or _unknown(rules, answer)))
+    return reader.limit(replace(reply, fault=reply.fault or _unheard(reader, reply, answer)))
 
 
 def _read_empty(reader: Reader) -> Reply:
@@ -113,10 +113,11 @@ def _read_empty(reader: Reader) -> Reply:
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
 
-def _unknown(rules: AnswerRules, answer: Payload) -> str | None:
-    if answer and not keys_of(rules) & set(answer):
+def _unheard(reader: Reader, reply: Reply, answer: Payload) -> str | None:
+    if answer and not keys_of(reader.answers) & set(answer):
         return f"ignored: the host knows none of the keys {', '.join(answer)}"
-    return None
+    refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""
+    return f"ignored: {refusal} is no refusal of {reader.event.name} on this host" if refusal else None
 
 
 def _read_ruling(reader: Reader, answer: Payload, said: Mapping[Stream, str]) -> Reply:

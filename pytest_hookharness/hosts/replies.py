@@ -22,6 +22,8 @@ from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unhe
 
 # What a shell says if it could not run the command.
 _NOT_RUN = (126, 127)
+# By which hooks of most hosts refuse.
+_REFUSAL = 2
 _SILENT = CodeRule()
 
 
@@ -121,13 +123,15 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
-            return _read_valid(reader, rule, answer, stdout, stderr)
+            return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
         if not rule.wins:
             return reader.none("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
         return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
     kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
     fault = f"{kind}: exit code {code}: {_first_line(stderr)}"
+    if code == _REFUSAL and rule.alone is Alone.REFUSES_IF_WORDS:
+        fault = "mangled: exit code 2 without a word"
     if rule.alone is Alone.IGNORED:
         fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
     elif code == 0:
@@ -202,6 +206,13 @@ def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, st
     reasons = (dig(answer, verdict.reason) for verdict in reader.answers.verdicts)
     reason = next((str(reason) for reason in reasons if reason), "")
     return replace(refusal, context=reply.context, reason=reason or refusal.reason)
+
+
+def _note_code(reply: Reply, code: int) -> Reply:
+    heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
+    if code != _REFUSAL or heard:
+        return reply
+    return replace(reply, fault="ignored: exit code 2 refuses nothing beside an answer that does not refuse")
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:

@@ -227,6 +227,7 @@ class Session:
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
+            "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
             **{name: value for name, value in self._counters.items() if self._is_told(name)},
         }
 

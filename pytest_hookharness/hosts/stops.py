@@ -26,7 +26,12 @@ def attempt_stop(session: Session, text: str) -> Session:
 
 
 def _stop(session: Session, text: str) -> Ask:
-    active = guards.flag(session.profile.guard, refused=session.stop_hook_active)
+    active = guards.flag(
+        session.profile.guard,
+        session.facts.flags,
+        session.stops_refused,
+        refused=session.stop_hook_active,
+    )
     values: Payload = {
         "stop_hook_active": active,
         "last_assistant_message": text,

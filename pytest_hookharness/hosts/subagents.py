@@ -46,7 +46,7 @@ def _path(session: Session, call: Call) -> str:
 
 
 def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
-    named = _name(call, move)
+    named, before = _name(call, move), session.subagent_streak
     task = {
         "id": call.agent_id,
         "type": "subagent",
@@ -56,9 +56,9 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
     }
     values: dict[str, Json] = {
         **named,
-        "stop_hook_active": guards.flag(session.profile.guard, refused=active),
-        "stops_refused": session.subagent_streak,
-        "stops_asked": session.subagent_streak + 1,
+        "stop_hook_active": guards.flag(session.profile.guard, session.facts.flags, before, refused=active),
+        "stops_refused": before,
+        "stops_asked": before + 1,
         "agent_transcript_path": _path(session, call),
         "last_assistant_message": move.text,
         "background_tasks": [task],

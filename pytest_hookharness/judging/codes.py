@@ -134,7 +134,7 @@ OPTION_IGNORED = Code(
 DIVERGE = Code(
     "HH018",
     "DIVERGE",
-    "One scenario came to different verdicts on different hosts.",
+    "One scenario came to different verdicts on different hosts, or to other refusals.",
     "A hook that is right on one host loops, or guards nothing, on another.",
     "See the fact that parts them, and use only what all the hosts understand that the hook is meant for.",
 )

@@ -30,7 +30,7 @@ from pytest_hookharness.model.processes import (
     Signaled,
     TimedOut,
 )
-from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.protocol import Rule, Ruling
 from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
@@ -78,8 +78,8 @@ def find(
         configured: The events for which hooks are configured; ``None`` if that is not known.
         expect: What the scenario promises; some findings are promises that only hooks can break.
     """
-    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
-    seen += _advice(trace)
+    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_undone(trace)]
+    seen += [*_states(trace, flaky=flaky), *_advice(trace)]
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     seen += find_lost_effects(trace, expect.effects)
@@ -187,6 +187,17 @@ def _advice(trace: Trace) -> Iterator[Finding]:
         yield _finding(_Sight(codes.EMPTY_ADVICE, text), found.turn, found.hook)
 
 
+def _undone(trace: Trace) -> Iterator[Finding]:
+    for step, hooked in trace.hooked():
+        decision = hooked.decision
+        if decision.halt is not None or decision.ruling is Ruling.DENY:
+            continue
+        lost = [fire.hook.command for fire in hooked.fires if fire.reply.ruling is Ruling.DENY]
+        if lost:
+            text = f"{hooked.event}: a refusal was undone by what was said beside it."
+            yield _finding(_Sight(codes.MANGLED, text, decision.rule), step.turn, ", ".join(lost))
+
+
 def _refusers(hooked: Hooked) -> str:
     return ", ".join(fire.hook.command for fire in _refusing(hooked))
 
@@ -253,7 +264,8 @@ def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
         case TimedOut() as cut:
             limit = "the host's limit" if cut.by is Cut.LIMIT else "our patience; assumed: never ends"
             deaf = ", and it ignored the first signal" if cut.ignored_term else ""
-            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_doing(cut)}."
+            late = ", too late for what it had printed" if run.stdout.data.strip() else ""
+            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{late}{_doing(cut)}."
             yield _Sight(codes.HUNG_FIRE, text, rule)
         case HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"

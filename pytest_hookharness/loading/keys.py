@@ -141,6 +141,16 @@ HOSTS = Either(
         Many(noun="a list of hosts", item=HOST, at_least=1, unique=True),
     )
 )
+FLAG = Either(
+    shapes=(
+        Choice(
+            noun="a word or list for the flag",
+            words=("never", "always"),
+            read=lambda word: (word == "always",),
+        ),
+        Many(noun="a list of true and false", item=Switch(), at_least=1),
+    )
+)
 NAME = Text(
     noun="a name of letters, digits, -, _ and .",
     pattern=patterns.NAME,
@@ -185,6 +195,12 @@ COMMON = (
         ),
         doc="Options that the host is started with, by its own names.",
         merges=True,
+    ),
+    Key(
+        name="flag",
+        field="flags",
+        shape=FLAG,
+        doc="When hooks of stops are told that stop_hook_active is true, whatever the host would say.",
     ),
     Key(
         name="hooks",

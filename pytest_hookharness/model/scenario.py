@@ -240,6 +240,8 @@ class Scenario:
         worktree: Name of the worktree that the session is started in; empty for none.
         setup: What the session sets up before it starts, ``init`` or ``maintenance``; empty for nothing.
         options: Options that the host is started with, by its own names.
+        flags: What hooks of stops are told as stop_hook_active, one after the other and over again; empty for
+            what the host says.
         hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
@@ -282,6 +284,7 @@ class Scenario:
     worktree: str = ""
     setup: Literal["", "init", "maintenance"] = ""
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    flags: tuple[bool, ...] = ()
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()

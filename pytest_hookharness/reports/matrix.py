@@ -12,10 +12,11 @@ from itertools import zip_longest
 
 from pytest_hookharness.reports.plain import fit, plain
 from pytest_hookharness.reports.table import Row
-from pytest_hookharness.reports.ways import Turn, Way
+from pytest_hookharness.reports.ways import REFUSED, Turn, Way
 
 _GAP = "  "
 _LONGEST = 400
+_NOTE = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +53,39 @@ class Run:
         """
         return str(self.row["verdict"])
 
+    @property
+    def result(self) -> str:
+        """
+        The verdict; of a session that ended by itself also in how many turns something was refused.
+
+        A guard that is not heard ends well: only that number tells it from one that is.
+        """
+        refused = sum(turn["came"] == REFUSED for turn in self.way[:-1])
+        return f"{self.verdict}, {refused} refused" if self.verdict == "terminated" else self.verdict
+
 
 def render(runs: Sequence[Run], *, width: int = 100) -> str:
     """
-    The verdicts of every scenario that was played on several hosts, and what parts those hosts.
+    The results of every scenario that was played on several hosts, and what parts those hosts.
 
-    Empty if none was.
+    Empty if none was. Scenarios whose hosts agree are only counted, unless there is no other.
     """
     scenarios = _several(runs)
     if not scenarios:
         return ""
-    hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
-    return "\n".join([*_grid(scenarios, hosts, width), *_all_parted(scenarios)])
+    parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
+    shown = parted or scenarios
+    hosts = list(dict.fromkeys(run.host for among in shown.values() for run in among))
+    agreed = len(scenarios) - len(shown)
+    rest = [f"{agreed} more came to the same on all of their hosts"] if agreed else []
+    return "\n".join([*_grid(shown, hosts, width), *rest, *_all_parted(parted)])
+
+
+def _by_result(among: Sequence[Run]) -> Mapping[str, list[Run]]:
+    groups: dict[str, list[Run]] = {}
+    for run in among:
+        groups.setdefault(run.result, []).append(run)
+    return groups
 
 
 def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
@@ -75,27 +97,32 @@ def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
 
 def _grid(scenarios: Mapping[str, list[Run]], hosts: Sequence[str], width: int) -> Iterator[str]:
     first = max(len("scenario"), *(len(plain(name, 60)) for name in scenarios))
-    columns = [max(len(plain(host, 30)), len("terminated")) for host in hosts]
+    cells = {name: _cells(among) for name, among in scenarios.items()}
+    columns = [
+        max(len(plain(host, 30)), *(len(among.get(host, "")) for among in cells.values())) for host in hosts
+    ]
     yield _line("scenario", [plain(host, 30) for host in hosts], first, columns, width)
-    for name, among in scenarios.items():
-        verdicts = {run.host: run.verdict for run in among}
-        cells = [verdicts.get(host, "-") for host in hosts]
-        yield _line(plain(name, 60), cells, first, columns, width)
+    for name, among in cells.items():
+        yield _line(plain(name, 60), [among.get(host, "-") for host in hosts], first, columns, width)
+
+
+def _cells(among: Sequence[Run]) -> Mapping[str, str]:
+    """
+    What is shown for each host: no more than the verdict if that tells all results apart.
+    """
+    enough = len({run.verdict for run in among}) == len(_by_result(among))
+    return {run.host: run.verdict if enough else run.result for run in among}
 
 
 def _line(name: str, cells: Sequence[str], first: int, columns: Sequence[int], width: int) -> str:
     padded = [name.ljust(first), *(cell.ljust(size) for cell, size in zip(cells, columns, strict=True))]
-    return fit(_GAP.join(padded).rstrip(), max(width, first + 20))
+    return fit(_GAP.join(padded).rstrip(), max(width, first + 20)).rstrip()
 
 
 def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
     for name, among in scenarios.items():
-        groups: dict[str, list[Run]] = {}
-        for run in among:
-            groups.setdefault(run.verdict, []).append(run)
-        if len(groups) == 1:
-            continue
-        words = (f"{verdict} on {_hosts(runs)}" for verdict, runs in groups.items())
+        groups, cells = _by_result(among), _cells(among)
+        words = (f"{cells[runs[0].host]} on {_hosts(runs)}" for runs in groups.values())
         listed = "; ".join(words)
         yield f"HH018 DIVERGE  {plain(name, 60)}: {listed}"
         base, *others = groups.values()
@@ -122,7 +149,8 @@ def _told(run: Run, turn: Turn | None) -> str:
     host = plain(run.host, 30)
     if turn is None:
         return f"{host}: the run was over before that ({run.verdict})"
-    where = f"in turn {turn['turn']} {turn['came']}" if turn["turn"] else str(turn["came"])
+    noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
+    where = f"in turn {turn['turn']} {turn['came']}{noted}" if turn["turn"] else f"{turn['came']}{noted}"
     if not turn["fact"]:
         return f"{host}: {where}"
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"

@@ -19,6 +19,7 @@ Turn: TypeAlias = Mapping[str, str | int]
 Way: TypeAlias = Sequence[Turn]
 
 _MOST_TURNS = 60
+REFUSED = "refused"
 _LET = "let go on"
 
 
@@ -34,14 +35,33 @@ def way(outcome: Outcome) -> list[dict[str, str | int]]:
 
 
 def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
-    decided = [step.exchange.decision for step in steps if isinstance(step.exchange, Hooked)]
+    asked = [step.exchange for step in steps if isinstance(step.exchange, Hooked)]
     # What held the agent up counts; of several such decisions the last one ended the turn.
-    words = [(_word(decision), decision) for decision in decided]
+    words = [(_word(hooked.decision), hooked) for hooked in asked]
     telling = [pair for pair in words if pair[0] != _LET] or words[-1:]
     if not telling:
         return {"turn": number, "came": "no hook was asked", **_fact(None)}
-    came, decision = telling[-1]
-    return {"turn": number, "came": came, "event": decision.event, **_fact(decision.rule)}
+    came, hooked = telling[-1]
+    noted = _note(hooked) if came == _LET else ""
+    return {
+        "turn": number,
+        "came": came,
+        "event": hooked.event,
+        "noted": noted,
+        **_fact(_deciding(hooked, noted)),
+    }
+
+
+def _note(hooked: Hooked) -> str:
+    """
+    What the host could not use of what the hooks said.
+    """
+    return next((fire.reply.fault for fire in hooked.fires if fire.reply.fault), "")
+
+
+def _deciding(hooked: Hooked, noted: str) -> Rule:
+    faulty = (fire.reply.rule for fire in hooked.fires if fire.reply.fault == noted)
+    return next(faulty, hooked.decision.rule) if noted else hooked.decision.rule
 
 
 def _word(decision: Decision) -> str:
@@ -49,7 +69,7 @@ def _word(decision: Decision) -> str:
         return "refusal overridden"
     if decision.halt is not None:
         return "halted"
-    return "refused" if decision.refused else _LET
+    return REFUSED if decision.refused else _LET
 
 
 def _last_rule(outcome: Outcome) -> Rule | None:

@@ -25,11 +25,14 @@ REFUSED = {
     "claude-code@2.1.329": (BLOCK, (9, "capped"), (9, "capped")),
     "codex@0.169.0": (BLOCK, ENDLESS, ENDLESS),
     "gemini-cli@0.61.0": (BLOCK, ENDLESS, ENDLESS),
+    "gemini-cli@0.30.0": (BLOCK, ENDLESS, ENDLESS),
+    "gemini-cli@0.26.0": (BLOCK, (1, "capped"), (1, "capped")),
     "qwen-code@0.24.4": (BLOCK, (8, "capped"), (8, "capped")),
     "qwen-code@0.15.10": (BLOCK, (100, "capped"), (100, "capped")),
     "openhands@1.58": (DENY, ENDLESS, ENDLESS),
     "openhands@pr3183": (DENY, (5, "capped"), (5, "capped")),
     "cursor@2026-08": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),
+    "cursor@2026-08-reported": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),
     "copilot-cli@1.0.78": (BLOCK, (9, "capped"), (1, "stopped")),
     "antigravity@1.1.18": ({"decision": "continue", "reason": "not yet"}, (11, "capped"), (1, "stopped")),
     "kimi@0.38.0": (
@@ -335,6 +338,24 @@ def test_a_stop_hook_of_claude_code_under_cursor(play, ended, code, answer):
 def test_answers_of_claude_code_under_cursor(ended, event, answer):
     """A hook of Claude Code's settings may answer in its own form and in Cursor's."""
     assert read(ended, "cursor", event, 0, answer, foreign=True).ruling is Ruling.DENY
+
+
+@pytest.mark.parametrize(
+    "name, out, foreign, ruling",
+    [
+        ("cursor@2026-08-reported", "", True, Ruling.DENY),
+        ("cursor@2026-08-reported", "all is well", True, Ruling.DENY),
+        ("cursor@2026-08-reported", "{}", True, Ruling.NONE),
+        ("cursor@2026-08-reported", "", False, Ruling.NONE),
+        ("cursor", "", True, Ruling.NONE),
+    ],
+)
+def test_a_silent_allow_under_cursor(ended, name, out, foreign, ruling):
+    """As users saw it, an imported hook refuses a call unless it prints JSON; as documented it does not."""
+    profile = hosts.find(name)
+    hook = Hook(event="preToolUse", command="x", foreign=foreign)
+
+    assert hosts.read_reply(profile, hook, "preToolUse", ended(0, out)).ruling is ruling
 
 
 def test_events_for_one_tool_after_those_for_all(play, ended):

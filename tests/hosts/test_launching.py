@@ -45,6 +45,24 @@ def test_another_process_group_is_said_to_be_one(profile):
     assert "group" not in rules or rules["group"].basis is Basis.ASSUMED
 
 
+@pytest.mark.parametrize(
+    "shell, argv",
+    [
+        ("/bin/bash", ("/bin/bash", "-lc")),
+        ("/usr/bin/zsh", ("/usr/bin/zsh", "-lc")),
+        ("/bin/sh", ("/bin/bash", "-c")),
+        ("", ("/bin/bash", "-c")),
+    ],
+)
+def test_a_login_shell(shell, argv):
+    """Codex takes the person's own bash or zsh as a login shell, and else a plain one."""
+    codex, hook = hosts.find("codex"), Hook(event="Stop", command="./x")
+    facts = hosts.facts(codex, workspace="/project", home="/home/dev", tmp="/tmp")
+    payload = hosts.payload_for(codex, "Stop", facts)
+
+    assert hosts.launch(codex, hook, payload, facts, {"SHELL": shell}, 10.0).argv == (*argv, "./x")
+
+
 def test_input_is_compact_json_and_a_newline(launch):
     """Standard input is one line of compact JSON."""
     data = launch(Hook(event="Stop", command="x")).stdin.data

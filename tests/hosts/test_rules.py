@@ -367,6 +367,29 @@ def test_the_flag(play, profile, use, flags):
     assert play({"Stop": "./x"}, acts, always(BLOCK), profile=kind).flags() == flags
 
 
+@pytest.mark.parametrize(
+    "told, flags",
+    [
+        ((False,), [False, False, False, False]),
+        ((True,), [True, True, True, True]),
+        ((False, True, False), [False, True, False, False]),
+    ],
+)
+def test_a_flag_of_the_scenario(play, told, flags):
+    """What a scenario says about the flag is told in turn, whatever the host would say."""
+    acts = [GO, DONE, DONE, DONE, DONE]
+
+    assert play({"Stop": "./x"}, acts, always(BLOCK), flags=told).flags() == flags
+
+
+def test_the_place_among_the_flags_can_be_seen(play):
+    """Two stops at different places of the scenario's flags leave different states."""
+    seen = play({"Stop": "./x"}, [GO, DONE, DONE, DONE], always(BLOCK), flags=(False, True)).sessions
+    places = [session.visible["place among the flags"] for session in seen]
+
+    assert {0, 1} == set(places)
+
+
 def test_a_limit_of_moves(play, profile):
     """A run ends at its last move, and a stop that is that move asks no hook."""
     kind = replace(profile, steps=StepRules(most=3, option="moves", status="finished", rule=KNOWN))

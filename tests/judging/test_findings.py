@@ -74,6 +74,18 @@ def names(seen: Trace) -> list[str]:
     return [finding.name for finding in find(seen)]
 
 
+def test_an_undone_refusal_is_found() -> None:
+    """
+    A refusal that other words undid is a finding, and one that holds or ends with the turn is none.
+    """
+    lost = fire(ruling=Ruling.DENY)
+    halted = Decision(event="Stop", ruling=Ruling.NONE, refused=False, halt="enough", rule=RULE)
+
+    assert names(trace(hooked(lost, fire()))) == ["MANGLED"]
+    assert names(trace(hooked(lost, refused=True, reasons=("no",)))) == []
+    assert names(trace(Hooked(event="Stop", fires=(lost,), decision=halted))) == []
+
+
 def test_a_clean_trace_has_no_findings() -> None:
     """
     Hooks that end, answer and refuse with a reason give no finding.

@@ -82,6 +82,12 @@ YAML = [
         N + "turns: " + "9" * 5000 + "\n",
         ['2:8 turns: "' + "9" * 57 + '..." is too large for a number'],
     ),
+    (
+        "odd flag",
+        N + "flag: sometimes\n",
+        ['2:7 flag: "sometimes" is not a word or list for the flag; allowed: never, always'],
+    ),
+    ("no flags", N + "flag: []\n", ["2:7 flag: "]),
     ("infinity", N + "patience: .inf\n", ['2:11 patience: ".inf" is not a number that JSON can carry']),
     ("unknown directive", "%YAML 9.0\n---\nname: a\n", ["1:1: not YAML: found incompatible YAML document"]),
 ]

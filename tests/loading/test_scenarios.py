@@ -105,6 +105,17 @@ patience: 250ms
     assert (scenario.cover, scenario.patience) == (("/opt/state",), 0.25)
 
 
+@pytest.mark.parametrize(
+    "written, flags",
+    [("never", (False,)), ("always", (True,)), ("[false, true, false]", (False, True, False))],
+)
+def test_flags(written, flags):
+    """The flag of stops is set never, always or by a list."""
+    (scenario,) = loading.loads(f"name: a\nflag: {written}\n", Path("x"))
+
+    assert scenario.flags == flags
+
+
 ACTS = [
     ("prompt: hi", moves.Prompt(text="hi")),
     ("prompt: {text: hi}", moves.Prompt(text="hi")),

@@ -70,6 +70,25 @@ def test_hosts_that_agree_are_not_parted():
     assert "DIVERGE" not in render([run("a@1", "livelock", REFUSED), run("b@2", "livelock")])
 
 
+def test_a_guard_that_one_host_does_not_hear_parts_it_from_others():
+    """Sessions that end alike differ if something was refused on one host alone, for what is noted there."""
+    unheard = {**turn(1, "let go on", "the word deny refuses"), "noted": "ignored: block is no refusal"}
+    text = render([run("a@1", "terminated", REFUSED), run("b@2", "terminated", unheard)])
+
+    assert "DIVERGE  loop: terminated, 1 refused on a@1; terminated, 0 refused on b@2" in text
+    assert "b@2: in turn 1 let go on (ignored: block is no refusal), for the word deny refuses" in text
+
+
+def test_scenarios_whose_hosts_agree_are_counted():
+    """Beside scenarios whose hosts differ, the others are only counted."""
+    agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
+    text = render([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
+
+    assert "2 more came to the same on all of their hosts" in text
+    assert "x " not in text
+    assert "hung" in render(agreeing)
+
+
 def test_one_host_is_no_comparison():
     """Nothing is printed if no scenario was played on two hosts."""
     assert render([run("a@1", "livelock"), run("b@2", "livelock", scenario="other")]) == ""

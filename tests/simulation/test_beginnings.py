@@ -148,6 +148,24 @@ def test_a_branch_of_the_worktree(play):
     assert outcome.fires("PostToolUseFailure") == 0
 
 
+def test_a_flag_needs_a_host_that_has_one(play):
+    """A scenario's flag is an error on a host whose hooks are never told of one."""
+    with pytest.raises(SimulationError, match=r"flag: .* tells hooks nothing of stop_hook_active"):
+        play(host="openhands", hooks={"Stop": "true"}, flag="never")
+
+
+def test_a_flag_of_the_scenario(play):
+    """A hook is told the flag of the scenario, and a verdict that rests on it says so."""
+    hook = {"Stop": "grep -q '\"stop_hook_active\":true' && exit 0; echo again >&2; exit 2"}
+
+    assert play(hooks=hook, flag="always").blocks("Stop") == 0
+    assert play(hooks=hook, flag=[False, False, True]).blocks("Stop") == 2
+    outcome = play(hooks=hook, flag="never")
+
+    assert outcome.livelock
+    assert any("stop_hook_active false" in assumption for assumption in outcome.assumptions)
+
+
 def test_a_worktree_needs_a_repository_or_a_hook(play):
     """Without a hook and without a repository the scenario is an error that says what to add."""
     with pytest.raises(SimulationError, match="git: true"):

@@ -20,6 +20,7 @@ class ProcessRules:
 
     Attributes:
         shell: What a command line is given to.
+        login_shells: Names of shells of which the one in SHELL is taken instead, as a login shell.
         stdio: What the standard streams are.
         newline: Whether a newline follows the JSON.
         own_session: Whether the host starts it in a session of its own; if not, ``group`` says how far the
@@ -43,6 +44,7 @@ class ProcessRules:
     """
 
     shell: tuple[str, ...] = ("/bin/sh", "-c")
+    login_shells: tuple[str, ...] = ()
     stdio: Stdio = Stdio.PIPE
     newline: bool = False
     own_session: bool = False
