@@ -104,7 +104,7 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
     reply = _read_ruling(reader, answer, said)
     reply = _add_halt(reader, reply, answer, said)
     reply = _add_texts(reader, reply, answer)
-    return reader.limit(replace(reply, fault=reply.fault or _unheard(reader, reply, answer)))
+    return reader.limit(replace(reply, fault=reply.fault or _useless(reader, reply, answer)))
 
 
 def _read_empty(reader: Reader) -> Reply:
@@ -113,7 +113,7 @@ def _read_empty(reader: Reader) -> Reply:
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
 
-def _unheard(reader: Reader, reply: Reply, answer: Payload) -> str | None:
+def _useless(reader: Reader, reply: Reply, answer: Payload) -> str | None:
     if answer and not keys_of(reader.answers) & set(answer):
         return f"ignored: the host knows none of the keys {', '.join(answer)}"
     refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""

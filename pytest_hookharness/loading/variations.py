@@ -45,8 +45,8 @@ def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
     """
     Kinds with the names that they are about.
     """
-    pairs = ((kind, names[kind]) for kind in KINDS if kind in names)
-    return tuple(Wish(kind, given) for kind, given in pairs)
+    pairs = ((kind, names.get(kind)) for kind in KINDS)
+    return tuple(Wish(kind, given) for kind, given in pairs if given is not None)
 
 
 def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:
