@@ -24,7 +24,7 @@ _SUPERVISOR = "/execution/supervisor.py"
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Let the Python processes that tests start share what they compile, and let hooks find the interpreter first.
+    Let Python processes of tests share what they compile, and let hooks find the interpreter first.
 
     A wrapper of the interpreter, as some tools put on the PATH, may take longer than the hook.
     """

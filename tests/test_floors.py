@@ -70,44 +70,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
-    "simulation": LOOP
-    | {"settings", "stage", "references", "drives", "loop", "variations", "plans"},
-    "siblings",
-        "crowds",
-        "conditions",
-        "alterations",
-        "plans",
-        "variations",
-    }
-)
-INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
-
-# What each part may import, besides itself. A part that is not here has no floor yet.
-MAY_IMPORT: Mapping[str, frozenset[str]] = {
-    "model": frozenset(),
-    "imports": frozenset(),
-    **dict.fromkeys(ROOMS, frozenset({"model"})),
-    "settings": frozenset({"model"}),
-    "firing": frozenset({"model", "settings"}),
-    "conditions": frozenset({"model", "hosts", "settings"}),
-    "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
-    "stage": LOOP | {"settings", "firing", "opening", "conditions"},
-    "asking": frozenset({"model", "hosts", "firing", "stage"}),
-    "references": frozenset({"model", "hosts", "settings"}),
-    "playing": LOOP | {"settings", "firing", "stage"},
-    "rehearsal": LOOP | {"settings", "stage", "playing"},
-    "history": LOOP | {"playing"},
-    "sources": frozenset({"model", "hosts", "stage"}),
-    "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
-    "experiments": LOOP | {"playing", "history", "sources", "probing"},
-    "drives": frozenset({"model", "judging", "history", "rehearsal"}),
-    "alterations": frozenset({"model", "hosts", "judging"}),
-    "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
-    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
-    "simulation": LOOP
-    | {"variations", "plans"}
-    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    "simulation": LOOP | {"settings", "stage", "references", "drives", "loop", "variations", "plans"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
