@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cases
 import fires
+import hosts
 import unused
 import verdicts
 import workspaces
@@ -26,6 +27,7 @@ TABLES = {
     "verdicts": verdicts.table,
     "cases": cases.table,
     "workspaces": workspaces.table,
+    "hosts": hosts.table,
 }
 
 
