@@ -58,14 +58,21 @@ class Siblings:
         self._pool: ThreadPoolExecutor | None = None
         self._seats: Seats | None = None
 
+    def knows(self, scenario: Scenario) -> bool:
+        """
+        Whether a simulation was begun that nobody has asked for yet.
+        """
+        return any(each.scenario is scenario for each in self._siblings)
+
     def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
         """
-        Start playing; whoever comes first in the list is the first to have a seat.
+        Start playing those that are not under way; the first in the list is the first to have a seat.
         """
         if self._pool is None or self._seats is None:
             self._pool = ThreadPoolExecutor(max_workers=_MOST, thread_name_prefix="hook-sibling")
             self._seats = Seats(_processors())
-        for place, scenario in enumerate(scenarios, 1):
+        fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
+        for place, scenario in enumerate(fresh, 1):
             # In a folder of its own, so that no name of a workspace depends on who comes first.
             future = self._pool.submit(self._run, scenario, base / str(place), self._seats.seat())
             self._siblings.append(_Sibling(scenario, future))
