@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import cases
+import detectors
 import fires
 import hosts
 import unused
@@ -28,6 +29,7 @@ TABLES = {
     "cases": cases.table,
     "workspaces": workspaces.table,
     "hosts": hosts.table,
+    "detectors": detectors.table,
 }
 
 
