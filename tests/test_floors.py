@@ -16,37 +16,8 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset(
-    {
-        "settings",
-        "firing",
-        "opening",
-        "stage",
-        "playing",
-        "references",
-        "rehearsal",
-        "history",
-        "sources",
-        "probing",
-        "experiments",
-        "drives",
-        "loop",
-        "simulation",
-        "exploration",
-        "analysis",
-        "asking",
-        "siblings",
-        "crowds",
-        "conditions",
-        "alterations",
-        "plans",
-        "variations",
-    }
-)
-INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
-
-# What each part may import, besides itself. A part that is not here has no floor yet.
-MAY_IMPORT: Mapping[str, frozenset[str]] = {
+# What each part below the doors may import, besides itself. A part that is in no table has no floor yet.
+BELOW: Mapping[str, frozenset[str]] = {
     "model": frozenset(),
     "imports": frozenset(),
     **dict.fromkeys(ROOMS, frozenset({"model"})),
@@ -74,8 +45,13 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
-    "guard": frozenset({"model", "judging"}),
+}
+UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
+INSIDE = frozenset(BELOW)
+MAY_IMPORT: Mapping[str, frozenset[str]] = {
+    **BELOW,
     "harness": INSIDE,
+    "guard": frozenset({"model", "judging"}),
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},
     "summary": frozenset({"model", "reports", "bench"}),
