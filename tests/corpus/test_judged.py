@@ -59,7 +59,7 @@ def judged(harness, command, *, agent="idle", reach=(), **keys):
 
 
 def agrees(harness, name, turns):
-    """Whether the verdict on a hook of the corpus is its label, as far as it can be seen within some turns."""
+    """Whether the verdict on a hook of the corpus is its label, as far as some turns can show it."""
     script_of(name)
     label = KNOWN[name]
     outcome = judged(harness, str(HOOKS / name), agent=label["agent"], reach=[str(HOOKS)], turns=turns)
