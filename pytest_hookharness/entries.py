@@ -37,7 +37,7 @@ def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str
     return entry(outcome, around)
 
 
-def make_folder(config: pytest.Config) -> None:
+def make_folder(config: pytest.Config, named: str) -> None:
     """
     Make the folder of ``--hook-entry-dir``, and name it in full.
 
@@ -46,7 +46,7 @@ def make_folder(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: It cannot be made.
     """
-    folder = config.invocation_params.dir / config.getoption("--hook-entry-dir")
+    folder = config.invocation_params.dir / named
     config.option.hook_entry_dir = str(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -110,14 +110,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
-    if config.getoption("--hook-entry-dir") is not None:
+    if (named := config.getoption("--hook-entry-dir")) is not None:
         from pytest_hookharness import entries
 
-        entries.make_folder(config)
+        entries.make_folder(config, named)
     if not _alone(config):
         return
-    named = config.getini("hook_scenario_paths")
-    folders = [config.rootpath / name for name in named]
+    folder_names = config.getini("hook_scenario_paths")
+    folders = [config.rootpath / name for name in folder_names]
     found = [str(folder) for folder in folders if folder.exists()]
     if not found:
         raise pytest.UsageError(
