@@ -110,14 +110,14 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
-    if (named := config.getoption("--hook-entry-dir")) is not None:
+    if (entry_dir := config.getoption("--hook-entry-dir")) is not None:
         from pytest_hookharness import entries
 
-        entries.make_folder(config, named)
+        entries.make_folder(config, entry_dir)
     if not _alone(config):
         return
-    folder_names = config.getini("hook_scenario_paths")
-    folders = [config.rootpath / name for name in folder_names]
+    named = config.getini("hook_scenario_paths")
+    folders = [config.rootpath / name for name in named]
     found = [str(folder) for folder in folders if folder.exists()]
     if not found:
         raise pytest.UsageError(
