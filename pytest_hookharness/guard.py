@@ -2,9 +2,9 @@
 This module is concerned with the loop guard: the detectors as a hook of Claude Code.
 
 Top floor: a door that is opened at every tool call, so that it imports little. It is configured for
-PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop, and keeps what it knows of a session in
-a file below ``--state``. If it cannot do its work it says so on standard error and refuses nothing: it guards
-against waste, not against harm.
+PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop, and keeps what it knows of a
+session in a file below ``--state``. If it cannot do its work it says so on standard error and refuses
+nothing: it guards against waste, not against harm.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def test_every_form_is_read(records, form, tool):
 def test_records_of_nobody():
     """Records without a known form are an error that says which forms there are."""
     with pytest.raises(histories.UnknownForm, match=r"first 2 records .* Codex"):
-        gather({"a": 1}, [2])
+        gather({"kind": []}, [2])
 
 
 def test_results_without_calls_are_counted():
@@ -180,6 +180,7 @@ def test_outputs_of_codex(output, text, outcome):
         {"type": "user", "message": {"content": {"type": "tool_result"}}},
         {"type": "response_item", "payload": {"type": "function_call", "arguments": 7, "name": []}},
         {"kind": "ObservationEvent", "source": 3, "observation": [], "tool_call_id": {}},
+        {"kind": "ActionEvent", "source": [], "action": 3, "tool_name": {}},
         {"source": "agent", "action": "run", "args": 7, "id": []},
         {"source": "agent", "observation": "run", "cause": {}, "extras": {"metadata": 3}},
     ],
