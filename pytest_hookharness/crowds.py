@@ -21,7 +21,7 @@ from pytest_hookharness.rehearsal import Rehearsal
 from pytest_hookharness.stage import Stage
 
 # Rounds one after the other that must agree, and most rounds side by side until something is lost.
-_ALONE, _MOST_ROUNDS = 2, 12
+_ALONE, _MOST_ROUNDS = 2, 6
 # A round is fired twice: also on what the first time has left.
 _WAVES = 2
 _SHOWN = 3

@@ -43,7 +43,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
-    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
+    "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "simulation": LOOP
     | {"variations", "plans"}
