@@ -187,7 +187,7 @@ exit 0
 @pytest.mark.slow
 @pytest.mark.parametrize("hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, [])])
 def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
-    """Fires side by side lose counts that are read, changed and written back, and no lines that are appended."""
+    """Fires side by side lose counts that are read and written back, and no lines that are appended."""
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
     assert found == names(vary(hook, "wide", agent=agent))
