@@ -212,28 +212,31 @@ def _variables(clues: Clues) -> tuple[str, ...]:
     return tuple(sorted(clues.words & clues.environment.keys() - _NEEDED))
 
 
-def _harmed(wish: Wish, outcome: Outcome) -> Iterator[Variation | str]:
-    paths = [change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes]
-    written = list(dict.fromkeys(path for path in paths if _is_inside(path)))
-    if not written and not wish.names:
-        yield "no hook wrote a file of the workspace"
-    yield from (f"{path}, outside of the workspace" for path in dict.fromkeys(paths) if not _is_inside(path))
-    names = wish.names or [path.removeprefix("workspace/") for path in written]
-    for name in names if wish.names else names[:_MOST_FILES]:
+def _harmed(wish: Wish, outcome: Outcome) -> Iterator[Replayed | str]:
+    changed = dict.fromkeys(change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes)
+    files = {path: turn for path in changed if (turn := _present_after(path, outcome.trace)) is not None}
+    inside = [path.removeprefix("workspace/") for path in files if _is_inside(path)]
+    outside = [path for path in files if not path.startswith("workspace/")]
+    if not inside and not wish.names:
+        yield "no hook wrote a file of the workspace that was there before the last turn"
+    if outside and not wish.names:
+        yield f"what is outside of the workspace, such as {outside[0]}"
+    for name in wish.names or inside[:_MOST_FILES]:
         turn = _present_after(f"workspace/{name}", outcome.trace)
         if turn is None:
             yield f"{name}, which was not there before the last turn"
         else:
             yield from (StateFile(name, how, turn) for how in _HARMS)
     if not wish.names:
-        yield from (f"{name}, one of many" for name in names[_MOST_FILES:])
+        yield from (f"{name}, one of many" for name in inside[_MOST_FILES:])
 
 
 def _present_after(path: str, trace: Trace) -> int | None:
     """
     The first turn after which a file is there, if another follows.
     """
-    there = (turn for turn in sorted(trace.states) if path in trace.states[turn].files)
+    entries = {turn: state.files.get(path) for turn, state in sorted(trace.states.items())}
+    there = (turn for turn, entry in entries.items() if entry is not None and entry.kind == "file")
     turn = next(there, trace.turns)
     return turn if turn < trace.turns else None
 

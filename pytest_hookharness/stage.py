@@ -179,7 +179,7 @@ class Stage:
         Raises:
             SimulationError: A hook is no command and the scenario has no answer for it.
         """
-        if self.scenario.company:
+        if conditions.has_company(self.scenario, self.profile.events[hooks[0].event], payload):
             with self._as_another(payload) as other:
                 self._fire(hooks, other, budget)
         return self._fire(hooks, payload, budget)

@@ -112,7 +112,7 @@ def test_state_is_harmed_once_it_is_there_and_before_the_end():
     variations, notes = plan(played("state", *early), Clues())
 
     assert {StateFile(".n", how, 1) for how in ("empty", "garbage", "truncate", "delete")} == {*variations}
-    assert ["Not tried (state): home/log, outside of the workspace."] == notes
+    assert ["Not tried (state): what is outside of the workspace, such as home/log."] == notes
 
     late, notes = plan(played("state", *stop, *asked("./a", changed=["workspace/.n"])), Clues())
     assert (late, len(notes)) == ([], 1)

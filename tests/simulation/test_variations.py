@@ -138,6 +138,17 @@ def test_company_comes_before_each_fire(told):
     assert len(first) == len(second) == 36
 
 
+def test_another_agent_of_the_session_makes_only_tool_calls(vary):
+    """A stop is an agent's own, so another agent of the session does not send it."""
+    note = "#!/bin/sh\necho called >>calls\nexit 0\n"
+    hooks = {"PreToolUse": "./hook.sh", "Stop": "./hook.sh"}
+    expect = {"files": {"equal": {"calls": "called\n" * 3}}}
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(note, agent=agent, hooks=hooks, company="agent", expect=expect).passed
+    assert not vary(note, agent=agent, hooks=hooks, company="session", expect=expect).passed
+
+
 def test_a_relaunched_host_is_another_process(vary):
     """Each fire has a parent of its own, where they share one without that."""
     agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
