@@ -38,7 +38,7 @@ def read_kind(word: str) -> tuple[Wish, ...]:
     """
     A kind by its word alone.
     """
-    return (Wish(KINDS[KINDS.index(word)]),)
+    return ({str(kind): Wish(kind) for kind in KINDS}[word],)
 
 
 def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
