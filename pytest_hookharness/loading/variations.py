@@ -38,15 +38,14 @@ def read_kind(word: str) -> tuple[Wish, ...]:
     """
     A kind by its word alone.
     """
-    return ({str(kind): Wish(kind) for kind in KINDS}[word],)
+    return tuple(Wish(kind) for kind in KINDS if kind == word)
 
 
 def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
     """
     Kinds with the names that they are about.
     """
-    pairs = ((kind, names[kind]) for kind in KINDS if kind in names)
-    return tuple(Wish(kind, given) for kind, given in pairs)
+    return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
 
 
 def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:
