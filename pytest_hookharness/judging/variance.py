@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging import pitfall_codes as codes
 from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, told, was_refused
@@ -37,6 +37,8 @@ from pytest_hookharness.model.variations import (
 )
 from pytest_hookharness.model.verdicts import Finding
 
+# A code, and the command that it is about.
+Sight: TypeAlias = tuple[Code, str]
 _SHOWN = 3
 # How shells name a variable that is not set.
 _UNSET = ("unbound variable", "parameter not set", "parameter null or not set")
@@ -74,9 +76,6 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             return _passed_over(variation, usual, varied)
         case _:
             assert_never(variation)
-
-
-Sight = tuple[Code, str]
 
 
 def _first(
