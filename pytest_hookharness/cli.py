@@ -79,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     once.add_argument(
         "--timeout", type=float, help="time limit of the hook in seconds, as its settings have it"
     )
+    once.add_argument("--vary", help="play again with this different: all, or kinds such as key-order,state")
     once.set_defaults(scenario=_from_words, again=_try_again)
 
     _add_tellers(commands.add_parser)
@@ -195,6 +196,9 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
     made = loading.scenario_from(
         {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [handler]}}
     )
+    if arguments.vary is not None:
+        kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
+        made = replace(made, vary=loading.scenario_from({"name": "try", "vary": kinds}).vary)
     hosts.find_event(hosts.find(made.host), arguments.event)
     project = arguments.project.resolve() if arguments.project is not None else None
     script = loading.script_from(acts, then=arguments.then)
@@ -203,7 +207,7 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
 
 def _try_again(arguments: argparse.Namespace, _: Scenario, settings: Settings) -> str:
     words = ["hookharness", "try", arguments.event, arguments.command]
-    for name in ("host", "project", "then", "matcher", "timeout"):
+    for name in ("host", "project", "then", "matcher", "timeout", "vary"):
         value = getattr(arguments, name)
         if value not in (None, _TRY_DEFAULTS.get(name)):
             words += [f"--{name}", str(value)]

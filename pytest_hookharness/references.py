@@ -23,6 +23,11 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
     """
     events = tuple(profile.events)
     _check_options(scenario, profile)
+    for name in scenario.hidden:
+        if name in scenario.commands:
+            raise SimulationError(
+                f"hidden: {name!r} is a double under `commands` as well; leave one of them out"
+            )
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)

@@ -37,7 +37,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
-    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
+    "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},

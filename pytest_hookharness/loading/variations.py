@@ -46,8 +46,7 @@ def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
     """
     Kinds with the names that they are about.
     """
-    pairs = ((kind, names.get(kind)) for kind in KINDS)
-    return tuple(Wish(kind, given) for kind, given in pairs if given is not None)
+    return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
 
 
 def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:

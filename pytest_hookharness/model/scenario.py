@@ -253,7 +253,7 @@ class Scenario:
         order: Orders in which the hooks of an event run, one after the other, as places in the
             configuration from 1.
         company: Who else sends every event to the hooks, just before it does: another ``session`` in the
-            same workspace, or another ``agent`` of the same session; empty for nobody.
+            same workspace, or (of tool calls) another ``agent`` of the same session; empty for nobody.
         relaunched: Whether every fire comes from a new process of the host, as after a restart.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
