@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from pytest_hookharness.reports.plain import fit, plain
 from pytest_hookharness.reports.table import Row
-from pytest_hookharness.reports.ways import REFUSED, Turn, Way
+from pytest_hookharness.reports.ways import FLAG, REFUSED, UNASKED, Turn, Way
 
 _GAP = "  "
 _LONGEST = 400
@@ -141,16 +141,24 @@ def parting(one: Run, other: Run) -> Iterator[str]:
     pairs = zip_longest(one.way[:-1], other.way[:-1])
     here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
     first, second = here or (one.way[-1], other.way[-1])
-    yield f"    {_told(one, first)}"
-    yield f"    {_told(other, second)}"
+    told = [(turn or {}).get("flag", "") for turn in (first, second)]
+    for run, turn, flag in zip((one, other), (first, second), told, strict=True):
+        # What hooks were told parts the hosts before what they answered.
+        heard = f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
+        yield f"    {_told(run, turn, heard if told[0] != told[1] else '')}"
 
 
-def _told(run: Run, turn: Turn | None) -> str:
+def _told(run: Run, turn: Turn | None, heard: str) -> str:
     host = plain(run.host, 30)
     if turn is None:
         return f"{host}: the run was over before that ({run.verdict})"
+    if turn["came"] == UNASKED:
+        # Hooks that are asked no more are a matter of the guard, and so of the whole.
+        end = run.way[-1] if run.verdict == "capped" else {}
+        turn, heard = {**turn, **{name: end[name] for name in ("fact", "basis", "source") if end}}, ""
     noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
-    where = f"in turn {turn['turn']} {turn['came']}{noted}" if turn["turn"] else f"{turn['came']}{noted}"
+    came = f"{turn['came']}{noted}{heard}"
+    where = f"in turn {turn['turn']} {came}" if turn["turn"] else came
     if not turn["fact"]:
         return f"{host}: {where}"
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"
