@@ -298,7 +298,7 @@ class _Loop:
         if flags:
             told = ", ".join(str(flag).lower() for flag in flags)
             notes.append(
-                f"Assumed by the scenario: stops are told stop_hook_active {told}, over and over, "
+                f"The scenario's word: stops are told stop_hook_active {told}, over and over, "
                 f"whatever {profile.id} would say."
             )
         if self.lasso is not None or self.experiments.made:

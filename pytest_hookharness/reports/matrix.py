@@ -68,17 +68,16 @@ def render(runs: Sequence[Run], *, width: int = 100) -> str:
     """
     The results of every scenario that was played on several hosts, and what parts those hosts.
 
-    Empty if none was. Scenarios whose hosts agree are only counted, unless there is no other.
+    Empty if none was. Of several scenarios those whose hosts agree are only counted.
     """
     scenarios = _several(runs)
     if not scenarios:
         return ""
     parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
-    shown = parted or scenarios
-    hosts = list(dict.fromkeys(run.host for among in shown.values() for run in among))
+    shown = parted or (scenarios if len(scenarios) == 1 else {})
     agreed = len(scenarios) - len(shown)
-    rest = [f"{agreed} more came to the same on all of their hosts"] if agreed else []
-    return "\n".join([*_grid(shown, hosts, width), *rest, *_all_parted(parted)])
+    rest = [f"the same on all of their hosts: {agreed} scenarios"] if agreed else []
+    return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
 
 
 def _by_result(among: Sequence[Run]) -> Mapping[str, list[Run]]:
@@ -95,7 +94,10 @@ def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
     return {name: among for name, among in scenarios.items() if len({run.host for run in among}) > 1}
 
 
-def _grid(scenarios: Mapping[str, list[Run]], hosts: Sequence[str], width: int) -> Iterator[str]:
+def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
+    if not scenarios:
+        return
+    hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
     first = max(len("scenario"), *(len(plain(name, 60)) for name in scenarios))
     cells = {name: _cells(among) for name, among in scenarios.items()}
     columns = [

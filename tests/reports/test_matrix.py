@@ -101,13 +101,13 @@ def test_hooks_that_are_asked_no_more_part_hosts_by_the_guard():
 
 
 def test_scenarios_whose_hosts_agree_are_counted():
-    """Beside scenarios whose hosts differ, the others are only counted."""
+    """Of several scenarios those whose hosts agree are only counted."""
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
     text = render([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 
-    assert "2 more came to the same on all of their hosts" in text
-    assert "x " not in text
-    assert "hung" in render(agreeing)
+    assert "the same on all of their hosts: 2 scenarios" in text
+    assert "hung" not in text
+    assert render(agreeing) == "the same on all of their hosts: 2 scenarios"
 
 
 def test_one_host_is_no_comparison():
