@@ -18,7 +18,7 @@ ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "repo
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration", "analysis"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -41,6 +41,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "simulation": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
+    "analysis": frozenset({"model", "hosts", "judging", "loading"}),
+    "guard": frozenset({"model", "judging"}),
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},

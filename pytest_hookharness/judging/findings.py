@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.judging import codes
+from pytest_hookharness.judging.advising import empty_advice
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.lasso import contradiction
 from pytest_hookharness.judging.problem import Problem
@@ -70,8 +71,8 @@ def find(
         flaky: The loop saw one state give two answers; the trace itself is looked at as well.
         configured: The events for which hooks are configured; ``None`` if that is not known.
     """
-    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_undone(trace)]
-    seen += _states(trace, flaky=flaky)
+    seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
+    seen += [*_advice(trace), *_undone(trace)]
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     if outside:
@@ -184,6 +185,12 @@ def _undone(trace: Trace) -> Iterator[Finding]:
         if lost:
             text = f"{hooked.event}: a refusal was undone by what was said beside it; let it stand alone."
             yield _finding(_Sight(codes.MANGLED, text, decision.rule), step.turn, ", ".join(lost))
+
+
+def _advice(trace: Trace) -> Iterator[Finding]:
+    for found in empty_advice(trace):
+        text = f'{found.event} was refused {found.times} times with nothing but "{found.reason}".'
+        yield _finding(_Sight(codes.EMPTY_ADVICE, text), found.turn, found.hook)
 
 
 def _refusers(hooked: Hooked) -> str:
