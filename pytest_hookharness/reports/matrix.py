@@ -143,21 +143,25 @@ def parting(one: Run, other: Run) -> Iterator[str]:
     pairs = zip_longest(one.way[:-1], other.way[:-1])
     here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
     first, second = here or (one.way[-1], other.way[-1])
-    told = [(turn or {}).get("flag", "") for turn in (first, second)]
-    for run, turn, flag in zip((one, other), (first, second), told, strict=True):
-        # What hooks were told parts the hosts before what they answered.
-        heard = f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
-        yield f"    {_told(run, turn, heard if told[0] != told[1] else '')}"
+    # What hooks were told parts the hosts before what they answered.
+    told = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
+    words = told if len(set(told)) > 1 else ["", ""]
+    yield f"    {_told(one, first, words[0])}"
+    yield f"    {_told(other, second, words[1])}"
+
+
+def _flag(turn: Turn) -> str:
+    flag = turn.get("flag")
+    return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
 
 
 def _told(run: Run, turn: Turn | None, heard: str) -> str:
     host = plain(run.host, 30)
     if turn is None:
         return f"{host}: the run was over before that ({run.verdict})"
-    if turn["came"] == UNASKED:
-        # Hooks that are asked no more are a matter of the guard, and so of the whole.
-        end = run.way[-1] if run.verdict == "capped" else {}
-        turn, heard = {**turn, **{name: end[name] for name in ("fact", "basis", "source") if end}}, ""
+    if turn["came"] == UNASKED and run.verdict == "capped":
+        # Hooks that are asked no more are a matter of the guard, by which the whole was judged.
+        turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
     noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
     came = f"{turn['came']}{noted}{heard}"
     where = f"in turn {turn['turn']} {came}" if turn["turn"] else came

@@ -98,6 +98,7 @@ def test_hooks_that_are_asked_no_more_part_hosts_by_the_guard():
     text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
 
     assert "b@2: in turn 1 no hook was asked, for it has no guard (documented: its pages)" in text
+    assert "told" not in text
 
 
 def test_scenarios_whose_hosts_agree_are_counted():
