@@ -1,0 +1,292 @@
+"""
+This module is concerned with watching: the program that starts tracked processes and tells what they do.
+
+Middle floor: execution. Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The
+*guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and started
+again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked process: it
+drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
+
+Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so does the
+process that floods. While nobody reads, lines are counted and only the last of them kept.
+
+A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is gone that
+the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STATIONS, ORDERS, NEWS, CONTROL = "stations", "orders", "news", "control"
+ORDER, OUT, END = "order.json", "out", "end.json"
+KILL, START = b"k", b"s"
+TAIL = 50
+LONGEST = 1000
+_READ = 1 << 16
+_GRACE = 1.0
+# What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
+_ALIVE = 3
+
+
+def main(folder: str) -> None:
+    """
+    Be the guardian: keep a watcher, and kill it or start another one when told.
+    """
+    os.chdir(os.path.join(folder, STATIONS))
+    _hold_alive()
+    control = os.open(f"../{CONTROL}", os.O_RDWR)
+    watcher = _fork_watcher()
+    while True:
+        word = os.read(control, 1)
+        if word == KILL:
+            os.kill(watcher, signal.SIGKILL)
+            os.waitpid(watcher, 0)
+        elif word == START:
+            watcher = _fork_watcher()
+
+
+def _hold_alive() -> None:
+    seen, _ = os.pipe()
+    if seen != _ALIVE:
+        os.dup2(seen, _ALIVE)
+        os.close(seen)
+
+
+def _fork_watcher() -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.closerange(_ALIVE + 1, 1 << 16)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        Watcher().run()
+    except (KeyboardInterrupt, BrokenPipeError):
+        pass
+    finally:
+        os._exit(1)
+
+
+class Watcher:
+    """
+    Starts minders as ordered, and passes on what they say.
+    """
+
+    def __init__(self) -> None:
+        self._news = os.open(f"../{NEWS}", os.O_WRONLY)
+        self._orders = os.open(f"../{ORDERS}", os.O_RDWR)
+        self._poll = select.poll()
+        self._poll.register(self._orders, select.POLLIN)
+        self._heard: dict[int, tuple[str, bytes]] = {}
+        self._asked = b""
+
+    def run(self) -> None:
+        """
+        Take up what an earlier watcher has left, then serve for ever.
+        """
+        for name in sorted(os.listdir()):
+            if os.path.exists(f"{name}/{END}"):
+                with open(f"{name}/{END}", "rb") as end:
+                    self._tell(end.read() + b"\n")
+            elif os.path.exists(f"{name}/{OUT}"):
+                self._listen(name)
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._orders:
+                    self._obey()
+                else:
+                    self._pass_on(descriptor)
+
+    def _obey(self) -> None:
+        *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
+        for name in map(os.fsdecode, names):
+            os.mkfifo(f"{name}/{OUT}")
+            self._listen(name)
+            if os.fork() == 0:
+                mind(name)
+
+    def _listen(self, name: str) -> None:
+        # Opened for reading before the other side opens it for writing, which would fail otherwise.
+        descriptor = os.open(f"{name}/{OUT}", os.O_RDONLY | os.O_NONBLOCK)
+        self._heard[descriptor] = name, b""
+        self._poll.register(descriptor, select.POLLIN)
+
+    def _pass_on(self, descriptor: int) -> None:
+        name, before = self._heard[descriptor]
+        data = os.read(descriptor, _READ)
+        whole, end, rest = (before + data).rpartition(b"\n")
+        self._heard[descriptor] = name, rest
+        if end:
+            self._tell(whole + end)
+        if not data:
+            self._poll.unregister(descriptor)
+            del self._heard[descriptor]
+            os.close(descriptor)
+            if not os.path.exists(f"{name}/{END}"):
+                self._tell(_line(name, "lost"))
+
+    def _tell(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._news, view) :]
+
+
+def _line(name: str, what: str, **more: Any) -> bytes:
+    return json.dumps({"process": name, "what": what, "at": time.monotonic(), **more}).encode() + b"\n"
+
+
+def mind(name: str) -> None:
+    """
+    Become a minder; never returns.
+    """
+    try:
+        os.closerange(_ALIVE + 1, 1 << 16)
+        os.setsid()
+        Minder(name).run()
+    except BaseException as problem:  # noqa: BLE001  # nobody is left to raise it to
+        os.write(2, f"the minder of {name}: {problem!r}\n".encode())
+    finally:
+        os._exit(0)
+
+
+class Minder:
+    """
+    One tracked process, its output and its end.
+    """
+
+    def __init__(self, name: str) -> None:
+        with open(f"{name}/{ORDER}", encoding="utf-8") as order:
+            self._order = json.load(order)
+        self._name = name
+        self._out = -1
+        self._tail: deque[str] = deque(maxlen=TAIL)
+        self._lines = 0
+        self._pieces: dict[int, bytes] = {}
+        self._poll = select.poll()
+
+    def run(self) -> None:
+        """
+        Start the process and stay with it to its end.
+        """
+        ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        for descriptor in (ended, _ALIVE):
+            self._poll.register(descriptor, select.POLLIN)
+        ends = [os.pipe(), os.pipe()]
+        pid = self._start([end for _, end in ends])
+        for ours, theirs in ends:
+            os.close(theirs)
+            os.set_blocking(ours, False)
+            self._pieces[ours] = b""
+            self._poll.register(ours, select.POLLIN)
+        self._say(_line(self._name, "started", pid=pid))
+        stop_after = self._order["stop_after"]
+        until = None if stop_after is None else time.monotonic() + stop_after
+        signals = [signal.SIGTERM, signal.SIGKILL]
+        while True:
+            wait = None if until is None else max(0.0, until - time.monotonic()) * 1000
+            ready = {descriptor for descriptor, _ in self._poll.poll(wait)}
+            for descriptor in ready & self._pieces.keys():
+                self._read(descriptor)
+            if ended in ready:
+                break
+            if _ALIVE in ready:
+                os.killpg(pid, signal.SIGKILL)
+                return
+            if until is not None and time.monotonic() >= until:
+                os.killpg(pid, signals.pop(0))
+                until = time.monotonic() + _GRACE if signals else None
+        self._end(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+    def _start(self, outputs: list[int]) -> int:
+        order = self._order
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            os.setsid()
+            for number in (signal.SIGPIPE, signal.SIGCHLD):
+                signal.signal(number, signal.SIG_DFL)
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for descriptor, number in ((nothing, 0), (outputs[0], 1), (outputs[1], 2)):
+                os.dup2(descriptor, number)
+            os.closerange(_ALIVE, 1 << 16)
+            os.chdir(order["cwd"])
+            os.execvpe(order["argv"][0], order["argv"], order["env"])
+        except OSError as problem:
+            os.write(2, f"{order['argv'][0]}: {problem.strerror}\n".encode())
+        finally:
+            os._exit(127)
+
+    def _read(self, descriptor: int) -> bool:
+        """
+        Pass on the lines that are there; false if there are none any more.
+        """
+        try:
+            data = os.read(descriptor, _READ)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._poll.unregister(descriptor)
+            rest = self._pieces.pop(descriptor)
+            self._tell_lines([rest] if rest else [])
+            return False
+        *lines, rest = (self._pieces[descriptor] + data).split(b"\n")
+        # What has no end yet is kept only as far as it will be shown.
+        self._pieces[descriptor] = rest[:LONGEST]
+        self._tell_lines(lines)
+        return True
+
+    def _tell_lines(self, lines: list[bytes]) -> None:
+        texts = [line[:LONGEST].decode("utf-8", "replace") for line in lines]
+        self._tail.extend(texts)
+        self._lines += len(texts)
+        self._say(b"".join(_line(self._name, "line", text=text) for text in texts))
+
+    def _end(self, code: int) -> None:
+        for descriptor in [*self._pieces]:
+            for _ in range(64):  # a descendant that still writes does not prolong this
+                if not self._read(descriptor):
+                    break
+        self._tell_lines([rest for rest in self._pieces.values() if rest])
+        code = code if code >= 0 else 128 - code
+        end = _line(self._name, "exited", code=code, lines=self._lines, tail=list(self._tail))
+        with open(f"{self._name}/{END}.new", "wb") as file:
+            file.write(end.rstrip(b"\n"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(f"{self._name}/{END}.new", f"{self._name}/{END}")
+        self._say(end)
+
+    def _say(self, data: bytes) -> None:
+        """
+        Write to whoever watches, if somebody does.
+        """
+        view = memoryview(data)
+        while view:
+            try:
+                if self._out < 0:
+                    self._out = os.open(f"{self._name}/{OUT}", os.O_WRONLY | os.O_NONBLOCK)
+                    os.set_blocking(self._out, True)
+                view = view[os.write(self._out, view) :]
+            except OSError:
+                # The watcher is gone. Another one may come, so the pipe is tried again with the next line.
+                if self._out >= 0:
+                    os.close(self._out)
+                self._out = -1
+                return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
