@@ -38,6 +38,8 @@ from pytest_hookharness.references import check_references
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.threads import Threads
+from pytest_hookharness.tracking import with_detach
 
 OnTurn = Callable[[int, int], None]
 
@@ -83,12 +85,17 @@ def simulate(
         WorkspaceError: The workspace could not be made, read or removed.
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
+    scenario = with_detach(scenario)
     agent = agents.start(scenario.script, behaviours)
 
     def play(settings: Settings, pace: float = 0.0) -> tuple[Outcome, bool]:
         with Stage.open(scenario, settings, supervisor, base) as stage:
             check_references(scenario, stage.profile, stage.configuration)
-            loop = _Loop(stage, agent, on_turn if not pace else None, pace)
+            loop = (
+                Threads(stage, agent, supervisor, on_turn)
+                if scenario.processes
+                else _Loop(stage, agent, on_turn if not pace else None, pace)
+            )
             try:
                 end = loop.play()
             except KeyboardInterrupt:

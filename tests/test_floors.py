@@ -18,7 +18,10 @@ ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "repo
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"} | {
+    "tracking",
+    "threads",
+}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -38,8 +41,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
+    "tracking": LOOP | {"processes", "settings", "stage"},
+    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "simulation": LOOP
-    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
+    | {"threads", "tracking"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},

@@ -1,16 +1,16 @@
 """
 This module is concerned with watching: the program that starts tracked processes and tells what they do.
 
-Middle floor: execution. Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The
-*guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and started
-again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked process: it
-drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
+Middle floor: execution. Run by path inside a sandbox of its own. Three kinds of processes are forked from
+it. The *guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and
+started again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked
+process: it drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
 
-Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so does the
-process that floods. While nobody reads, lines are counted and only the last of them kept.
+Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so
+does the process that floods. While nobody reads, lines are counted and only the last of them kept.
 
-A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is gone that
-the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
+A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is
+gone that the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Minder:
         while True:
             wait = None if until is None else max(0.0, until - time.monotonic()) * 1000
             ready = {descriptor for descriptor, _ in self._poll.poll(wait)}
-            for descriptor in ready & self._pieces.keys():
+            for descriptor in sorted(ready & self._pieces.keys()):
                 self._read(descriptor)
             if ended in ready:
                 break
@@ -216,14 +216,14 @@ class Minder:
             return pid
         try:
             os.setsid()
-            for number in (signal.SIGPIPE, signal.SIGCHLD):
-                signal.signal(number, signal.SIG_DFL)
+            for usual in (signal.SIGPIPE, signal.SIGCHLD):
+                signal.signal(usual, signal.SIG_DFL)
             nothing = os.open(os.devnull, os.O_RDONLY)
             for descriptor, number in ((nothing, 0), (outputs[0], 1), (outputs[1], 2)):
                 os.dup2(descriptor, number)
             os.closerange(_ALIVE, 1 << 16)
             os.chdir(order["cwd"])
-            os.execvpe(order["argv"][0], order["argv"], order["env"])
+            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # it is what this is for
         except OSError as problem:
             os.write(2, f"{order['argv'][0]}: {problem.strerror}\n".encode())
         finally:

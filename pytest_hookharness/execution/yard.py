@@ -1,8 +1,8 @@
 """
 This module is concerned with the yard: where tracked processes run while sessions are played beside them.
 
-Middle floor: execution. It is a sandbox of its own in the same workspace, so that the end of a hook or of a tool
-call, which ends all processes of theirs, leaves these alone; and the end of the yard ends all of these.
+Middle floor: execution. It is a sandbox of its own in the same workspace, so that the end of a hook or of a
+tool call, which ends all processes of theirs, leaves these alone; and the end of the yard ends all of these.
 The program inside is ``watcher``.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, Self
 from pytest_hookharness.execution import watcher
 from pytest_hookharness.execution.confinement import write_bytes
 from pytest_hookharness.execution.doubles import Doubles
-from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Supervisor
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.processes import Launch, Tier
 
@@ -43,10 +43,13 @@ class Yard:
         separate: Whether a request from inside it is told from one of the agent's shell by the kernel.
     """
 
-    def __init__(self, workspace: Workspace, supervisor: Supervisor, *, tier: Tier | None, network: bool) -> None:
+    def __init__(
+        self, workspace: Workspace, supervisor: Supervisor, *, tier: Tier | None, network: bool
+    ) -> None:
         self._workspace = workspace
         self._folder = folder = workspace.base / "yard"
         self._asked = Doubles(workspace.bin, folder / "asked")
+        self._memory = workspace.base / "yard-memory.json"
         self._rest = b""
         outside = workspace.base / "yard-outside"
         for place in (folder, outside, self._asked.records(DETACH)):
@@ -139,6 +142,12 @@ class Yard:
         """
         return (self._stations / name / watcher.END).exists()
 
+    def pause(self) -> None:
+        """
+        Let a moment pass, in which nobody watches.
+        """
+        select.select([], [], [], _MOMENT)
+
     def start_watcher(self) -> None:
         """
         Start a watcher again, which first tells of what ended meanwhile.
@@ -150,13 +159,30 @@ class Yard:
 
     def _looks(self, trouble: str) -> Iterator[int]:
         """
-        Look at the watcher's end of the pipe again and again; nobody has it any more once the watcher is dead.
+        Look at the watcher's end of the pipe again and again; nobody has it any more once that is dead.
         """
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end and not self.sandbox.ended:
             yield next((seen for _, seen in self._poll.poll(0)), 0)
-            select.select([], [], [], _MOMENT)
+            self.pause()
         raise ExecutionError(f"the watcher of the tracked processes {trouble}")
+
+    def write_down(self, text: str) -> None:
+        """
+        Keep a text, all of it or nothing, where no process of the yard can reach it.
+        """
+        new = self._memory.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._memory)
+
+    def read_back(self) -> str:
+        """
+        The text that was kept last.
+        """
+        return self._memory.read_text(encoding="utf-8")
 
     def close(self) -> None:
         """

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.process_hooks import Tracked
 from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario, VerdictName
@@ -46,6 +47,7 @@ class Outcome:
         calls: The calls of each double.
         probings: Experiments on saved states; their fires are no part of the trace.
         kept: Where the workspace was kept; empty if it was not.
+        tracked: What became of process hooks.
     """
 
     scenario: Scenario
@@ -61,6 +63,7 @@ class Outcome:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     probings: tuple[Probing, ...] = ()
     kept: str = ""
+    tracked: Tracked = Tracked()
 
     @property
     def verdict_name(self) -> VerdictName:

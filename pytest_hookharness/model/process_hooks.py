@@ -105,6 +105,16 @@ class TrackedProcess:
     watcher_dies: bool = False
 
 
+def hook_names(name: str, process: TrackedProcess) -> tuple[str, ...]:
+    """
+    The names of a process's hooks: its own, the trigger's, and a number from the second of a trigger on.
+    """
+    kinds = [trigger_name(hook.trigger) for hook in process.hooks]
+    counts = [kinds[: place + 1].count(kind) for place, kind in enumerate(kinds)]
+    pairs = zip(kinds, counts, strict=True)
+    return tuple(f"{name}.{kind}" if count == 1 else f"{name}.{kind}.{count}" for kind, count in pairs)
+
+
 @dataclass(frozen=True, slots=True)
 class Rate:
     """
@@ -170,6 +180,7 @@ class HookThread:
 
     Attributes:
         number: From 1.
+        name: The process by its name in the scenario.
         process: The process by its id.
         hook: The hook, as ``name.on_exit``.
         because: What pulled the trigger, in words.
@@ -179,6 +190,7 @@ class HookThread:
     """
 
     number: int
+    name: str
     process: str
     hook: str
     because: str
@@ -233,4 +245,4 @@ class Tracked:
         """
         How many threads the hooks of a process spawned, or one of them (``name.on_exit``).
         """
-        return sum(1 for thread in self.threads if thread.hook == word or thread.hook.startswith(f"{word}."))
+        return sum(1 for thread in self.threads if word in (thread.name, thread.hook))

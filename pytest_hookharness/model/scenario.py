@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -123,6 +124,20 @@ class GuardExpectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessExpectation:
+    """
+    What must be seen of process hooks.
+
+    Attributes:
+        threads: Threads that were spawned, by process (``build``) or by hook (``build.on_exit``).
+        depth: The depth of the deepest thread; ``None`` if not asked for.
+    """
+
+    threads: Mapping[str, Range] = field(default_factory=dict)
+    depth: Range | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """
     What a scenario's author promises.
@@ -144,6 +159,7 @@ class Expectation:
         files: The workspace at the end.
         leftovers: How many processes were left over, in all.
         sometimes: Event names, or ``event:ruling``, each of which must happen at least once.
+        processes: What must be seen of process hooks.
     """
 
     verdict: VerdictName | None = None
@@ -159,6 +175,7 @@ class Expectation:
     files: FileExpectations | None = None
     leftovers: Range | None = None
     sometimes: tuple[str, ...] = ()
+    processes: ProcessExpectation = ProcessExpectation()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +254,8 @@ class Scenario:
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
         reach: Folders of the developer that the hooks must find at their own place.
+        processes: Processes that may be detached by the command ``detach``, by name, with their hooks.
+        threads: What holds the threads of those hooks back.
         until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
@@ -267,6 +286,8 @@ class Scenario:
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
     reach: tuple[str, ...] = ()
+    processes: Mapping[str, TrackedProcess] = field(default_factory=dict)
+    threads: ThreadLimits = ThreadLimits()
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None

@@ -34,13 +34,11 @@ class SpawnThread:
 
     Attributes:
         thread: Which thread it is, and why.
-        name: The process whose hook it is, by its name in the scenario.
-        hook: The place of the hook in that process.
+        hook: The place of the hook in its process.
         context: All that the thread is told.
     """
 
     thread: HookThread
-    name: str
     hook: int
     context: Context
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_hookharness.model.process_hooks import HookThread, OnOutputMatch, ProcessHook, trigger_name
+from pytest_hookharness.model.process_hooks import HookThread, OnOutputMatch, ProcessHook, hook_names
 from pytest_hookharness.processes.actions import Action, SpawnThread
 from pytest_hookharness.processes.context import Context
 from pytest_hookharness.processes.limiting import chain_of, deny, detached
@@ -25,34 +25,28 @@ def fire(policy: Policy, state: State, process: str, place: int, because: str, a
     The thread waits for its turn; what it is told is what is known now.
     """
     watched = state.watched[process]
-    hooks = policy.processes[watched.run.name].hooks
-    hook, count = hooks[place], watched.hooks[place]
+    tracked = policy.processes[watched.run.name]
+    hook, count = tracked.hooks[place], watched.hooks[place]
     if count.fired:
         return state, ()
-    name, depth = hook_name(watched.run.name, hooks, place), watched.run.depth + 1
+    name, depth = watched.run.name, watched.run.depth + 1
+    called = hook_names(name, tracked)[place]
     reason = _forbids(policy, state, depth)
     if reason:
         state = _count(state, process, place, replace(count, fired=True))
         chain = (*chain_of(state, watched.run.by), detached(watched.run), f"{process} pulled {because}")
-        return deny(state, process, name, reason, stops=True, chain=chain)
+        return deny(state, process, called, reason, stops=True, chain=chain)
     spawned = count.spawned + 1
     # An exit and a time-out come only once.
     spent = spawned == hook.max_spawns or not isinstance(hook.trigger, OnOutputMatch)
     state = _count(state, process, place, Counted(spawned, spent))
     number = len(state.threads) + 1
-    thread = HookThread(number=number, process=process, hook=name, because=because, depth=depth)
+    thread = HookThread(
+        number=number, name=name, process=process, hook=called, because=because, depth=depth
+    )
     told = _tell(policy, watched, hook, because, depth, at)
-    spawn = SpawnThread(thread=thread, name=watched.run.name, hook=place, context=told)
+    spawn = SpawnThread(thread=thread, hook=place, context=told)
     return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn)), ()
-
-
-def hook_name(process: str, hooks: tuple[ProcessHook, ...], place: int) -> str:
-    """
-    The name of a hook: its process, its trigger, and a number if there are several of that trigger.
-    """
-    kind = trigger_name(hooks[place].trigger)
-    before = sum(1 for hook in hooks[:place] if trigger_name(hook.trigger) == kind)
-    return f"{process}.{kind}.{before + 1}" if before else f"{process}.{kind}"
 
 
 def _forbids(policy: Policy, state: State, depth: int) -> str:
