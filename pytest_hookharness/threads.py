@@ -124,8 +124,9 @@ class Threads:
         """
         stage = self._stage
         # A session of its own: the same host and hooks, another id, nothing of the history.
+        own = stage.scenario if number == USER else replace(stage.scenario, setup="", worktree="")
         stage.facts = find_facts(
-            stage.scenario,
+            own,
             stage.profile,
             stage.configuration,
             stage.workspace,

@@ -8,7 +8,7 @@ on; after each look the engine's state is written down, so that it outlives whoe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from pytest_hookharness import processes
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.yard import DETACH, Yard
 from pytest_hookharness.model.process_hooks import HookThread, Tracked
+from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.settings import SimulationError
 from pytest_hookharness.stage import Stage
@@ -57,7 +58,8 @@ class Tracking:
         self._remaining = remaining
         self._yard: Yard | None = None
         self._due: processes.SpawnThread | None = None
-        self._taken, self._taken_inside = 0, 0
+        self._taken: set[int] = set()
+        self._taken_inside: set[int] = set()
         self._began = time.monotonic()
 
     def close(self) -> None:
@@ -93,16 +95,19 @@ class Tracking:
         Raises:
             SimulationError: There is no process of that name.
         """
-        calls = self._stage.workspace.calls(DETACH)
-        new, self._taken = calls[self._taken :], len(calls)
-        for call in new:
-            name = " ".join(call.argv[1:])
+        for name in self._asked_outside():
             if name not in self._policy.processes:
                 known = ", ".join(self._policy.processes)
                 raise SimulationError(f"{DETACH} {name}: `processes` has no such process; it has {known}")
             # Where the kernel does not keep the two apart, a tracked process may have asked.
             certain = self._yard is None or self._yard.separate
             self._tell(processes.Detached(name=name, by=thread if certain else None, at=self._now()))
+
+    def _asked_outside(self) -> tuple[str, ...]:
+        return _new(self._stage.workspace.calls(DETACH), self._taken)
+
+    def _asked_inside(self, yard: Yard) -> tuple[str, ...]:
+        return _new(yard.asked(), self._taken_inside) if yard.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
         """
@@ -117,9 +122,7 @@ class Tracking:
         for said in yard.news(max(0.0, min(until - now, _LOOK))):
             self._hear(said)
         self._tell(processes.Tick(at=self._now()))
-        asked = yard.asked()
-        new, self._taken_inside = asked[self._taken_inside :], len(asked)
-        for name in new:
+        for name in self._asked_inside(yard):
             self._tell(processes.Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
             yard.write_down(processes.write_memory(self.state))
@@ -131,17 +134,13 @@ class Tracking:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
     def _hear(self, said: Mapping[str, Any]) -> None:
-        process, at = str(said["process"]), float(said["at"]) - self._began
-        match said["what"]:
-            case "started":
-                self._tell(processes.Started(process=process, pid=int(said["pid"]), at=at))
-            case "line":
-                self._tell(processes.Line(process=process, text=str(said["text"]), at=at))
-            case "exited":
-                code, lines, tail = int(said["code"]), int(said["lines"]), tuple(map(str, said["tail"]))
-                self._tell(processes.Exited(process=process, code=code, at=at, lines=lines, tail=tail))
-            case other:
-                raise ExecutionError(f"the watcher of the tracked processes said {other!r}")
+        try:
+            event = _event(said, self._began)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ExecutionError(f"the watcher of the tracked processes said {said!r}: {error!r}") from error
+        if event.process not in self.state.watched:
+            raise ExecutionError(f"the watcher speaks of a process {event.process!r} that nobody started")
+        self._tell(event)
 
     def _lose_watcher(self, yard: Yard, process: str) -> None:
         """
@@ -198,3 +197,31 @@ class Tracking:
             threads=tuple(played.get(thread.number, thread) for thread in self.state.threads),
             denials=self.state.denials,
         )
+
+
+def _event(said: Mapping[str, Any], began: float) -> processes.Started | processes.Line | processes.Exited:
+    """
+    What was said, as an event; it is read with care, for a tracked process can reach the pipe.
+    """
+    process, at = str(said["process"]), float(said["at"]) - began
+    match said["what"]:
+        case "started":
+            return processes.Started(process=process, pid=int(said["pid"]), at=at)
+        case "line":
+            return processes.Line(process=process, text=str(said["text"]), at=at)
+        case "exited":
+            code, lines, tail = int(said["code"]), int(said["lines"]), tuple(map(str, said["tail"]))
+            return processes.Exited(process=process, code=code, at=at, lines=lines, tail=tail)
+        case other:
+            raise ValueError(other)
+
+
+def _new(calls: Sequence[Call], taken: set[int]) -> tuple[str, ...]:
+    """
+    The processes that are asked for by calls which were not taken yet.
+    """
+    # The record of a call that is just being made is empty at first, so it is looked at again.
+    new = {place: " ".join(call.argv[1:]) for place, call in enumerate(calls) if place not in taken}
+    named = {place: name for place, name in new.items() if name}
+    taken.update(named)
+    return tuple(named.values())

@@ -16,12 +16,14 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset(
-    {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"} | {
-    "tracking",
-    "threads",
-}
+UPPER = (
+    frozenset({"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"})
+    | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+    | {
+        "tracking",
+        "threads",
+    }
+)
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.

@@ -14,6 +14,7 @@ import select
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -23,7 +24,7 @@ from pytest_hookharness.execution.confinement import write_bytes
 from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Supervisor
 from pytest_hookharness.execution.workspace import Workspace
-from pytest_hookharness.model.processes import Launch, Tier
+from pytest_hookharness.model.processes import Call, Launch, Tier
 
 # The command by which an agent, or anybody else, has a process of the scenario started.
 DETACH = "detach"
@@ -52,21 +53,30 @@ class Yard:
         self._memory = workspace.base / "yard-memory.json"
         self._rest = b""
         outside = workspace.base / "yard-outside"
-        for place in (folder, outside, self._asked.records(DETACH)):
-            place.mkdir(parents=True)
+        for place in (folder, outside, self._asked.records(DETACH), folder / watcher.STATIONS):
+            place.mkdir(parents=True, exist_ok=True)
         self._stations = folder / watcher.STATIONS
-        self._stations.mkdir()
-        for name in (watcher.ORDERS, watcher.NEWS, watcher.CONTROL):
-            os.mkfifo(folder / name)
-        self._news = os.open(folder / watcher.NEWS, os.O_RDONLY | os.O_NONBLOCK)
-        self._orders, self._control = (
-            os.open(folder / name, os.O_RDWR | os.O_NONBLOCK) for name in (watcher.ORDERS, watcher.CONTROL)
-        )
-        self._poll = select.poll()
-        self._poll.register(self._news, select.POLLIN)
-        self.sandbox = supervisor.open(self._confinement(tier, network, outside))
+        self._stack = ExitStack()
+        try:
+            self._news = self._open(watcher.NEWS, os.O_RDONLY)
+            self._orders = self._open(watcher.ORDERS, os.O_RDWR)
+            self._control = self._open(watcher.CONTROL, os.O_RDWR)
+            self._poll = select.poll()
+            self._poll.register(self._news, select.POLLIN)
+            self.sandbox = supervisor.open(self._confinement(tier, network, outside))
+            self._stack.enter_context(self.sandbox)
+            self.sandbox.keep_running(self._launch())
+        except BaseException:
+            self.close()
+            raise
         self.separate = self.sandbox.tier is Tier.NAMESPACES
-        self.sandbox.keep_running(self._launch())
+
+    def _open(self, name: str, way: int) -> int:
+        path = self._folder / name
+        os.mkfifo(path)
+        descriptor = os.open(path, way | os.O_NONBLOCK)
+        self._stack.callback(os.close, descriptor)
+        return descriptor
 
     def _confinement(self, tier: Tier | None, network: bool, outside: Path) -> Confinement:
         place = self._workspace
@@ -118,11 +128,11 @@ class Yard:
         if self.sandbox.ended:
             raise ExecutionError("the tracked processes were lost, because the program that keeps them ended")
 
-    def asked(self) -> tuple[str, ...]:
+    def asked(self) -> tuple[Call, ...]:
         """
-        The processes that were asked for from inside the yard, in order.
+        What was asked for from inside the yard so far, in order.
         """
-        return tuple(call.argv[1] for call in self._asked.calls(DETACH) if len(call.argv) > 1)
+        return self._asked.calls(DETACH)
 
     def kill_watcher(self) -> None:
         """
@@ -188,11 +198,7 @@ class Yard:
         """
         End everything in it.
         """
-        try:
-            self.sandbox.close()
-        finally:
-            for descriptor in (self._news, self._orders, self._control):
-                os.close(descriptor)
+        self._stack.close()
 
     def __enter__(self) -> Self:
         return self

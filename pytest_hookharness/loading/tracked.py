@@ -1,5 +1,5 @@
 """
-This module is concerned with the tables of process hooks: processes, their hooks, and what holds threads back.
+This module is concerned with the tables of process hooks: processes, hooks, and what holds threads back.
 
 Middle floor.
 """

@@ -101,7 +101,10 @@ def _detach(policy: Policy, state: State, event: Detached) -> Step:
 
 
 def _deepest(state: State) -> int:
-    return max(state.threads, key=lambda thread: thread.depth).number if state.threads else USER
+    waiting = {spawn.thread.number for spawn in state.waiting}
+    played = (thread for thread in state.threads if thread.number not in waiting)
+    deepest = max(played, key=lambda thread: thread.depth, default=None)
+    return deepest.number if deepest is not None else USER
 
 
 def _note(state: State, process: str, tail: tuple[str, ...] | None = None, **seen: float) -> State:
@@ -128,6 +131,8 @@ def _end(policy: Policy, state: State, event: Exited) -> Step:
     watched = state.watched[event.process]
     if watched.run.ended is not None:
         return state, ()
+    # Whoever watches may come late; the time-out was met all the same.
+    state, actions = _overdue(policy, state, event.at)
     state = _note(
         state,
         event.process,
@@ -136,7 +141,6 @@ def _end(policy: Policy, state: State, event: Exited) -> Step:
         code=event.code,
         missed=max(0, event.lines - watched.run.lines),
     )
-    actions: tuple[Action, ...] = ()
     for place, hook in enumerate(policy.processes[watched.run.name].hooks):
         if isinstance(hook.trigger, OnExit) and event.code in (hook.trigger.codes or (event.code,)):
             because = f"on_exit (exit code {event.code}: {exit_meaning(event.code)})"

@@ -41,9 +41,7 @@ def fire(policy: Policy, state: State, process: str, place: int, because: str, a
     spent = spawned == hook.max_spawns or not isinstance(hook.trigger, OnOutputMatch)
     state = _count(state, process, place, Counted(spawned, spent))
     number = len(state.threads) + 1
-    thread = HookThread(
-        number=number, name=name, process=process, hook=called, because=because, depth=depth
-    )
+    thread = HookThread(number=number, name=name, process=process, hook=called, because=because, depth=depth)
     told = _tell(policy, watched, hook, because, depth, at)
     spawn = SpawnThread(thread=thread, hook=place, context=told)
     return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn)), ()

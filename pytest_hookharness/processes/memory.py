@@ -47,6 +47,8 @@ def read_memory(text: str) -> State:
 def _read(kind: Any, value: Any) -> Any:
     origin, inner = get_origin(kind), get_args(kind)
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        if not isinstance(value, dict):
+            raise TypeError(f"{value!r} is no {kind.__name__}")
         hints = get_type_hints(kind)
         return kind(**{name: _read(hints[name], each) for name, each in value.items()})
     if origin is tuple and inner[1:] == (...,):

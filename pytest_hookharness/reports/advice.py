@@ -51,8 +51,8 @@ def advice(outcome: Outcome) -> str:
             )
         case Recursing() if outcome.tracked.denials:
             return (
-                "Let the hook fire only on what its own thread cannot cause again: name exit codes or a narrower "
-                "pattern, and keep `max_spawns` low."
+                "Let the hook fire only on what its own thread cannot cause again: name exit codes or a "
+                "narrower pattern, and keep `max_spawns` low."
             )
         case Recursing():
             return "Let the hook see that it caused itself, for example by a variable that it sets and reads."
