@@ -61,6 +61,6 @@ def _read(kind: Any, value: Any) -> Any:
         return None if value is None else _read(inner[0], value)
     if kind is float and isinstance(value, int):
         return float(value)
-    if not isinstance(value, kind):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
-    return value
+    if isinstance(kind, type) and isinstance(value, kind):
+        return value
+    raise TypeError(f"{value!r} is no {kind}")

@@ -40,9 +40,14 @@ def heard(yard: Yard, *names: str) -> list[dict]:
     return said
 
 
-@pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER, Tier.GROUP])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "tier", [Tier.NAMESPACES, pytest.param(Tier.SUBREAPER, marks=SLOW), pytest.param(Tier.GROUP, marks=SLOW)]
+)
 def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
-    """Start, lines of both streams, the rest without a newline, the code and the end are told; nothing survives."""
+    """Start, lines of both streams, the rest without a newline, and the end are told; nothing survives."""
     with opened(supervisor, tmp_path, tier) as yard:
         yard.start("one", "echo out; sleep 0.05; echo err >&2; sleep 0.05; printf rest; kill -KILL $$", None)
         # A session of its own is beyond the reach of the last tier, which says so.
@@ -60,7 +65,7 @@ def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
 
 
 def test_an_end_that_nobody_watched_is_told_by_the_next_watcher(supervisor, tmp_path):
-    """With the watcher killed a process ends, another lives on; the next watcher tells the end, and hears the other."""
+    """One process ends while the watcher is dead, one lives on: the next watcher tells of both."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
         yard.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)

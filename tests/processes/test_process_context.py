@@ -39,7 +39,7 @@ def test_an_exit_code_has_a_meaning(code, meaning):
 
 
 def test_the_section_says_all_that_is_known():
-    """The section names process, trigger, run time, purpose, instructions, files, summary, depth and output."""
+    """The section names process, trigger, run time, depth, purpose, instructions, files, summary, output."""
     assert section(CONTEXT).splitlines() == [
         "A process hook has fired.",
         "",

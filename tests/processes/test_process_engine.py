@@ -80,7 +80,14 @@ def ends(process="build", code=0, at=1.0):
 
 @pytest.mark.parametrize(
     ("codes", "code", "fires"),
-    [((), 0, True), ((), 137, True), ((0,), 0, True), ((0,), 1, False), ((1, 2), 2, True), ((137,), 9, False)],
+    [
+        ((), 0, True),
+        ((), 137, True),
+        ((0,), 0, True),
+        ((0,), 1, False),
+        ((1, 2), 2, True),
+        ((137,), 9, False),
+    ],
 )
 def test_an_exit_fires_for_its_codes(codes, code, fires):
     """A hook for an exit fires for any code, or for those that it names."""
@@ -142,7 +149,7 @@ def test_an_end_that_is_heard_late_does_not_hide_a_time_out(at, fires):
 
 
 def test_a_silent_process_still_ends():
-    """Without output nothing matches, not even a pattern for everything; exit and time-out fire all the same."""
+    """Without output nothing matches, not even a pattern for everything; exit and time-out still fire."""
     run = Run(ProcessHook(trigger=OnOutputMatch("")), ProcessHook(trigger=OnTimeout(5.0)), ANY_EXIT)
     run.detach()
     run(Tick(at=6.0), ThreadEnded(at=7.0), ends(at=8.0))
@@ -270,7 +277,7 @@ def test_the_rate_is_shared_with_the_person():
 
 
 def test_the_rate_holds_under_load():
-    """Of many threads that are due at once no more start in any window than the rate allows, and none is lost."""
+    """Of many threads due at once no more start in any window than the rate allows, and none is lost."""
     rate, starts = Rate(3, 10.0), []
     run = Run(
         ProcessHook(trigger=OnOutputMatch("E"), max_spawns=None), limits=ThreadLimits(rate=rate, most=20)
