@@ -16,14 +16,10 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = (
-    frozenset({"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"})
-    | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
-    | {
-        "tracking",
-        "threads",
-    }
-)
+UPPER = frozenset(
+    {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration", "analysis"}
+UPPER |= {"tracking", "threads"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -49,6 +45,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
     | {"threads", "tracking"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
+    "analysis": frozenset({"model", "hosts", "judging", "loading"}),
+    "guard": frozenset({"model", "judging"}),
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},

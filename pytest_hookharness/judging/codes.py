@@ -153,6 +153,14 @@ DIVERGE = Code(
     "A hook that is right on one host loops, or guards nothing, on another.",
     "See the fact that parts them, and use only what all the hosts understand that the hook is meant for.",
 )
+EMPTY_ADVICE = Code(
+    "HH020",
+    "EMPTY-ADVICE",
+    "Refusals came three times or more with the same words, and these name nothing to act on.",
+    "An agent that is told no and not what to do tries the same again, or gives up what it should do.",
+    "Say why, name the file, the command or the rule, and say what to do instead; show the first lines of "
+    "what is wrong.",
+)
 
 _CODES = (
     HUNG_FIRE,
@@ -172,6 +180,7 @@ _CODES = (
     CLOCK,
     OPTION_IGNORED,
     DIVERGE,
+    EMPTY_ADVICE,
 )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.judging import codes
+from pytest_hookharness.judging.advising import empty_advice
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.lasso import contradiction
 from pytest_hookharness.judging.problem import Problem
@@ -71,6 +72,7 @@ def find(
         configured: The events for which hooks are configured; ``None`` if that is not known.
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
+    seen += _advice(trace)
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     if outside:
@@ -172,6 +174,12 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
             yield _finding(
                 _Sight(codes.SILENT_REFUSAL, text, hooked.decision.rule), step.turn, _refusers(hooked)
             )
+
+
+def _advice(trace: Trace) -> Iterator[Finding]:
+    for found in empty_advice(trace):
+        text = f'{found.event} was refused {found.times} times with nothing but "{found.reason}".'
+        yield _finding(_Sight(codes.EMPTY_ADVICE, text), found.turn, found.hook)
 
 
 def _refusers(hooked: Hooked) -> str:

@@ -41,6 +41,15 @@ def check_double(values: Values) -> Iterator[tuple[str, str]]:
         yield "heals_after", "a command heals only if it fails at first; add an exit other than 0"
 
 
+def check_command(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    A module does what it does; nothing else is said of it.
+    """
+    yield from check_double(values)
+    if "module" in values and len(values) > 1:
+        yield "module", "a module answers by itself; leave out the other keys"
+
+
 def check_mask(values: Values) -> Iterator[tuple[str, str]]:
     """
     A mask leaves out keys or text, not both.
@@ -59,9 +68,14 @@ DOUBLE = Record(
         Key(name="hangs", shape=Switch(), doc="It never returns."),
         Key(name="floods", shape=Whole(noun="a number of bytes"), doc="Bytes it prints before it ends."),
         Key(name="prompts", shape=Text(), doc="A question that it asks on the terminal, and waits."),
+        Key(
+            name="module",
+            shape=Text(noun="a Python module", pattern=patterns.MODULE, example="mypackage.hook"),
+            doc="A module of the Python that runs the harness, which is run in its place.",
+        ),
     ),
     build=Double,
-    check=check_double,
+    check=check_command,
 )
 GLOB = Text(
     noun="a glob over state paths",

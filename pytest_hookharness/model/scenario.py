@@ -43,6 +43,7 @@ class Double:
         hangs: It never returns.
         floods: Bytes it prints before it ends.
         prompts: A question that it asks on the terminal, and waits.
+        module: A module of the Python that runs the harness, which is run in its place.
     """
 
     exit: int = 0
@@ -52,6 +53,7 @@ class Double:
     hangs: bool = False
     floods: int = 0
     prompts: str = ""
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,8 @@ class Expectation:
         guard: What is said about the guard.
         evidence: ``exact``, ``probed`` or ``masked``.
         reasons: Regular expressions, each found in some reason the agent was given.
+        detectors: Loops of the agent's own moves that must be seen, by their titles; others must not.
+            ``None`` if nothing is said of them.
         findings: Codes that must occur; others must not.
         files: The workspace at the end.
         leftovers: How many processes were left over, in all.
@@ -171,6 +175,7 @@ class Expectation:
     guard: GuardExpectation | None = None
     evidence: str | None = None
     reasons: tuple[str, ...] = ()
+    detectors: tuple[str, ...] | None = None
     findings: tuple[str, ...] = ()
     files: FileExpectations | None = None
     leftovers: Range | None = None
