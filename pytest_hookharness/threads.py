@@ -96,7 +96,7 @@ class Threads:
             spawn = tracking.next_thread()
             if spawn is not None:
                 self._spawn(spawn)
-            elif tracking.state.quiet or self._flooded():
+            elif self._flooded() or tracking.is_over():
                 return
             else:
                 tracking.watch(self._remaining())

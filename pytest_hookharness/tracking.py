@@ -60,6 +60,8 @@ class Tracking:
         self._due: processes.SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
+        # Who lives in the yard; ``None`` while that is being counted.
+        self._others: tuple[str, ...] | None = ()
         self._began = time.monotonic()
 
     def close(self) -> None:
@@ -130,10 +132,27 @@ class Tracking:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
                 self._lose_watcher(yard, process)
 
+    def is_over(self) -> bool:
+        """
+        Whether nothing is left that could start a thread or a process.
+        """
+        if self._yard is None or not self.state.quiet:
+            return self.state.quiet
+        # A process may have ended and left others behind; those may detach one that is tracked.
+        self._others = None
+        self._yard.count()
+        while self._others is None and self._remaining():
+            self.watch(_LOOK)
+        self.watch()
+        return self.state.quiet and self._others == ()
+
     def _running(self) -> Iterator[str]:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
     def _hear(self, said: Mapping[str, Any]) -> None:
+        if said.get("what") == "others":
+            self._others = tuple(map(str, said.get("commands", ())))
+            return
         try:
             event = _event(said, self._began)
         except (KeyError, TypeError, ValueError) as error:
@@ -182,6 +201,7 @@ class Tracking:
         """
         return (
             *(f"the process {name} still ran" for name in self.state.living),
+            *(f"{command!r}, which some process left behind, still ran" for command in self._others or ()),
             *(f"thread {spawn.thread.number} still waited for its start" for spawn in self.state.waiting),
         )
 

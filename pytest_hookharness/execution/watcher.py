@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 STATIONS, ORDERS, NEWS, CONTROL = "stations", "orders", "news", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
+# An order that is no name: tell who else lives in the sandbox.
+COUNT = "?"
 TAIL = 50
 LONGEST = 1000
 _READ = 1 << 16
 _GRACE = 1.0
+_AGAIN = 0.05
 # What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
 _ALIVE = 3
 
@@ -45,14 +48,16 @@ def main(folder: str) -> None:
     os.chdir(os.path.join(folder, STATIONS))
     _hold_alive()
     control = os.open(f"../{CONTROL}", os.O_RDWR)
-    watcher = _fork_watcher()
+    # Whoever loses their parent in here gets this one; in the last tier, some other.
+    keeper = os.getppid()
+    watcher = _fork_watcher(keeper)
     while True:
         word = os.read(control, 1)
         if word == KILL:
             os.kill(watcher, signal.SIGKILL)
             os.waitpid(watcher, 0)
         elif word == START:
-            watcher = _fork_watcher()
+            watcher = _fork_watcher(keeper)
 
 
 def _hold_alive() -> None:
@@ -62,14 +67,14 @@ def _hold_alive() -> None:
         os.close(seen)
 
 
-def _fork_watcher() -> int:
+def _fork_watcher(keeper: int) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        Watcher().run()
+        Watcher(keeper).run()
     except (KeyboardInterrupt, BrokenPipeError):
         pass
     finally:
@@ -81,7 +86,8 @@ class Watcher:
     Starts minders as ordered, and passes on what they say.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: int) -> None:
+        self._keeper = keeper
         self._news = os.open(f"../{NEWS}", os.O_WRONLY)
         self._orders = os.open(f"../{ORDERS}", os.O_RDWR)
         self._poll = select.poll()
@@ -94,7 +100,7 @@ class Watcher:
         Take up what an earlier watcher has left, then serve for ever.
         """
         for name in sorted(os.listdir()):
-            if os.path.exists(f"{name}/{END}"):
+            if _has_ended(name):
                 with open(f"{name}/{END}", "rb") as end:
                     self._tell(end.read() + b"\n")
             elif os.path.exists(f"{name}/{OUT}"):
@@ -109,6 +115,11 @@ class Watcher:
     def _obey(self) -> None:
         *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
+            if name == COUNT:
+                lingering = [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
+                commands = others(self._keeper) or lingering
+                self._tell(_line(name, "others", commands=commands))
+                continue
             os.mkfifo(f"{name}/{OUT}")
             self._listen(name)
             if os.fork() == 0:
@@ -131,13 +142,50 @@ class Watcher:
             self._poll.unregister(descriptor)
             del self._heard[descriptor]
             os.close(descriptor)
-            if not os.path.exists(f"{name}/{END}"):
+            if not _has_ended(name):
                 self._tell(_line(name, "lost"))
 
     def _tell(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
             view = view[os.write(self._news, view) :]
+
+
+def _has_ended(name: str) -> bool:
+    return os.path.exists(f"{name}/{END}")
+
+
+def others(keeper: int) -> list[str]:
+    """
+    The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
+    """
+    rows = [_row(name) for name in os.listdir("/proc") if name.isdecimal()]
+    below = {keeper}
+    while more := {pid for pid, parent, _ in rows if parent in below} - below:
+        below |= more
+    ours = _row("self")[2]
+    return [words for pid, _, words in rows if pid in below - {keeper} and words and words != ours]
+
+
+def _row(name: str) -> tuple[int, int, str]:
+    """
+    Number, parent and command line of a process; no command line if it is dead.
+    """
+    try:
+        with open(f"/proc/{name}/stat", "rb") as stat, open(f"/proc/{name}/cmdline", "rb") as command:
+            pid, rest = stat.read().split(b" ", 1)
+            words = command.read(LONGEST).replace(b"\0", b" ").decode("utf-8", "replace").strip()
+            return int(pid), int(rest[rest.rindex(b")") + 2 :].split()[1]), words
+    except OSError:
+        return 0, 0, ""
+
+
+def _lives(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except OSError:
+        return False
+    return True
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:
@@ -191,23 +239,40 @@ class Minder:
             self._pieces[ours] = b""
             self._poll.register(ours, select.POLLIN)
         self._say(_line(self._name, "started", pid=pid))
+        self._watch(pid, ended)
+        while _lives(pid):
+            # Something that it left behind. What that prints is its output as well.
+            if self._look(ended, _AGAIN) & {_ALIVE}:
+                os.killpg(pid, signal.SIGKILL)
+
+    def _watch(self, pid: int, ended: int) -> None:
+        """
+        Stay with the process until it has ended, and write that down.
+        """
         stop_after = self._order["stop_after"]
         until = None if stop_after is None else time.monotonic() + stop_after
         signals = [signal.SIGTERM, signal.SIGKILL]
         while True:
-            wait = None if until is None else max(0.0, until - time.monotonic()) * 1000
-            ready = {descriptor for descriptor, _ in self._poll.poll(wait)}
-            for descriptor in sorted(ready & self._pieces.keys()):
-                self._read(descriptor)
-            if ended in ready:
+            ready = self._look(ended, None if until is None else max(0.0, until - time.monotonic()))
+            # A child that merely stopped is told of as well.
+            dead, status = os.waitpid(pid, os.WNOHANG) if ended in ready else (0, 0)
+            if dead:
                 break
-            if _ALIVE in ready:
-                os.killpg(pid, signal.SIGKILL)
-                return
-            if until is not None and time.monotonic() >= until:
-                os.killpg(pid, signals.pop(0))
+            if _ALIVE in ready or (until is not None and time.monotonic() >= until):
+                os.killpg(pid, signal.SIGKILL if _ALIVE in ready else signals.pop(0))
                 until = time.monotonic() + _GRACE if signals else None
-        self._end(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        self._end(os.waitstatus_to_exitcode(status))
+
+    def _look(self, ended: int, wait: float | None) -> set[int]:
+        """
+        Pass on what is printed meanwhile; tell what else took place.
+        """
+        ready = {descriptor for descriptor, _ in self._poll.poll(None if wait is None else wait * 1000)}
+        for descriptor in sorted(ready & self._pieces.keys()):
+            self._read(descriptor)
+        if ended in ready:
+            os.read(ended, _READ)
+        return ready
 
     def _start(self, outputs: list[int]) -> int:
         order = self._order
@@ -260,6 +325,7 @@ class Minder:
                 if not self._read(descriptor):
                     break
         self._tell_lines([rest for rest in self._pieces.values() if rest])
+        self._pieces = dict.fromkeys(self._pieces, b"")
         code = code if code >= 0 else 128 - code
         end = _line(self._name, "exited", code=code, lines=self._lines, tail=list(self._tail))
         with open(f"{self._name}/{END}.new", "wb") as file:

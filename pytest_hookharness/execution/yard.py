@@ -111,6 +111,12 @@ class Yard:
         write_bytes(station / watcher.ORDER, json.dumps(order).encode())
         os.write(self._orders, os.fsencode(name) + b"\n")
 
+    def count(self) -> None:
+        """
+        Have it told who else lives in the yard, besides those who watch.
+        """
+        os.write(self._orders, watcher.COUNT.encode() + b"\n")
+
     def news(self, wait: float) -> Iterator[Mapping[str, Any]]:
         """
         What the watcher has said since the last time, after at most so many seconds.
