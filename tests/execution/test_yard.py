@@ -92,16 +92,14 @@ def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
     """After the end of a process those it started are still told of, and heard, until they are gone."""
     with opened(supervisor, tmp_path) as yard:
         yard.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
-        said = heard(yard, "one")
+        heard(yard, "one")
         yard.count()
-        while said[-1]["what"] != "others":
-            said += yard.news(DEADLINE)
+        (others,) = yard.news(DEADLINE)
         (tmp_path / "yard" / "workspace" / "go").touch()
-        while said[-1]["what"] != "line":
-            said += yard.news(DEADLINE)
+        late = [*yard.news(DEADLINE)]
 
-    assert any("until [ -e go ]" in words for words in said[-2]["commands"])
-    assert said[-1]["text"] == "late"
+    assert any("until [ -e go ]" in words for words in others["commands"])
+    assert [each["text"] for each in late] == ["late"]
 
 
 def test_a_long_line_is_cut(supervisor, tmp_path):

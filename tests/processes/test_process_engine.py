@@ -102,7 +102,8 @@ def test_an_exit_fires_once():
     run = Run(ANY_EXIT)
     run.detach()
 
-    assert len(run(ends(), ThreadEnded(at=2.0), ends(), Restarted(at=3.0), ends()).spawned) == 1
+    assert len(run(ends(), ThreadEnded(at=2.0), ends(), Restarted(at=3.0), ends(at=4.0)).spawned) == 1
+    assert run.state.watched["build"].run.ended == 1.0
 
 
 def test_lines_are_matched_one_by_one():
