@@ -170,7 +170,9 @@ class Tracking:
             yard.pause()
         self.state = processes.read_memory(yard.read_back())
         yard.start_watcher()
-        self._tell(processes.Restarted(at=self._now()))
+        # A thread that is being played does not die with the watcher here; the others wait for its end.
+        if not self.state.busy:
+            self._tell(processes.Restarted(at=self._now()))
 
     def _tell(self, event: processes.Event) -> None:
         self.state, actions = processes.advance(self._policy, self.state, event)
