@@ -116,14 +116,19 @@ class Watcher:
         *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                lingering = [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
-                commands = others(self._keeper) or lingering
-                self._tell(_line(name, "others", commands=commands))
-                continue
-            os.mkfifo(f"{name}/{OUT}")
-            self._listen(name)
-            if os.fork() == 0:
-                mind(name)
+                self._tell(_line(name, "others", commands=others(self._keeper) or self._lingering()))
+            else:
+                self._begin(name)
+
+    def _lingering(self) -> list[str]:
+        # In the last tier this is all that can be known: a minder stays while its process's group lives.
+        return [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
+
+    def _begin(self, name: str) -> None:
+        os.mkfifo(f"{name}/{OUT}")
+        self._listen(name)
+        if os.fork() == 0:
+            mind(name)
 
     def _listen(self, name: str) -> None:
         # Opened for reading before the other side opens it for writing, which would fail otherwise.

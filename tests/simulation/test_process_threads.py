@@ -66,7 +66,7 @@ def test_a_chain_of_threads_is_recursing(play):
 def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
     """While a process lives its hooks may fire, so what is cut by the budget is not known to end."""
     keys = {"name": "outlives", "agent": DETACH, "processes": process("sleep 86399", {"on_exit": "any"})}
-    settings = replace(harness.settings, wall=0.5)
+    settings = replace(harness.settings, wall=2.5)
 
     with Harness(settings) as short:
         outcome = short.simulate(scenario_from(keys))
