@@ -15,7 +15,7 @@ from typing import Any
 from pytest_hookharness import processes
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.yard import DETACH, Yard
-from pytest_hookharness.model.process_hooks import HookThread, Tracked
+from pytest_hookharness.model.process_hooks import USER, HookThread, Tracked
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.settings import SimulationError
@@ -95,12 +95,18 @@ class Tracking:
         Start what was asked for in the calls of a thread since the last time.
 
         Raises:
-            SimulationError: There is no process of that name.
+            SimulationError: There is no process of that name, or the person's own thread starts too many.
         """
+        most = self._policy.limits.most
         for name in self._asked_outside():
             if name not in self._policy.processes:
                 known = ", ".join(self._policy.processes)
                 raise SimulationError(f"{DETACH} {name}: `processes` has no such process; it has {known}")
+            if thread == USER and len(self.state.watched) >= most:
+                # No hook has a part in this, so it is nothing to judge.
+                raise SimulationError(
+                    f"{DETACH} {name}: there is room for {most} in all; raise `threads: {{most: ...}}`"
+                )
             # Where the kernel does not keep the two apart, a tracked process may have asked.
             certain = self._yard is None or self._yard.separate
             self._tell(processes.Detached(name=name, by=thread if certain else None, at=self._now()))

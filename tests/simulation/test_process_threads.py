@@ -111,6 +111,14 @@ def test_a_name_that_is_not_declared_is_an_error(play):
         play(processes=process("true"), agent=[{"run": "detach biuld"}, {"stop": ""}])
 
 
+def test_too_many_processes_of_the_person_are_an_error(play):
+    """What the script itself starts beyond the bound is no recursion, but an error of the scenario."""
+    acts = [{"run": "detach build; detach build"}, {"stop": ""}]
+
+    with pytest.raises(SimulationError, match=r"detach build: there is room for 1 in all"):
+        play(processes=process("true"), threads={"most": 1}, agent=acts)
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
