@@ -39,9 +39,13 @@ BELOW: Mapping[str, frozenset[str]] = {
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
+    "tracking": LOOP | {"processes", "settings", "stage"},
+    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
-    "simulation": LOOP | {"settings", "stage", "references", "drives", "loop", "variations", "plans"},
+    "simulation": LOOP
+    | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
+    | {"threads", "tracking"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
