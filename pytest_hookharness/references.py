@@ -23,6 +23,7 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
     """
     events = tuple(profile.events)
     _check_options(scenario, profile)
+    _check_stand_ins(scenario)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)
@@ -50,6 +51,21 @@ def _check_options(scenario: Scenario, profile: hosts.Profile) -> None:
         if type(value) is not type(wanted):
             kind = type(wanted).__name__
             raise SimulationError(f"options.{name}: {value!r} is not of the kind of {wanted!r} ({kind})")
+
+
+def _check_stand_ins(scenario: Scenario) -> None:
+    for name in scenario.stand_ins:
+        agent = scenario.commands[name].agent
+        try:
+            profile = hosts.find(agent)
+        except hosts.UnknownHost as error:
+            raise SimulationError(f"commands.{name}.agent: {error}") from None
+        if profile.calling is None:
+            known = ", ".join(dict.fromkeys(each.name for each in hosts.known() if each.calling))
+            raise SimulationError(
+                f"commands.{name}.agent: how {profile.id} is called is not known here; "
+                f"there are stand-ins for {known}"
+            )
 
 
 def _expected(expect: Expectation) -> Iterator[tuple[str, str]]:

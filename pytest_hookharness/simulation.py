@@ -18,6 +18,7 @@ from pytest_hookharness.drives import Pace
 from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.experiments import Experiments
+from pytest_hookharness.gates import find_open_gates
 from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion
 from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
@@ -33,6 +34,7 @@ from pytest_hookharness.model.trace import (
     Performed,
     Trace,
 )
+from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.playing import Player
 from pytest_hookharness.references import check_references
 from pytest_hookharness.rehearsal import Backstage
@@ -152,6 +154,8 @@ class _Loop:
         player = self.player
         while True:
             request = player.go_on(self.remaining)
+            if request is None and player.refused is not None:
+                return End(how="recursed", turn=self.turn, why=player.refused.refused)
             if request is None:
                 return End(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
@@ -264,12 +268,16 @@ class _Loop:
             configured=tuple(hook.event for hook in stage.configuration.hooks),
             probing=next(reversed(self.experiments.made), None),
         )
+        gates: tuple[Finding, ...] = ()
+        # Covered folders are the developer's own: nothing is tried on them.
+        if stage.settings.probes and not stage.scenario.cover and end.how != "interrupted":
+            gates = find_open_gates(self.player, trace)
         outcome = Outcome(
             scenario=stage.scenario,
             host=stage.profile.id,
             trace=trace,
             verdict=formed.verdict,
-            findings=formed.findings,
+            findings=(*formed.findings, *gates),
             assumptions=formed.assumptions,
             tier=stage.sandbox.tier,
             seed=stage.settings.seed,

@@ -21,7 +21,7 @@ from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
-from pytest_hookharness.firing import Answers, collect, finished
+from pytest_hookharness.firing import Answers, collect, finished, linger
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
@@ -204,7 +204,8 @@ class Stage:
             siblings=hooks,
             index=index,
         )
-        made = replace(made, cwd=self._present(made.cwd))
+        lasting = linger(self.scenario) or made.linger
+        made = replace(made, cwd=self._present(made.cwd), linger=lasting)
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)

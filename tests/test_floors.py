@@ -19,6 +19,7 @@ LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
 ) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+UPPER = UPPER | {"standin", "gates"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
 # What each part may import, besides itself. A part that is not here has no floor yet.
@@ -37,9 +38,12 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "sources": frozenset({"model", "hosts", "stage"}),
     "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
+    "standin": LOOP | {"settings", "firing", "opening"},
+    "gates": frozenset({"model", "hosts", "judging", "stage", "playing", "rehearsal"}),
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "simulation": LOOP
-    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
+    | {"gates"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},

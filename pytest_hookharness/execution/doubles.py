@@ -3,16 +3,17 @@ This module is concerned with doubles: stand-in commands, first on PATH, that re
 
 Middle floor: execution. A double is a small shell script, so that it costs what a shell costs. What it
 prints stands in files beside it, never in its code. A double that heals marks each failure by a file
-of its own; these files belong to the state, and there are never more of them than it needs to heal.
+of its own; these files belong to the state, and there are never more of them than it needs to heal. One
+that stands in for an agent becomes a program that plays a session inside the same sandbox.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +24,19 @@ from pytest_hookharness.execution.confinement import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.execution.lineage import Lineage, prepare
 from pytest_hookharness.model.processes import Call
-from pytest_hookharness.model.scenario import Double
+from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20
 # More than the system lets anybody pass as arguments.
 _RECORD_LIMIT = 16 << 20
+PACKAGE = Path(__file__).parents[1]
+# The program of a stand-in, which is an upper module, so that it is only named here.
+_STAND_IN = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from pytest_hookharness import standin; "
+    "sys.exit(standin.main(sys.argv[2:]))"
+)
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open
 # for as long as their child lives; a double that waited for good would hang where no real command does.
@@ -49,22 +57,32 @@ class Doubles:
     folder: Path
 
     @property
+    def lineage(self) -> Lineage:
+        """
+        The sessions that were played in the place of agents.
+        """
+        return Lineage(self.folder / "sessions")
+
+    @property
     def counters(self) -> Path:
         """
         The folder of the healing marks, which belong to the state.
         """
         return self.folder / "counters"
 
-    def write(self, commands: Mapping[str, Double]) -> None:
+    def write(self, scenario: Scenario) -> None:
         """
-        Write all doubles.
+        Write all doubles of a scenario.
 
         Raises:
             WorkspaceError: A name cannot be a command's, or something cannot be written.
         """
         make_folders(self.bin)
         make_folders(self.counters)
-        for name, double in commands.items():
+        if scenario.stand_ins:
+            prepare(self.lineage.folder)
+            write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
+        for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
                 raise WorkspaceError(
                     self.bin, f"{name!r} cannot be the name of a double; allowed is a bare command name"
@@ -128,6 +146,10 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     if sys.platform == "linux" and (reader := _bounded_reader()):
         parts.append(_STDIN.format(reader=reader))
     cat = _tool("cat")
+    if double.agent:
+        start = (sys.executable, "-I", "-S", "-B", "-c", _STAND_IN, str(PACKAGE.parent))
+        words = (*start, str(folder / "sessions"), name)
+        return "".join([parts[0], f'exec {shlex.join(words)} "$@"\n'])
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))
     if double.heals_after is not None:

@@ -5,6 +5,12 @@ Middle floor. Nothing here starts a process, reads a file or a clock, or looks a
 host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
 """
 
+from pytest_hookharness.hosts.called import (
+    CommandLine,
+    join_prompt,
+    read_command_line,
+    write_answer,
+)
 from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
@@ -30,6 +36,7 @@ from pytest_hookharness.hosts.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.calling import Answered
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
@@ -39,6 +46,8 @@ from pytest_hookharness.model.moves import Performance
 __all__ = [
     "EVENTS",
     "Answer",
+    "Answered",
+    "CommandLine",
     "Configuration",
     "Ended",
     "EventRule",
@@ -75,11 +84,13 @@ __all__ = [
     "find_event",
     "find_ignored",
     "guard_for",
+    "join_prompt",
     "known",
     "known_facts",
     "launch",
     "names",
     "payload_for",
+    "read_command_line",
     "read_commands",
     "read_reply",
     "reconfigure",
@@ -88,4 +99,5 @@ __all__ = [
     "summarise",
     "target_of",
     "waves",
+    "write_answer",
 ]

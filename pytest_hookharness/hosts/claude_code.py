@@ -6,6 +6,7 @@ Middle floor: hosts. Facts marked observed were measured by running the host hea
 
 from __future__ import annotations
 
+from pytest_hookharness.hosts import called
 from pytest_hookharness.hosts import claude_code_tasks as tasks
 from pytest_hookharness.hosts import claude_code_tools as tools
 from pytest_hookharness.hosts.claude_code_answers import ANSWERS
@@ -306,6 +307,7 @@ CLAUDE_CODE = Profile(
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    calling=called.CLAUDE,
     model="claude-sonnet-4-5",
     commands=COMMANDS,
     worktrees=WORKTREES,

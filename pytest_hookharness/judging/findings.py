@@ -14,6 +14,8 @@ from typing import assert_never
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.lasso import contradiction
+from pytest_hookharness.judging.lost_agents import find_lost_agents
+from pytest_hookharness.judging.pingpong import find_pingpong
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
@@ -71,6 +73,7 @@ def find(
         configured: The events for which hooks are configured; ``None`` if that is not known.
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
+    seen += [*find_pingpong(trace), *find_lost_agents(trace)]
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     if outside:

@@ -17,6 +17,7 @@ from pytest_hookharness.judging.promised_events import (
     broken_decisions,
     broken_fires,
     broken_reasons,
+    broken_sessions,
     broken_sometimes,
 )
 from pytest_hookharness.judging.promised_files import broken_files
@@ -73,6 +74,7 @@ def violations(
         broken_files(expect.files, initial=initial, final=final, final_text=final_text),
         broken_leftovers(outcome, expect),
         broken_sometimes(outcome, expect.sometimes),
+        broken_sessions(outcome, expect),
         broken_calls(outcome),
     )
     mark = outcome.scenario.mark

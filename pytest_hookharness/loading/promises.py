@@ -164,6 +164,8 @@ EXPECT = Record(
         ),
         Key(name="files", shape=FILES, doc="The workspace at the end."),
         Key(name="leftovers", shape=RANGE, doc="Processes that were left over."),
+        Key(name="sessions", shape=RANGE, doc="Sessions that stand-ins played, in all."),
+        Key(name="depth", shape=RANGE, doc="How many of these lay within each other."),
         Key(
             name="sometimes",
             shape=Many(

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.moves import Move, Script
+from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -42,6 +43,9 @@ class Double:
         hangs: It never returns.
         floods: Bytes it prints before it ends.
         prompts: A question that it asks on the terminal, and waits.
+        agent: The host that it stands in for: it plays a session of its own, with the hooks that it finds,
+            and prints ``stdout`` as the agent's answer. Empty for none.
+        does: What the agent of that session does before it answers.
     """
 
     exit: int = 0
@@ -51,6 +55,8 @@ class Double:
     hangs: bool = False
     floods: int = 0
     prompts: str = ""
+    agent: str = ""
+    does: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,8 @@ class Expectation:
         files: The workspace at the end.
         leftovers: How many processes were left over, in all.
         sometimes: Event names, or ``event:ruling``, each of which must happen at least once.
+        sessions: How many sessions stand-ins played, in all.
+        depth: How many sessions lay within each other, below the scenario's own.
     """
 
     verdict: VerdictName | None = None
@@ -159,6 +167,8 @@ class Expectation:
     files: FileExpectations | None = None
     leftovers: Range | None = None
     sometimes: tuple[str, ...] = ()
+    sessions: Range | None = None
+    depth: Range | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +239,7 @@ class Scenario:
         hooks: Hook configuration: the path of the host's own file relative to the workspace, or its
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
+        nesting: How far the sessions of stand-ins may start sessions.
         env: Variables of the host's environment.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         network: Whether the hooks may reach the network.
@@ -259,6 +270,7 @@ class Scenario:
     options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
+    nesting: Nesting = Nesting()
     env: Mapping[str, str] = field(default_factory=dict)
     stdin: Delivery | None = None
     network: bool = False
@@ -271,6 +283,13 @@ class Scenario:
     turns: int = 200
     patience: float | None = None
     expect: Expectation = Expectation(verdict="terminated")
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """
+        The names of those doubles that stand in for agents.
+        """
+        return tuple(name for name, double in self.commands.items() if double.agent)
 
     @property
     def id(self) -> str:

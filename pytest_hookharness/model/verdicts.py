@@ -107,10 +107,16 @@ class Hung:
 class Recursing:
     """
     Fires caused fires beyond the limit of depth or number.
+
+    Attributes:
+        turn: The turn in which the limit was met.
+        limit: The limit.
+        chain: What led to what, in short sentences, the root first.
     """
 
     turn: int
     limit: str
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

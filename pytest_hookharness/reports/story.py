@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Livelock, Undecided, Violation
+from pytest_hookharness.model.verdicts import Finding, Livelock, Recursing, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
 from pytest_hookharness.reports.headline import first_line
 from pytest_hookharness.reports.plain import columns, plain
@@ -27,6 +27,7 @@ _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
 _MOST_PROBINGS = 2
+_MOST_LINKS = 8
 _LONGEST = 400
 _PLACE = 38
 
@@ -47,7 +48,7 @@ def story(
     head = plain(first_line(outcome), _LONGEST)
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
-    lines = [head, *write_turns(outcome, width), *_violations(outcome, root)]
+    lines = [head, *write_turns(outcome, width), *_chain(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     # Earlier ones led to where the later ones were made.
@@ -72,6 +73,20 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = No
         break_long_words=False,
         break_on_hyphens=False,
     )
+
+
+def _chain(outcome: Outcome, width: int) -> Iterator[str]:
+    verdict = outcome.verdict
+    if not isinstance(verdict, Recursing) or not verdict.chain:
+        return
+    yield "  how it came to that:"
+    first, last = verdict.chain[:_MOST_LINKS], verdict.chain[_MOST_LINKS:][-1:]
+    for sentence in first:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
+    if len(verdict.chain) > _MOST_LINKS + 1:
+        yield "    ..."
+    for sentence in last:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
 
 
 def _file(outcome: Outcome, root: Path | None) -> str:
