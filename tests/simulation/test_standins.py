@@ -12,6 +12,13 @@ from pytest_hookharness.settings import SimulationError
 
 AGENT = {"agent": "claude-code", "stdout": "A summary."}
 SCRIPT = [{"prompt": "Do it."}, {"stop": "Done."}]
+ASKS_ONCE = """\
+#!/bin/sh
+echo "$CLAUDE_CODE_SESSION_ID" >>sessions
+[ -z "$GUARD" ] || exit 0
+echo more | GUARD=1 claude -p 'Sum it up.' >summary
+test -s "$HOME"/.claude/projects/*/"$(tail -1 sessions).jsonl"
+"""
 
 
 def hooks(*commands, event="SessionEnd"):
@@ -39,15 +46,11 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
 
 
 def test_a_session_within_is_told_what_its_host_tells(play):
-    """The hooks of a session that a hook starts get an id, an environment and a prompt of their own."""
+    """Hooks of a session that a hook starts get an id, an environment and a prompt of their own."""
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        files={
-            "hook.sh": '#!/bin/sh\ncat >>"log.$GUARD"\necho "$CLAUDE_CODE_SESSION_ID $CLAUDECODE $SET" >>env\n'
-            '[ -z "$GUARD" ] || exit 0\nsummary=$(echo more | GUARD=1 SET=x claude -p "Sum it up.")\n'
-            'echo "$summary" >summary\ncp "$HOME"/.claude/projects/*/*.jsonl .\n',
-        },
+        files={"hook.sh": ASKS_ONCE},
         hooks=hooks("./hook.sh", event="UserPromptSubmit"),
         expect={"files": {"equal": {"summary": "A summary.\n"}}, "sessions": 1},
     )
@@ -60,7 +63,7 @@ def test_a_session_within_is_told_what_its_host_tells(play):
     assert fire.payload["session_id"] != outer["session_id"]
     assert fire.payload["cwd"] == outer["cwd"]
     assert child.ended == "stopped"
-    assert (child.environment["SET"], child.starter) == ("x", "UserPromptSubmit ./hook.sh")
+    assert (child.environment["GUARD"], child.starter) == ("1", "UserPromptSubmit ./hook.sh")
 
 
 @pytest.mark.slow
@@ -162,7 +165,7 @@ def test_a_host_that_nobody_can_call_is_an_error(play):
 
 @pytest.mark.slow
 def test_a_gate_that_a_variable_switches_off_is_found(play):
-    """A gate is open if it lets a call through in the session of a hook that it refuses without its variable."""
+    """A gate is open that lets through in the session of a hook what it refuses without its variable."""
     gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo no >&2; exit 2; }; exit 0'
     starts = '[ "$GUARD" ] || GUARD=1 claude -p x </dev/null'
 
