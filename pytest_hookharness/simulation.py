@@ -302,6 +302,9 @@ class _Loop:
             notes.append("What git keeps in its store of objects decides nothing.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
+        if any(self._trace().children()):
+            agents_played = {double.agent for double in self.stage.scenario.commands.values() if double.agent}
+            notes += [note for agent in sorted(agents_played) for note in hosts.assumed_of_calls(agent)]
         profile = self.stage.profile
         if self.lasso is not None or self.experiments.made:
             limits = (net for net in (profile.steps, profile.stuck) if net is not None)

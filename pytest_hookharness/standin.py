@@ -44,7 +44,7 @@ from pytest_hookharness.settings import SimulationError
 # As long as the real programs wait for a standard input that nobody writes to.
 _STDIN_WAIT = 3.0
 _MOST_STDIN = 16 << 20
-_LONGEST_VALUE = 4096
+_LONGEST_WORD = 4096
 _KEPT_PAYLOAD = 1 << 16
 # Only the host's own limits cut here; those of the harness hold for the fire that all this is part of.
 _FOR_EVER = 1e6
@@ -185,7 +185,7 @@ class Child:
         replies = after.replies[len(after.replies) - len(given) :]
         fires = []
         for place, (fire, reply) in enumerate(zip(started, replies, strict=True)):
-            heard = replace(fire, ruling=reply.ruling.value, reason=reply.reason[:_LONGEST_VALUE], done=True)
+            heard = replace(fire, ruling=reply.ruling.value, reason=reply.reason[:_LONGEST_WORD], done=True)
             fires.append(_told(heard, runs.get(place), launches.get(place), request.payload))
         self._record.note(fires=[asdict(fire) for fire in fires])
         return after
@@ -308,15 +308,15 @@ def main(arguments: Sequence[str]) -> int:
         os.chdir(line.folder)
     prompt = hosts.join_prompt(rules, line.prompt, _read_stdin()) or FIRST_PROMPT.text
     record = lineage.enter(scenario.nesting)
-    environment = {name: value[:_LONGEST_VALUE] for name, value in os.environ.items()}
     start = replace(
         record.session,
         host=profile.id,
-        argv=(name, *words),
-        size=len(prompt.encode()),
+        argv=tuple(word[:_LONGEST_WORD] for word in (name, *words)),
+        size=len(prompt.encode("utf-8", "replace")),
+        environment=dict(os.environ),
         folder=str(Path.cwd()),
     )
-    record.note(start={**asdict(start), "environment": environment})
+    record.note(start=asdict(start))
     if start.refused:
         sys.stderr.write(f"{name}: not started, beyond {start.refused}\n")
         return _REFUSED

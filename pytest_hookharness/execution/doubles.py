@@ -32,11 +32,14 @@ STDIN_LIMIT = 1 << 20
 # More than the system lets anybody pass as arguments.
 _RECORD_LIMIT = 16 << 20
 PACKAGE = Path(__file__).parents[1]
-# The program of a stand-in, which is an upper module, so that it is only named here.
-_STAND_IN = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from pytest_hookharness import standin; "
-    "sys.exit(standin.main(sys.argv[2:]))"
-)
+# A stand-in is a program of an upper floor, which is only named here. It has a file of its own, so that its
+# command line can be read where processes are listed.
+_PROGRAM = """\
+import sys
+sys.path.insert(0, {package!r})
+from pytest_hookharness.standin import main
+sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
+"""
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open
 # for as long as their child lives; a double that waited for good would hang where no real command does.
@@ -95,6 +98,9 @@ class Doubles:
             make_folders(folder)
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
+        if double.agent:
+            words = {"package": str(PACKAGE.parent), "sessions": str(self.lineage.folder), "name": name}
+            write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
         script.chmod(0o755)
@@ -147,8 +153,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
         parts.append(_STDIN.format(reader=reader))
     cat = _tool("cat")
     if double.agent:
-        start = (sys.executable, "-I", "-S", "-B", "-c", _STAND_IN, str(PACKAGE.parent))
-        words = (*start, str(folder / "sessions"), name)
+        words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
         return "".join([parts[0], f'exec {shlex.join(words)} "$@"\n'])
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))

@@ -4,7 +4,8 @@ This module is concerned with lineage: which session of a stand-in was started f
 Middle floor: execution. A stand-in is a process inside the sandbox, so it can only leave records; hooks can
 reach them too, so whoever reads them takes nothing for granted. Whose child a session is follows from the
 table of processes and not from what a hook passes on: a stand-in is the reaper of all that it starts, so
-that neither a cleared environment nor a second fork hides a descendant.
+that neither a cleared environment nor a second fork hides a descendant. Where the system has no such table
+every session counts as one of the first level, and only their number is limited.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession,
 
 _MOST_RECORD = 8 << 20
 _MOST_SESSIONS = 200
-_LONGEST_LINE = 1 << 20
+_MOST_COUNTED = 100_000
 _LONGEST_WORD = 4096
 
 
@@ -49,18 +50,22 @@ class Lineage:
         How many sessions were started so far.
         """
         number = 0
-        while (self.folder / str(number + 1)).is_dir():
+        while number < _MOST_COUNTED and (self.folder / str(number + 1)).is_dir():
             number += 1
         return number
 
     def begin(self) -> int:
         """
         Note that what is started from now on belongs to another event; return how many there were before.
+
+        Raises:
+            WorkspaceError: Something else stands in the place of the records.
         """
-        count = self.count if self.folder.is_dir() else 0
-        if self.folder.is_dir():
-            write_bytes(self.folder / "before", str(count).encode())
-        return count
+        if not self.folder.is_dir():
+            return 0
+        # A hook may have put a link in its place.
+        write_bytes(confine(self.folder / "before", [self.folder.parent]), str(self.count).encode())
+        return self.count
 
     def enter(self, limits: Nesting) -> Record:
         """
@@ -112,7 +117,7 @@ class Lineage:
             return ()
         found: dict[int, ChildSession] = {}
         for number in range(after + 1, min(self.count, after + _MOST_SESSIONS) + 1):
-            place = confine(self.folder / str(number), [self.folder])
+            place = confine(self.folder / str(number), [self.folder.parent])
             try:
                 found[number] = _read(number, read_bytes(place / "record", most=_MOST_RECORD) or b"")
             except (ValueError, TypeError, KeyError, AttributeError) as error:
@@ -138,9 +143,7 @@ class Record:
         """
         Write one line.
         """
-        line = json.dumps(values, default=str)
-        if len(line) < _LONGEST_LINE:
-            write_bytes(self.folder / "record", line.encode() + b"\n", append=True)
+        write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
 
 
 def prepare(folder: Path) -> Lineage:

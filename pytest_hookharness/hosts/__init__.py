@@ -11,7 +11,7 @@ from pytest_hookharness.hosts.called import (
     read_command_line,
     write_answer,
 )
-from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
+from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
@@ -73,6 +73,7 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
+    "assumed_of_calls",
     "begin",
     "configure",
     "encode",

@@ -176,6 +176,13 @@ AGENT_MISSING = Code(
     "What the hook does with the agent, and what the hooks of that session do, was not seen.",
     "Give the run a stand-in that plays a session: `commands: {claude: {agent: claude-code}}`.",
 )
+CHILD_CAPPED = Code(
+    "HH032",
+    "CHILD-CAPPED",
+    "In a session that a hook started, hooks refused the stop until the host's guard set that aside.",
+    "Each of these refusals costs an answer of a model, nobody sees them, and other hosts have no guard.",
+    "Let the hooks of a stop see that nobody is there: by a variable that the starting hook sets.",
+)
 
 _CODES = (
     HUNG_FIRE,
@@ -198,6 +205,7 @@ _CODES = (
     PINGPONG,
     GATE_OPEN,
     AGENT_MISSING,
+    CHILD_CAPPED,
 )
 
 

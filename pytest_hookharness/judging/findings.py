@@ -13,6 +13,7 @@ from typing import assert_never
 
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.codes import Code
+from pytest_hookharness.judging.generations import find_held_children
 from pytest_hookharness.judging.lasso import contradiction
 from pytest_hookharness.judging.lost_agents import find_lost_agents
 from pytest_hookharness.judging.pingpong import find_pingpong
@@ -73,7 +74,7 @@ def find(
         configured: The events for which hooks are configured; ``None`` if that is not known.
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
-    seen += [*find_pingpong(trace), *find_lost_agents(trace)]
+    seen += [*find_pingpong(trace), *find_lost_agents(trace), *find_held_children(trace)]
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     if outside:

@@ -6,10 +6,12 @@ Middle floor: judging. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.judging import codes
 from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Finding
 
 _LONGEST_CALL = 60
 
@@ -42,4 +44,25 @@ def describe(child: ChildSession) -> str:
     call = call if len(call) <= _LONGEST_CALL else f"{call[: _LONGEST_CALL - 3]}..."
     end = ", which is refused" if child.refused else ""
     starts = f"{child.starter or 'a process'} starts session {child.number}"
-    return f"{starts} by `{call}`, a prompt of {child.size} bytes{end}"
+    size = "1 byte" if child.size == 1 else f"{child.size} bytes"
+    return f"{starts} by `{call}`, a prompt of {size}{end}"
+
+
+def find_held_children(trace: Trace) -> Iterator[Finding]:
+    """
+    One finding for each session that its hooks would not let stop, so that only the host's guard ended it.
+    """
+    for step, child in trace.children():
+        if child.ended == "capped":
+            code = codes.CHILD_CAPPED
+            refusing = [fire.command for fire in child.fires if fire.ruling == "deny"]
+            starter = child.starter or "a process"
+            text = f"The session that {starter} started was ended by its host's guard alone."
+            yield Finding(
+                code=code.code,
+                name=code.name,
+                text=text,
+                advice=code.mend,
+                turn=step.turn,
+                hook=", ".join(dict.fromkeys(refusing)),
+            )

@@ -134,7 +134,7 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
-    if not isinstance(verdict, Livelock | Undecided):
+    if not isinstance(verdict, Livelock | Recursing | Undecided):
         return
     own = verdict.assumptions if isinstance(verdict, Livelock) else ()
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))

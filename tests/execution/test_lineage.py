@@ -134,6 +134,19 @@ def test_a_record_that_leads_elsewhere_is_refused(lineage: Lineage, tmp_path: Pa
         lineage.read(0)
 
 
+def test_nothing_is_written_through_a_link(lineage: Lineage, tmp_path: Path) -> None:
+    """
+    A link that stands in the place of all records is not written through.
+    """
+    other = tmp_path.parent / f"{tmp_path.name}-other"
+    lineage.folder.rename(other)
+    lineage.folder.symlink_to(other)
+    (other / "before").unlink()
+    with pytest.raises(WorkspaceError, match="leads to"):
+        lineage.begin()
+    assert not (other / "before").exists()
+
+
 def test_sessions_beyond_counting_are_cut_short(lineage: Lineage) -> None:
     """
     However many records there are, only so many are read.

@@ -4,12 +4,14 @@ How sessions of stand-ins led to each other, what agent and hooks undo, and whic
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_hookharness.judging.findings import find
 from pytest_hookharness.judging.generations import find_chain
 from pytest_hookharness.model.moves import ToolCall, ToolResult
-from pytest_hookharness.model.nesting import ChildSession
+from pytest_hookharness.model.nesting import ChildFire, ChildSession
 from pytest_hookharness.model.processes import Exited, Output, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.trace import Change, Exchange, Fire, Hooked, Performed, Step, Trace
@@ -138,3 +140,13 @@ def test_other_words_name_no_agent(said: str) -> None:
     Another command that is not there, and words about an agent, are not taken for one.
     """
     assert find(trace(hooked("", "", stderr=said))) == ()
+
+
+def test_a_session_that_only_the_guard_ended_is_found() -> None:
+    """
+    A session within that its host's guard ended is found, and one that its hooks let stop is not.
+    """
+    fires = (ChildFire(event="Stop", command="./a.sh", ruling="deny"),)
+    held = replace(child(1, 0), ended="capped", fires=fires)
+    (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))
+    assert (finding.name, finding.hook) == ("CHILD-CAPPED", "./a.sh")
