@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 import cases
+import detectors
 import fires
 import unused
 import verdicts
@@ -26,6 +27,7 @@ TABLES = {
     "verdicts": verdicts.table,
     "cases": cases.table,
     "workspaces": workspaces.table,
+    "detectors": detectors.table,
 }
 
 

@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     once.set_defaults(scenario=_from_words, again=_try_again)
 
     _add_tellers(commands.add_parser)
+    parser.set_defaults(status=KEPT)
     return parser
 
 
@@ -86,8 +87,28 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     means.set_defaults(
         scenario=None, told=lambda given: explanation(hosts.explain(hosts.find(given.host), given.event))
     )
+    transcript = add("analyze", help="look for loops in the transcript of a real agent", description=_ANALYZE)
+    transcript.add_argument("file", metavar="FILE", type=Path, help="a transcript, or a folder of events")
+    transcript.add_argument("--json", action="store_true", help="print JSON")
+    for name, what in (("laps", "how often a sequence must come"), ("failures", "how many must fail alike")):
+        transcript.add_argument(f"--{name}", type=_whole(2), default=3, help=f"{what} (3)")
+    transcript.add_argument(
+        "--window", type=_whole(1), default=24, help="how many actions a loop may span (24)"
+    )
+    transcript.set_defaults(scenario=None, told=_analysis)
     schema = add("schema", help="print the JSON Schema of scenario files")
     schema.set_defaults(scenario=None, told=lambda _: json.dumps(loading.schema(), indent=2))
+
+
+def _analysis(given: argparse.Namespace) -> str:
+    from pytest_hookharness.analysis import analyze
+    from pytest_hookharness.judging.detectors.limits import Limits
+    from pytest_hookharness.reports.analyzed import as_json, told
+
+    limits = Limits(laps=given.laps, failures=given.failures, window=given.window)
+    analysis = analyze(given.file, limits)
+    given.status = BROKEN if analysis.loops else KEPT
+    return json.dumps(as_json(analysis), indent=2) if given.json else told(analysis)
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -98,6 +119,11 @@ def _whole(least: int) -> Callable[[str], int]:
     return number
 
 
+_ANALYZE = (
+    "Reads what Claude Code, Codex or OpenHands wrote of a session, told apart by its content, and names the "
+    "loops of the agent's own moves; docs/loop-detection.md says what is one. Exit status: 0 none, 1 loops, "
+    "2 it could not be read."
+)
 _TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
 _TRY = (
     "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
@@ -199,7 +225,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments.scenario is None:
             print(arguments.told(arguments))
-            return KEPT
+            return int(arguments.status)
         return _tell(arguments)
     except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())

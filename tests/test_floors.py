@@ -18,7 +18,7 @@ ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "repo
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 UPPER = frozenset(
     {"settings", "firing", "opening", "stage", "playing", "references", "rehearsal", "history"}
-) | {"sources", "probing", "experiments", "drives", "simulation", "exploration"}
+) | {"sources", "probing", "experiments", "drives", "simulation", "exploration", "analysis"}
 UPPER = UPPER | {"standin", "gates"}
 INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
 
@@ -45,6 +45,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
     | {"gates"},
     "exploration": LOOP | {"settings", "stage", "simulation"},
+    "analysis": frozenset({"model", "hosts", "judging", "loading"}),
+    "guard": frozenset({"model", "judging"}),
     "harness": INSIDE,
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},

@@ -9,6 +9,7 @@ that stands in for an agent becomes a program that plays a session inside the sa
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pickle
 import shlex
@@ -142,19 +143,21 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     The text of a double.
     """
     texts = shlex.quote(str(folder / "texts" / name))
-    parts = [
-        _HEAD.format(
-            name=shlex.quote(name),
-            calls=shlex.quote(str(folder / "calls" / name)),
-            stdin="/proc/self/fd/0" if sys.platform == "linux" else "/dev/fd/0",
-        )
-    ]
+    head = _HEAD.format(
+        name=shlex.quote(name),
+        calls=shlex.quote(str(folder / "calls" / name)),
+        stdin="/proc/self/fd/0" if sys.platform == "linux" else "/dev/fd/0",
+    )
+    if double.module:
+        # Its standard input is left to the module, which may be a hook.
+        return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
+    if double.agent:
+        words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
+        return f'{head}exec {shlex.join(words)} "$@"\n'
+    parts = [head]
     if sys.platform == "linux" and (reader := _bounded_reader()):
         parts.append(_STDIN.format(reader=reader))
     cat = _tool("cat")
-    if double.agent:
-        words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
-        return "".join([parts[0], f'exec {shlex.join(words)} "$@"\n'])
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))
     if double.heals_after is not None:
@@ -172,6 +175,24 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     failing = double.heals_after is not None and double.exit == 0
     parts.append(f"exit {1 if failing else double.exit}\n")
     return "".join(parts)
+
+
+def home_of_module(name: str) -> str:
+    """
+    The folder or file of the package that a module belongs to.
+
+    Raises:
+        WorkspaceError: The Python that runs the harness has no such package.
+    """
+    top = name.partition(".")[0]
+    spec = importlib.util.find_spec(top)
+    places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
+    home = next(filter(os.path.isabs, places), None)
+    if home is None:
+        raise WorkspaceError(
+            name, f"{sys.executable} has no package {top!r}; install it there, beside the harness"
+        )
+    return home
 
 
 def _tool(name: str) -> str:

@@ -33,7 +33,7 @@ from pytest_hookharness.execution.confinement import (
 )
 from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.corruption import corrupt
-from pytest_hookharness.execution.doubles import PACKAGE, Doubles
+from pytest_hookharness.execution.doubles import PACKAGE, Doubles, home_of_module
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.repository import commit_all
 from pytest_hookharness.execution.shells import Shell
@@ -320,6 +320,7 @@ def _surroundings(scenario: Scenario) -> list[str]:
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
     found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins else [])]
+    found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
     path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))

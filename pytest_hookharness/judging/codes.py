@@ -183,6 +183,14 @@ CHILD_CAPPED = Code(
     "Each of these refusals costs an answer of a model, nobody sees them, and other hosts have no guard.",
     "Let the hooks of a stop see that nobody is there: by a variable that the starting hook sets.",
 )
+EMPTY_ADVICE = Code(
+    "HH020",
+    "EMPTY-ADVICE",
+    "Refusals came three times or more with the same words, and these name nothing to act on.",
+    "An agent that is told no and not what to do tries the same again, or gives up what it should do.",
+    "Say why, name the file, the command or the rule, and say what to do instead; show the first lines of "
+    "what is wrong.",
+)
 
 _CODES = (
     HUNG_FIRE,
@@ -206,6 +214,7 @@ _CODES = (
     GATE_OPEN,
     AGENT_MISSING,
     CHILD_CAPPED,
+    EMPTY_ADVICE,
 )
 
 

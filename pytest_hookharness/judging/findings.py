@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.judging import codes
+from pytest_hookharness.judging.advising import empty_advice
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.generations import find_held_children
 from pytest_hookharness.judging.lasso import contradiction
@@ -75,6 +76,7 @@ def find(
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_states(trace, flaky=flaky)]
     seen += [*find_pingpong(trace), *find_lost_agents(trace), *find_held_children(trace)]
+    seen += _advice(trace)
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     if outside:
@@ -176,6 +178,12 @@ def _refusals(trace: Trace) -> Iterator[Finding]:
             yield _finding(
                 _Sight(codes.SILENT_REFUSAL, text, hooked.decision.rule), step.turn, _refusers(hooked)
             )
+
+
+def _advice(trace: Trace) -> Iterator[Finding]:
+    for found in empty_advice(trace):
+        text = f'{found.event} was refused {found.times} times with nothing but "{found.reason}".'
+        yield _finding(_Sight(codes.EMPTY_ADVICE, text), found.turn, found.hook)
 
 
 def _refusers(hooked: Hooked) -> str:

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.promised_events import (
 )
 from pytest_hookharness.judging.promised_files import broken_files
 from pytest_hookharness.judging.promised_findings import broken_findings, broken_leftovers
+from pytest_hookharness.judging.promised_loops import broken_loops
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Expectation, GuardExpectation
 from pytest_hookharness.model.trace import Entry
@@ -70,6 +71,7 @@ def violations(
         _guard(outcome.verdict, expect.guard),
         _evidence(outcome.verdict, expect.evidence),
         broken_reasons(outcome, expect.reasons),
+        broken_loops(outcome, expect.detectors),
         broken_findings(outcome, expect),
         broken_files(expect.files, initial=initial, final=final, final_text=final_text),
         broken_leftovers(outcome, expect),

@@ -46,6 +46,15 @@ def check_double(values: Values) -> Iterator[tuple[str, str]]:
             yield name, f"a stand-in for an agent plays a session and cannot have {name}"
 
 
+def check_command(values: Values) -> Iterator[tuple[str, str]]:
+    """
+    A module does what it does; nothing else is said of it.
+    """
+    yield from check_double(values)
+    if "module" in values and len(values) > 1:
+        yield "module", "a module answers by itself; leave out the other keys"
+
+
 def check_mask(values: Values) -> Iterator[tuple[str, str]]:
     """
     A mask leaves out keys or text, not both.
@@ -70,9 +79,14 @@ DOUBLE = Record(
             doc="It stands in for this agent: it plays a session with its hooks; stdout is the answer.",
         ),
         Key(name="does", shape=MOVES_ALONE, doc="What the agent of that session does before it answers."),
+        Key(
+            name="module",
+            shape=Text(noun="a Python module", pattern=patterns.MODULE, example="mypackage.hook"),
+            doc="A module of the Python that runs the harness, which is run in its place.",
+        ),
     ),
     build=Double,
-    check=check_double,
+    check=check_command,
 )
 GLOB = Text(
     noun="a glob over state paths",

@@ -85,6 +85,8 @@ GUARD = Either(
         ),
     )
 )
+# docs/loop-detection.md says what each of them is.
+LOOPS = ("repetition", "failures", *(f"cycle of {period}" for period in range(2, 9)))
 OF_LIVELOCK = ("period", "evidence")
 
 
@@ -153,6 +155,11 @@ EXPECT = Record(
                 )
             ),
             doc="Each is found in some reason that the agent was given.",
+        ),
+        Key(
+            name="detectors",
+            shape=Many(noun="a list of loops", item=Choice(noun="a loop", words=LOOPS)),
+            doc="Loops of the agent's own moves that must be seen; no others may.",
         ),
         Key(
             name="findings",

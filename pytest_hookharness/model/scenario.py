@@ -46,6 +46,7 @@ class Double:
         agent: The host that it stands in for: it plays a session of its own, with the hooks that it finds,
             and prints ``stdout`` as the agent's answer. Empty for none.
         does: What the agent of that session does before it answers.
+        module: A module of the Python that runs the harness, which is run in its place.
     """
 
     exit: int = 0
@@ -57,6 +58,7 @@ class Double:
     prompts: str = ""
     agent: str = ""
     does: tuple[Move, ...] = ()
+    module: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class Expectation:
         guard: What is said about the guard.
         evidence: ``exact``, ``probed`` or ``masked``.
         reasons: Regular expressions, each found in some reason the agent was given.
+        detectors: Loops of the agent's own moves that must be seen, by their titles; others must not.
+            ``None`` if nothing is said of them.
         findings: Codes that must occur; others must not.
         files: The workspace at the end.
         leftovers: How many processes were left over, in all.
@@ -163,6 +167,7 @@ class Expectation:
     guard: GuardExpectation | None = None
     evidence: str | None = None
     reasons: tuple[str, ...] = ()
+    detectors: tuple[str, ...] | None = None
     findings: tuple[str, ...] = ()
     files: FileExpectations | None = None
     leftovers: Range | None = None

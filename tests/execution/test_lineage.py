@@ -128,8 +128,9 @@ def test_a_record_that_leads_elsewhere_is_refused(lineage: Lineage, tmp_path: Pa
     record.symlink_to(other)
     with pytest.raises(WorkspaceError, match="cannot be read"):
         lineage.read(0)
-    record.parent.rename(tmp_path / "elsewhere")
-    record.parent.symlink_to(tmp_path / "elsewhere")
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    record.parent.rename(elsewhere)
+    record.parent.symlink_to(elsewhere)
     with pytest.raises(WorkspaceError, match="leads to"):
         lineage.read(0)
 

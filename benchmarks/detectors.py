@@ -1,0 +1,154 @@
+"""
+This module is concerned with the detectors: what they find and miss, and what a long stream costs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streams
+from measuring import Table, against, micro, take_turns
+
+from pytest_hookharness.judging.detectors.laps import Laps
+from pytest_hookharness.judging.detectors.limits import Limits
+from pytest_hookharness.judging.detectors.memory import Memory
+from pytest_hookharness.judging.detectors.signs import Sign, sign
+from pytest_hookharness.judging.detectors.streams import detect
+from pytest_hookharness.model.actions import Action
+
+SEEDS = 100
+LONG, SHORT = 1_000_000, 10_000
+GROWTH = 1.15
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """
+    How often a detector was right about one title.
+
+    Attributes:
+        right: Streams that have such a loop and were told so.
+        false: Streams that have none and were told so.
+        missed: Streams that have one and were not told.
+    """
+
+    right: int
+    false: int
+    missed: int
+
+    @property
+    def precision(self) -> float:
+        """
+        How many of those that were told so have one.
+        """
+        return self.right / (self.right + self.false) if self.right + self.false else 1.0
+
+    @property
+    def recall(self) -> float:
+        """
+        How many of those that have one were told so.
+        """
+        return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
+
+
+def scores(seeds: int) -> dict[str, Score]:
+    """
+    The score for every title that is a label or was told.
+    """
+    right, false, missed = Counter[str](), Counter[str](), Counter[str]()
+    for stream in streams.streams(seeds):
+        told = {loop.title for loop in detect(stream.moments)}
+        right.update(told & stream.labels)
+        false.update(told - stream.labels)
+        missed.update(stream.labels - told)
+    titles = sorted({*right, *false, *missed})
+    return {title: Score(right[title], false[title], missed[title]) for title in titles}
+
+
+def table(_: Path, *, quick: bool) -> str:
+    """
+    Both tables.
+    """
+    found = _found(5 if quick else SEEDS)
+    return f"{found}\n\n{_costs(LONG // 50 if quick else LONG, rounds=1 if quick else 3)}"
+
+
+def _found(seeds: int) -> Table:
+    number = seeds * (len(streams.NO_LOOP) + len(streams.LOOPS))
+    shown = Table(
+        f"detectors: {number} labelled streams", ("loop", "streams", "false", "missed", "precision", "recall")
+    )
+    for title, score in scores(seeds).items():
+        counts = (str(score.right + score.missed), str(score.false), str(score.missed))
+        shown.add(title, *counts, f"{score.precision:.2f}", f"{score.recall:.2f}")
+    shown.notes.append(f"{seeds * len(streams.NO_LOOP)} of the streams hold no loop.")
+    return shown
+
+
+def _costs(long: int, rounds: int) -> Table:
+    make = streams.Maker(1)
+    actions = [make.any() for _ in range(SHORT // 10)]
+    signs = [sign(action) for action in actions]
+    turns: dict[str, Callable[[], Sequence[float]]] = {
+        "plain": lambda: [_timed(_plain, signs, long)],
+        "long": lambda: [_timed(_circles, signs, long)],
+        "short": lambda: [_timed(_circles, signs, SHORT)],
+        "signs": lambda: [_timed(_signs, actions, SHORT)],
+        "all": lambda: [_timed(_all, actions, SHORT)],
+    }
+    took = take_turns(turns, rounds)
+    shown = Table("detectors: time for each action of a stream", ("what", "time", "ratio", "aim", ""))
+    shown.add(f"reading {long:,} signs", micro(took.median("plain")))
+    shown.add(
+        f"circles of period 1 to 8 in {long:,} signs",
+        micro(took.median("long")),
+        f"{took.ratio('long', 'plain'):.1f} x reading",
+    )
+    growth = took.ratio("long", "short")
+    shown.add(f"the same against {SHORT:,} signs", "", f"{growth:.2f} x", *against(GROWTH, growth))
+    shown.add(f"making signs of {SHORT:,} actions", micro(took.median("signs")))
+    shown.add(
+        "signs, circles and failures",
+        micro(took.median("all")),
+        f"{took.ratio('all', 'signs'):.2f} x making signs",
+    )
+    return shown
+
+
+def _timed(
+    work: Callable[[Sequence[Action] | Sequence[Sign], int], None], items: object, number: int
+) -> float:
+    began = time.perf_counter()
+    work(items, number)  # type: ignore[arg-type]
+    return (time.perf_counter() - began) / number
+
+
+def _plain(signs: Sequence[Sign], number: int) -> None:
+    last, alike = signs[-1], 0
+    for place in range(number):
+        new = signs[place % len(signs)]
+        alike += new.alike(last)
+        last = new
+
+
+def _circles(signs: Sequence[Sign], number: int) -> None:
+    limits, laps = Limits(), Laps()
+    for place in range(number):
+        laps = laps.follow(signs[place % len(signs)], limits)
+        laps.closed(limits)
+
+
+def _signs(actions: Sequence[Action], number: int) -> None:
+    for place in range(number):
+        sign(actions[place % len(actions)])
+
+
+def _all(actions: Sequence[Action], number: int) -> None:
+    limits, memory = Limits(), Memory()
+    for place in range(number):
+        memory = memory.follow(actions[place % len(actions)], limits)
+        memory.found(limits)
