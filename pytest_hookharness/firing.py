@@ -18,8 +18,10 @@ from pytest_hookharness.settings import SimulationError
 
 # Seconds; the real hosts wait longer for their own processes than chance lets two hooks differ.
 _TOGETHER = 0.1
-# Seconds in which what a hook leaves in the background may still start an agent, and come to an end.
-_LINGER = 5.0
+# Seconds in which what a hook leaves in the background may still start an agent, and come to an end; no less
+# than a hook itself is usually given.
+_LINGER = 10.0
+_LONGEST_CALL = 200
 
 
 class Answers:
@@ -101,13 +103,33 @@ def attribute(
 ) -> tuple[ChildSession, ...]:
     """
     Sessions of stand-ins with the fire that each was started from, if that was one of these.
+
+    Raises:
+        SimulationError: A stand-in could not play its session.
     """
+    check_played(children)
     fires = [
         (event, hook.command, run.pid) for hook, run in zip(hooks, given, strict=True) if isinstance(run, Run)
     ]
     return tuple(
         child if child.parent else replace(child, starter=child.find_starter(fires)) for child in children
     )
+
+
+def check_played(children: Sequence[ChildSession]) -> None:
+    """
+    Refuse sessions that their stand-ins could not play: nothing is known of what the real agent would do.
+
+    Raises:
+        SimulationError: The first of them.
+    """
+    for child in children:
+        if child.trouble:
+            call = " ".join(child.argv)[:_LONGEST_CALL]
+            raise SimulationError(
+                f"commands: the stand-in called by `{call}` could not play its session: {child.trouble}; "
+                "call it otherwise, or write a plain double for it"
+            )
 
 
 def collect(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.firing import attribute, collect, finished
+from pytest_hookharness.firing import attribute, check_played, collect, finished
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
 from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
@@ -219,13 +219,6 @@ class Player:
 
     def _children(self, before: int) -> tuple[ChildSession, ...]:
         children = self.stage.workspace.lineage.read(before)
-        for child in children:
-            if child.trouble:
-                call = " ".join(child.argv)[:200]
-                raise SimulationError(
-                    f"commands: the stand-in called by `{call}` could not play its session: {child.trouble}; "
-                    "call it otherwise, or write a plain double for it"
-                )
         self.refused = self.refused or next((child for child in children if child.refused), None)
         return children
 
@@ -239,9 +232,9 @@ class Player:
         before = self.stage.workspace.lineage.begin()
         performance, run = self._carry_out(request, budget)
         starter = f"a call of {request.call.name}"
-        children = tuple(
-            child if child.parent else replace(child, starter=starter) for child in self._children(before)
-        )
+        children = self._children(before)
+        check_played(children)
+        children = tuple(child if child.parent else replace(child, starter=starter) for child in children)
         changed = self.stage.scan()
         self.progress = hosts.advance(self.progress.session, performance)
         self._note_calls(run, changed, children)

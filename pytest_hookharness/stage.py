@@ -21,7 +21,7 @@ from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
-from pytest_hookharness.firing import Answers, collect, finished, linger
+from pytest_hookharness.firing import Answers, attribute, collect, finished, linger
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
@@ -244,11 +244,8 @@ class Stage:
                 "give the call a result: {tool: {...}, result: text}"
             )
         place = self.workspace
-        folders = (place.home, place.tmp)
-        return perform(place.root, operation, folders=folders, private=self._hidden())
-
-    def _hidden(self) -> Mapping[str, str]:
-        return self.workspace.private if self.sandbox.tier is Tier.NAMESPACES else {}
+        hidden = place.private if self.sandbox.tier is Tier.NAMESPACES else {}
+        return perform(place.root, operation, folders=(place.home, place.tmp), private=hidden)
 
     def _shell(self, operation: RunCommand) -> Launch:
         folder = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
@@ -329,6 +326,7 @@ class Stage:
         given: list[Run | Payload] = []
         stdins: list[bytes] = []
         replies: list[Reply] = []
+        before = self.workspace.lineage.begin()
         for wave in hosts.waves(self.profile, hooks):
             runs, sent = self.fire(wave, payload, self.settings.wall)
             pairs = zip(wave, runs, strict=True)
@@ -345,5 +343,6 @@ class Stage:
                 fires=collect(hooks, payload, stdins, given, replies),
                 decision=decision,
                 changes=self.scan(),
+                children=attribute(self.workspace.lineage.read(before), event, hooks, given),
             )
         )

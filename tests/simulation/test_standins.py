@@ -66,6 +66,16 @@ def test_a_session_within_is_told_what_its_host_tells(play):
     assert (child.environment["GUARD"], child.starter) == ("1", "UserPromptSubmit ./hook.sh")
 
 
+def test_a_single_event_tells_of_the_sessions_it_led_to(hook_fire, agent_command):
+    """The answer of hooks that are asked once has the sessions that they started."""
+    claude = agent_command("claude", stdout="A summary.")
+    response = hook_fire("Stop", '[ "$GUARD" ] || GUARD=1 claude -p --output-format json x </dev/null >&2')
+    (child,) = response.hooked.children
+
+    assert (child.ended, child.starter[:4], len(claude.calls)) == ("stopped", "Stop", 1)
+    assert json.loads(response.stderr)["result"] == "A summary."
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "call",
