@@ -12,7 +12,6 @@ import os
 import pickle
 import select
 import signal
-import socket
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,15 +20,12 @@ from pathlib import Path
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution import keeper, namespaces
-from pytest_hookharness.execution.batch import Batch
+from pytest_hookharness.execution import keeper
 from pytest_hookharness.execution.confinement import read_bytes
-from pytest_hookharness.execution.kin import Descendants, Group
 from pytest_hookharness.execution.lineage import Lineage, Record
+from pytest_hookharness.execution.offspring import Offspring
 from pytest_hookharness.execution.shells import Shell
-from pytest_hookharness.execution.spawn import Spawner
 from pytest_hookharness.execution.tools import perform, performance_of
-from pytest_hookharness.execution.translation import decode, encode
 from pytest_hookharness.execution.workspace import append_lines
 from pytest_hookharness.firing import Answers, finished, linger
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, Script, Stop
@@ -45,7 +41,7 @@ from pytest_hookharness.settings import SimulationError
 _STDIN_WAIT = 3.0
 _MOST_STDIN = 16 << 20
 _LONGEST_WORD = 4096
-_KEPT_PAYLOAD = 1 << 16
+_KEPT_PAYLOAD, _KEPT_PAYLOADS = 1 << 16, 50
 # Only the host's own limits cut here; those of the harness hold for the fire that all this is part of.
 _FOR_EVER = 1e6
 _UNKNOWN, _REFUSED = 64, 1
@@ -75,37 +71,15 @@ class Place:
         return None if data is None else data.decode("utf-8", "replace")
 
 
-class Processes:
-    """
-    The processes that a stand-in starts, which all are gone before it goes on.
-    """
-
-    def __init__(self) -> None:
-        self._reach: Descendants | Group
-        try:
-            namespaces.become_subreaper()
-            self._reach = Descendants(first_of_namespace=False)
-        except OSError:
-            self._reach = Group()
-        self._spawner = Spawner()
-        self._wake = keeper.watch_children()
-        # A batch ends when somebody speaks on this line; nobody does.
-        self._control, self._silent = socket.socketpair()
-
-    def run(self, launches: Sequence[Launch]) -> tuple[Run, ...]:
-        """
-        Start all launches at once and return their runs in the same order.
-        """
-        batch = Batch(self._reach, self._spawner, self._control, self._wake)
-        return tuple(decode(report) for report in batch.run([encode(launch) for launch in launches], None))
-
-
 class Child:
     """
     One session, from its prompt to its end.
 
     Attributes:
         said: What the agent said last.
+        session: The host's name of the session.
+        fired: How many fires there were.
+        stops: How often the agent wanted to stop.
     """
 
     def __init__(
@@ -117,17 +91,20 @@ class Child:
         record: Record,
     ) -> None:
         self.said = ""
+        self.fired = 0
+        self.stops = 0
         self._record = record
         self._profile = profile
         self._answers = Answers(scenario.answers)
         self._linger = linger(scenario)
-        self._processes = Processes()
+        self._processes = Offspring()
         self._shell = Shell(record.folder / "shell")
         # The plugin stands beside the folder of the doubles.
         self._place = Place(scenario, Path.cwd(), record.folder.parents[2] / "plugin")
         self._configuration = _configure(scenario, profile, line, self._place)
         seed = _APART * record.session.number
         self._facts = find_facts(scenario, profile, self._configuration, self._place, seed)
+        self.session = self._facts.session_id
         acts = (Prompt(text=line.prompt), *double.does, Stop(text=double.stdout.rstrip("\n") or "Done."))
         self._agent = agents.start(Script(acts=acts), None)
 
@@ -164,6 +141,7 @@ class Child:
         act, self._agent = self._agent.act(request.observation, turn_over=request.turn_over)
         if isinstance(act, Stop):
             self.said = act.text
+            self.stops += 1
         return hosts.advance(progress.session, act)
 
     def _fire(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
@@ -186,7 +164,10 @@ class Child:
         fires = []
         for place, (fire, reply) in enumerate(zip(started, replies, strict=True)):
             heard = replace(fire, ruling=reply.ruling.value, reason=reply.reason[:_LONGEST_WORD], done=True)
-            fires.append(_told(heard, runs.get(place), launches.get(place), request.payload))
+            # A session may go on for as long as somebody lets it; its record must not.
+            kept = request.payload if self.fired < _KEPT_PAYLOADS else {}
+            fires.append(_told(heard, runs.get(place), launches.get(place), kept))
+            self.fired += 1
         self._record.note(fires=[asdict(fire) for fire in fires])
         return after
 
@@ -240,10 +221,7 @@ def _configure(
 ) -> hosts.Configuration:
     if line.hookless:
         return hosts.Configuration()
-    further = {}
-    for number, given in enumerate(line.settings):
-        text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
-        further[f"--settings {number + 1}"] = text
+    further = {f"--settings {number}": text for number, text in enumerate(line.settings, 1)}
     project = line.sources is None or any(path.startswith("workspace/") for path in line.sources)
     named = scenario.hooks is not None
     return configure(
@@ -254,6 +232,23 @@ def _configure(
         only=None if project and named else line.sources,
         further=further,
     )
+
+
+def _resolve(line: hosts.CommandLine) -> hosts.CommandLine:
+    """
+    The call with the texts of the settings that it names, in the folder to work in.
+
+    Raises:
+        OSError: There is no such folder or file; the real program ends then as well.
+    """
+    texts = (
+        given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
+        for given in line.settings
+    )
+    line = replace(line, settings=tuple(texts))
+    if line.folder:
+        os.chdir(line.folder)
+    return line
 
 
 def _own(scenario: Scenario, profile: hosts.Profile) -> Scenario:
@@ -304,8 +299,11 @@ def main(arguments: Sequence[str]) -> int:
     if line.version and not line.unknown:
         sys.stdout.write(f"{profile.version}\n")
         return 0
-    if line.folder:
-        os.chdir(line.folder)
+    try:
+        line = _resolve(line)
+    except OSError as error:
+        sys.stderr.write(f"{name}: {error}\n")
+        return _REFUSED
     prompt = hosts.join_prompt(rules, line.prompt, _read_stdin()) or FIRST_PROMPT.text
     record = lineage.enter(scenario.nesting)
     start = replace(
@@ -332,7 +330,7 @@ def main(arguments: Sequence[str]) -> int:
     record.note(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
-    said = hosts.Answered(text=child.said or ended.why, session=f"session-{start.number}", turns=1)
+    said = hosts.Answered(text=child.said or ended.why, session=child.session, turns=child.stops)
     sys.stdout.write(hosts.write_answer(rules, line.form, said))
     sys.stdout.flush()
     return double.exit

@@ -10,11 +10,16 @@ import pytest
 
 from pytest_hookharness.judging.findings import find
 from pytest_hookharness.judging.generations import find_chain
+from pytest_hookharness.judging.promised_calls import broken_calls
+from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.moves import ToolCall, ToolResult
-from pytest_hookharness.model.nesting import ChildFire, ChildSession
+from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession
+from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Change, Exchange, Fire, Hooked, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 FORMAT = Hook(event="PostToolUse", command="./format.sh")
@@ -140,6 +145,29 @@ def test_other_words_name_no_agent(said: str) -> None:
     Another command that is not there, and words about an agent, are not taken for one.
     """
     assert find(trace(hooked("", "", stderr=said))) == ()
+
+
+def test_promises_of_calls_within_are_kept_or_broken() -> None:
+    """
+    A promised call of a session within is broken if it became something else, and if it was never made.
+    """
+    does = tuple(
+        RunCommand(command="x", expect=expect, label=f"commands.claude.does[{place}]")
+        for place, expect in enumerate(["deny", "allow", "allow"])
+    )
+    calls = tuple(ChildCall(name="Bash", promised=move.expect or "", label=move.label) for move in does[:2])
+    children = (replace(child(1, 0), calls=calls),)
+    scenario = Scenario(name="x", commands={"claude": Double(agent="claude-code", does=does)})
+    outcome = Outcome(
+        scenario=scenario,
+        host="h",
+        trace=trace(hooked("", "", children=children)),
+        verdict=Terminated(turn=1),
+    )
+    assert [(item.path, item.seen) for item in broken_calls(outcome)] == [
+        ("commands.claude.does[0].expect", "allow"),
+        ("commands.claude.does[2].expect", "the call was never made"),
+    ]
 
 
 def test_a_session_that_only_the_guard_ended_is_found() -> None:
