@@ -74,7 +74,8 @@ def _gates(player: Player, trace: Trace) -> Iterator[_Gate]:
 
 def _added(stage: Stage, environment: Mapping[str, str]) -> frozenset[str]:
     process, own = stage.profile.process, stage.workspace.environment
-    hosts_own = {*process.env, *process.plugin_env, process.env_file[0], *_OF_SHELLS}
+    of_plugins = {*process.plugin_env, stage.profile.config.plugin_root}
+    hosts_own = {*process.env, process.env_file[0], *of_plugins, *_OF_SHELLS}
     return frozenset(
         name for name, value in environment.items() if name not in hosts_own and own.get(name) != value
     )
