@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.firing import collect, finished
+from pytest_hookharness.firing import attribute, collect, finished
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Payload, Reply
 from pytest_hookharness.model.response import Response
@@ -31,6 +31,7 @@ def ask(stage: Stage, event: str, fields: Mapping[str, Any]) -> Response:
     given: list[Run | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
+    before = stage.workspace.lineage.begin()
     for wave in hosts.waves(stage.profile, hooks):
         runs, sent = stage.fire(wave, payload, stage.settings.wall)
         pairs = zip(wave, runs, strict=True)
@@ -47,5 +48,6 @@ def ask(stage: Stage, event: str, fields: Mapping[str, Any]) -> Response:
             fires=collect(hooks, payload, stdins, given, replies),
             decision=decision,
             changes=stage.scan(),
+            children=attribute(stage.workspace.lineage.read(before), event, hooks, given),
         )
     )

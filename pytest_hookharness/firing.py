@@ -1,5 +1,5 @@
 """
-This module is concerned with hooks fired together: the order of their ends, and who is no process.
+This module is concerned with hooks fired together: the order of their ends, and who started what.
 
 Upper floor, below the stage.
 """
@@ -7,15 +7,21 @@ Upper floor, below the stage.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
-from pytest_hookharness.model.scenario import Answer
+from pytest_hookharness.model.scenario import Answer, Scenario
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.settings import SimulationError
 
 # Seconds; the real hosts wait longer for their own processes than chance lets two hooks differ.
 _TOGETHER = 0.1
+# Seconds in which what a hook leaves in the background may still start an agent, and come to an end; no less
+# than a hook itself is usually given.
+_LINGER = 10.0
+_LONGEST_CALL = 200
 
 
 class Answers:
@@ -83,6 +89,47 @@ def finished(given: Sequence[Run | Payload]) -> tuple[int, ...]:
         else:
             groups.append([place])
     return tuple(place for group in groups for place in sorted(group))
+
+
+def linger(scenario: Scenario) -> float:
+    """
+    How long descendants of a fire are let live where they may start an agent; 0 for no longer than usual.
+    """
+    return _LINGER if scenario.stand_ins else 0.0
+
+
+def attribute(
+    children: Sequence[ChildSession], event: str, hooks: Sequence[Hook], given: Sequence[Run | Payload]
+) -> tuple[ChildSession, ...]:
+    """
+    Sessions of stand-ins with the fire that each was started from, if that was one of these.
+
+    Raises:
+        SimulationError: A stand-in could not play its session.
+    """
+    check_played(children)
+    fires = [
+        (event, hook.command, run.pid) for hook, run in zip(hooks, given, strict=True) if isinstance(run, Run)
+    ]
+    return tuple(
+        child if child.parent else replace(child, starter=child.find_starter(fires)) for child in children
+    )
+
+
+def check_played(children: Sequence[ChildSession]) -> None:
+    """
+    Refuse sessions that their stand-ins could not play: nothing is known of what the real agent would do.
+
+    Raises:
+        SimulationError: The first of them.
+    """
+    for child in children:
+        if child.trouble:
+            call = " ".join(child.argv)[:_LONGEST_CALL]
+            raise SimulationError(
+                f"commands: the stand-in called by `{call}` could not play its session: {child.trouble}; "
+                "call it otherwise, or write a plain double for it"
+            )
 
 
 def collect(

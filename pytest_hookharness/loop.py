@@ -15,6 +15,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.drives import Pace
 from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.experiments import Experiments
+from pytest_hookharness.gates import find_open_gates
 from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion, promises
 from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
@@ -28,6 +29,7 @@ from pytest_hookharness.model.trace import (
     Performed,
     Trace,
 )
+from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.playing import Player
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.stage import Stage
@@ -79,6 +81,8 @@ class Loop:
         player = self.player
         while True:
             request = player.go_on(self.remaining)
+            if request is None and player.refused is not None:
+                return End(how="recursed", turn=self.turn, why=player.refused.refused)
             if request is None:
                 return End(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
@@ -193,12 +197,16 @@ class Loop:
             probing=next(reversed(self.experiments.made), None),
             expect=stage.scenario.expect,
         )
+        gates: tuple[Finding, ...] = ()
+        # Covered folders are the developer's own: nothing is tried on them.
+        if stage.settings.probes and not stage.scenario.cover and end.how != "interrupted":
+            gates = find_open_gates(self.player, trace)
         outcome = Outcome(
             scenario=stage.scenario,
             host=stage.profile.id,
             trace=trace,
             verdict=formed.verdict,
-            findings=formed.findings,
+            findings=(*formed.findings, *gates),
             assumptions=formed.assumptions,
             tier=stage.sandbox.tier,
             seed=stage.settings.seed,
@@ -229,6 +237,9 @@ class Loop:
             notes.append("What git keeps in its store of objects decides nothing.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
+        if any(self._trace().children()):
+            agents_played = {double.agent for double in self.stage.scenario.commands.values() if double.agent}
+            notes += [note for agent in sorted(agents_played) for note in hosts.assumed_of_calls(agent)]
         profile, flags = self.stage.profile, self.stage.scenario.flags
         if flags:
             told = ", ".join(str(flag).lower() for flag in flags)

@@ -7,9 +7,10 @@ Upper floor, below the stage. It reads what the host would read, so that the ses
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Protocol
 
 from pytest_hookharness import hosts
 from pytest_hookharness.conditions import ordered
@@ -19,6 +20,33 @@ from pytest_hookharness.settings import SimulationError
 
 _FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
+
+
+class Place(Protocol):
+    """
+    Where a host works: a workspace, or what a stand-in inside one sees of it.
+
+    Attributes:
+        root: The project folder.
+        home: The person's folder.
+        tmp: The folder for temporary files.
+        plugin: The plugin's folder; ``None`` if there is none.
+        roots: Folders by the name that begins their state paths.
+        environment: The host's own environment.
+    """
+
+    root: Path
+    home: Path
+    tmp: Path
+    plugin: Path | None
+    roots: Mapping[str, Path]
+    environment: Mapping[str, str]
+
+    def read(self, state_path: str) -> str | None:
+        """
+        The text of a file; ``None`` if there is no such file.
+        """
+        ...
 
 
 def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...]:
@@ -32,7 +60,13 @@ def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...
 
 
 def configure(
-    scenario: Scenario, profile: hosts.Profile, workspace: Workspace, *, again: bool = False
+    scenario: Scenario,
+    profile: hosts.Profile,
+    workspace: Place,
+    *,
+    again: bool = False,
+    only: Collection[str] | None = None,
+    further: Mapping[str, str] | None = None,
 ) -> hosts.Configuration:
     """
     The hooks of a workspace, as its host reads them.
@@ -42,6 +76,8 @@ def configure(
         profile: The host.
         workspace: The workspace.
         again: They were read before, so that a file that is missing has been removed.
+        only: The only state paths that are read; ``None`` for all.
+        further: Texts of settings that the host was started with, by name.
 
     Raises:
         SimulationError: The file that the scenario names was never there, or its order is none of the hooks.
@@ -49,9 +85,10 @@ def configure(
     """
     named = scenario.hooks
     inline = None if named is None or isinstance(named, str) else named
-    paths = settings_paths(scenario, profile)
+    paths = [path for path in settings_paths(scenario, profile) if only is None or path in only]
     found = [path for pattern in paths for path in _expand(workspace, pattern)]
     texts = {path: text for path in found if (text := workspace.read(path)) is not None}
+    texts |= further or {}
     if isinstance(named, str) and not texts and not again:
         raise SimulationError(f"hooks: the workspace has no file {named!r}; is it in project or files?")
     plugin, place = workspace.plugin, profile.config.plugin_path
@@ -73,7 +110,7 @@ def is_settings(paths: tuple[str, ...], path: str) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in paths)
 
 
-def _expand(workspace: Workspace, pattern: str) -> Iterator[str]:
+def _expand(workspace: Place, pattern: str) -> Iterator[str]:
     """
     The state paths that a pattern stands for; one without a star stands for itself.
     """
@@ -103,7 +140,7 @@ def find_facts(
     scenario: Scenario,
     profile: hosts.Profile,
     configuration: hosts.Configuration,
-    workspace: Workspace,
+    workspace: Place,
     seed: int,
 ) -> hosts.Facts:
     """
@@ -130,12 +167,12 @@ def find_facts(
     )
 
 
-def _instructions(profile: hosts.Profile, workspace: Workspace) -> tuple[str, ...]:
+def _instructions(profile: hosts.Profile, workspace: Place) -> tuple[str, ...]:
     files = (workspace.root / name for name in profile.config.instructions)
     return tuple(str(file) for file in files if file.is_file())
 
 
-def _command_files(profile: hosts.Profile, workspace: Workspace) -> Iterator[tuple[str, str]]:
+def _command_files(profile: hosts.Profile, workspace: Place) -> Iterator[tuple[str, str]]:
     rules = profile.commands
     folders: Mapping[str, str] = rules.folders if rules is not None else {}
     for folder in folders:
@@ -149,7 +186,7 @@ def _command_files(profile: hosts.Profile, workspace: Workspace) -> Iterator[tup
 
 
 def _check(
-    scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: Workspace
+    scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: Place
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
         raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")

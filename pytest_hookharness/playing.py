@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.firing import collect, finished
+from pytest_hookharness.firing import attribute, check_played, collect, finished
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
+from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.trace import Change, Exchange, Fire, Happened, Hooked, Moved, Step
@@ -55,6 +56,7 @@ class _Wave:
 
     fires: tuple[Fire, ...]
     changes: tuple[Change, ...]
+    children: tuple[ChildSession, ...] = ()
 
     @property
     def lasted(self) -> float:
@@ -80,6 +82,7 @@ class Player:
         agent: The agent.
         turn: The last turn that was begun.
         fired: How many fires there were.
+        refused: The first session of a stand-in that a limit refused; ``None`` while there is none.
         steps: What took place.
     """
 
@@ -91,6 +94,7 @@ class Player:
         self.progress = progress or hosts.begin(stage.profile, stage.configuration, stage.facts)
         self.turn = turn
         self.fired = 0
+        self.refused: ChildSession | None = None
         self.steps: list[Step] = []
         self._waves: list[_Wave] = []
 
@@ -134,7 +138,9 @@ class Player:
                     return request
                 case _:
                     assert_never(request)
-            if self.progress.session.subagent_streak >= _MOST_SPINS or remaining() == 0.0:
+            spins = self.progress.session.subagent_streak >= _MOST_SPINS
+            refused = self.refused is not None and not self._waves
+            if spins or refused or remaining() == 0.0:
                 return None
 
     def choose(self, request: hosts.NextAct) -> Act | None:
@@ -180,7 +186,9 @@ class Player:
 
     def _fire(self, request: hosts.RunHooks, budget: float) -> None:
         stage = self.stage
+        before = stage.workspace.lineage.begin()
         given, stdins = stage.fire(request.hooks, request.payload, budget)
+        children = attribute(self._children(before), request.event, request.hooks, given)
         opened = stage.transcript_opened()
         changed = stage.scan()
         session = self.progress.session
@@ -189,11 +197,12 @@ class Player:
         self.fired += len(given)
         after = sum(wave.lasted for wave in self._waves)
         fires = collect(request.hooks, request.payload, stdins, _later(given, after), replies, opened)
-        self._waves.append(_Wave(fires, changed))
+        self._waves.append(_Wave(fires, changed, children))
         decision = self.progress.decision
         if decision is not None:
             fires = tuple(fire for wave in self._waves for fire in wave.fires)
             changes = tuple(change for wave in self._waves for change in wave.changes)
+            children = tuple(child for wave in self._waves for child in wave.children)
             self._waves = []
             self._note(
                 Hooked(
@@ -202,10 +211,16 @@ class Player:
                     fires=fires,
                     decision=decision,
                     changes=changes,
+                    children=children,
                 )
             )
             self._note_calls()
         self._reload(changed)
+
+    def _children(self, before: int) -> tuple[ChildSession, ...]:
+        children = self.stage.workspace.lineage.read(before)
+        self.refused = self.refused or next((child for child in children if child.refused), None)
+        return children
 
     def _reload(self, changed: tuple[Change, ...]) -> None:
         # The host reads settings anew when they change, so a hook may have switched itself off.
@@ -214,10 +229,15 @@ class Player:
             self.progress = replace(self.progress, session=session)
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
+        before = self.stage.workspace.lineage.begin()
         performance, run = self._carry_out(request, budget)
+        starter = f"a call of {request.call.name}"
+        children = self._children(before)
+        check_played(children)
+        children = tuple(child if child.parent else replace(child, starter=starter) for child in children)
         changed = self.stage.scan()
         self.progress = hosts.advance(self.progress.session, performance)
-        self._note_calls(run, changed)
+        self._note_calls(run, changed, children)
         self._reload(changed)
 
     def _carry_out(self, request: hosts.PerformCall, budget: float) -> tuple[Performance, Run | None]:
@@ -228,8 +248,13 @@ class Player:
             return Performance(error=error), None
         return self.stage.perform(request.call, request.operation, budget)
 
-    def _note_calls(self, run: Run | None = None, changed: tuple[Change, ...] = ()) -> None:
+    def _note_calls(
+        self,
+        run: Run | None = None,
+        changed: tuple[Change, ...] = (),
+        children: tuple[ChildSession, ...] = (),
+    ) -> None:
         for performed in self.progress.performed:
-            self._note(replace(performed, run=run, changes=changed))
+            self._note(replace(performed, run=run, changes=changed, children=children))
             # What was carried out is the first; others of the same step were refused or given.
-            run, changed = None, ()
+            run, changed, children = None, (), ()

@@ -346,3 +346,13 @@ def prompting_command(_hook_bench: Bench) -> CommandMaker:
     from pytest_hookharness.fixtures import CommandMaker
 
     return CommandMaker(_hook_bench, {"prompts": "Password: "})
+
+
+@pytest.fixture
+def agent_command(_hook_bench: Bench) -> CommandMaker:
+    """
+    Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.
+    """
+    from pytest_hookharness.fixtures import CommandMaker
+
+    return CommandMaker(_hook_bench, {"agent": "claude-code"})

@@ -30,6 +30,7 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
                 f"hidden: {name!r} is a double under `commands` as well; leave one of them out"
             )
     _check_hooks_of_processes(scenario)
+    _check_stand_ins(scenario)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)
@@ -66,6 +67,21 @@ def _check_hooks_of_processes(scenario: Scenario) -> None:
         if word not in known:
             raise SimulationError(
                 f"expect.processes.threads: {word!r} is no process and no hook of one{_nearest(word, known)}"
+            )
+
+
+def _check_stand_ins(scenario: Scenario) -> None:
+    for name in scenario.stand_ins:
+        agent = scenario.commands[name].agent
+        try:
+            profile = hosts.find(agent)
+        except hosts.UnknownHost as error:
+            raise SimulationError(f"commands.{name}.agent: {error}") from None
+        if profile.calling is None:
+            known = ", ".join(dict.fromkeys(each.name for each in hosts.known() if each.calling))
+            raise SimulationError(
+                f"commands.{name}.agent: how {profile.id} is called is not known here; "
+                f"there are stand-ins for {known}"
             )
 
 

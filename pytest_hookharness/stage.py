@@ -21,7 +21,7 @@ from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.snapshots import Snapshots
 from pytest_hookharness.execution.tools import perform, performance_of
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
-from pytest_hookharness.firing import Answers
+from pytest_hookharness.firing import Answers, linger
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
 from pytest_hookharness.model.moves import Run as RunCommand
@@ -242,7 +242,8 @@ class Stage:
             siblings=hooks,
             index=index,
         )
-        made = replace(made, cwd=self._present(made.cwd))
+        lasting = linger(self.scenario) or made.linger
+        made = replace(made, cwd=self._present(made.cwd), linger=lasting)
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
@@ -277,11 +278,8 @@ class Stage:
                 "give the call a result: {tool: {...}, result: text}"
             )
         place = self.workspace
-        folders = (place.home, place.tmp)
-        return perform(place.root, operation, folders=folders, private=self._hidden())
-
-    def _hidden(self) -> Mapping[str, str]:
-        return self.workspace.private if self.sandbox.tier is Tier.NAMESPACES else {}
+        hidden = place.private if self.sandbox.tier is Tier.NAMESPACES else {}
+        return perform(place.root, operation, folders=(place.home, place.tmp), private=hidden)
 
     def _shell(self, operation: RunCommand) -> Launch:
         folder = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")

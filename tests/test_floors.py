@@ -34,6 +34,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     "sources": frozenset({"model", "hosts", "stage"}),
     "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "experiments": LOOP | {"playing", "history", "sources", "probing"},
+    "standin": LOOP | {"settings", "firing", "opening"},
+    "gates": frozenset({"model", "hosts", "judging", "stage", "playing", "rehearsal"}),
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
@@ -42,7 +44,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     "tracking": LOOP | {"processes", "settings", "stage"},
     "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
-    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
+    | {"gates"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"threads", "tracking"},

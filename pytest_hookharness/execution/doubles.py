@@ -3,17 +3,18 @@ This module is concerned with doubles: stand-in commands, first on PATH, that re
 
 Middle floor: execution. A double is a small shell script, so that it costs what a shell costs. What it
 prints stands in files beside it, never in its code. A double that heals marks each failure by a file
-of its own; these files belong to the state, and there are never more of them than it needs to heal.
+of its own; these files belong to the state, and there are never more of them than it needs to heal. One
+that stands in for an agent becomes a program that plays a session inside the same sandbox.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,12 +25,22 @@ from pytest_hookharness.execution.confinement import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.execution.lineage import Lineage, prepare
 from pytest_hookharness.model.processes import Call
-from pytest_hookharness.model.scenario import Double
+from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20
 # More than the system lets anybody pass as arguments.
 _RECORD_LIMIT = 16 << 20
+PACKAGE = Path(__file__).parents[1]
+# A stand-in is a program of an upper floor, which is only named here. It has a file of its own, so that its
+# command line can be read where processes are listed.
+_PROGRAM = """\
+import sys
+sys.path.insert(0, {package!r})
+from pytest_hookharness.standin import main
+sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
+"""
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 # Seconds for which a double waits for the end of its own standard input. Some programs leave it open
 # for as long as their child lives; a double that waited for good would hang where no real command does.
@@ -50,6 +61,13 @@ class Doubles:
     folder: Path
 
     @property
+    def lineage(self) -> Lineage:
+        """
+        The sessions that were played in the place of agents.
+        """
+        return Lineage(self.folder / "sessions")
+
+    @property
     def counters(self) -> Path:
         """
         The folder of the healing marks, which belong to the state.
@@ -62,16 +80,19 @@ class Doubles:
         """
         return self.folder / "calls" / name
 
-    def write(self, commands: Mapping[str, Double]) -> None:
+    def write(self, scenario: Scenario) -> None:
         """
-        Write all doubles.
+        Write all doubles of a scenario.
 
         Raises:
             WorkspaceError: A name cannot be a command's, or something cannot be written.
         """
         make_folders(self.bin)
         make_folders(self.counters)
-        for name, double in commands.items():
+        if scenario.stand_ins:
+            prepare(self.lineage.folder)
+            write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
+        for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
                 raise WorkspaceError(
                     self.bin, f"{name!r} cannot be the name of a double; allowed is a bare command name"
@@ -84,6 +105,9 @@ class Doubles:
             make_folders(folder)
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
+        if double.agent:
+            words = {"package": str(PACKAGE.parent), "sessions": str(self.lineage.folder), "name": name}
+            write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
         script.chmod(0o755)
@@ -133,6 +157,9 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     if double.module:
         # Its standard input is left to the module, which may be a hook.
         return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
+    if double.agent:
+        words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
+        return f'{head}exec {shlex.join(words)} "$@"\n'
     parts = [head]
     if sys.platform == "linux" and (reader := _bounded_reader()):
         parts.append(_STDIN.format(reader=reader))

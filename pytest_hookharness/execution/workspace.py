@@ -34,7 +34,7 @@ from pytest_hookharness.execution.confinement import (
 )
 from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.corruption import corrupt
-from pytest_hookharness.execution.doubles import Doubles, home_of_module
+from pytest_hookharness.execution.doubles import PACKAGE, Doubles, home_of_module
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
 from pytest_hookharness.execution.repository import commit_all
@@ -43,7 +43,7 @@ from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Scenario
 
-__all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
+__all__ = ["OUTSIDE", "Workspace", "WorkspaceError", "append_lines"]
 
 # What begins the state paths of files that were written outside of all other folders.
 OUTSIDE = "outside"
@@ -68,6 +68,7 @@ class Workspace:
         tmp: The folder for temporary files.
         bin: The folder of the doubles, first on PATH.
         shell: The agent's shell.
+        lineage: The sessions that stand-ins played.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -83,6 +84,7 @@ class Workspace:
         self._doubles = Doubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
         self.shell = Shell(self._doubles.folder / "shell")
+        self.lineage = self._doubles.lineage
         self.plugin = base / "plugin" if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
@@ -182,7 +184,7 @@ class Workspace:
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
-        self._doubles.write(scenario.commands)
+        self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
             commit_all(self.root, self.base)
@@ -228,10 +230,7 @@ class Workspace:
         Raises:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
-        # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
-        text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-        place = confine(path, [self.base])
-        write_bytes(place, text.encode("utf-8", "backslashreplace"), append=True)
+        append_lines(confine(path, [self.base]), lines)
 
     def make_folder(self, path: Path) -> None:
         """
@@ -301,6 +300,18 @@ def _given_path(scenario: Scenario) -> str:
     return scenario.env.get("PATH", os.pathsep.join(inherited))
 
 
+def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Append lines of JSON to a file, all at once.
+
+    Raises:
+        WorkspaceError: The file cannot be written.
+    """
+    # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
+    text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)
+
+
 def _new_folder(base: Path, name: str) -> Path:
     # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
     stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
@@ -326,7 +337,7 @@ def _surroundings(scenario: Scenario) -> list[str]:
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += scenario.reach
+    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))

@@ -5,7 +5,13 @@ Middle floor. Nothing here starts a process, reads a file or a clock, or looks a
 host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
 """
 
-from pytest_hookharness.hosts.catalogue import UnknownHost, find, known, names
+from pytest_hookharness.hosts.called import (
+    CommandLine,
+    join_prompt,
+    read_command_line,
+    write_answer,
+)
+from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
@@ -31,6 +37,7 @@ from pytest_hookharness.hosts.requests import (
     RunHooks,
 )
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.calling import Answered
 from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.shaping import shape
@@ -42,6 +49,8 @@ from pytest_hookharness.model.moves import Performance
 __all__ = [
     "EVENTS",
     "Answer",
+    "Answered",
+    "CommandLine",
     "Configuration",
     "Ended",
     "EventRule",
@@ -67,6 +76,7 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
+    "assumed_of_calls",
     "begin",
     "configure",
     "encode",
@@ -79,11 +89,13 @@ __all__ = [
     "find_ignored",
     "find_limits",
     "guard_for",
+    "join_prompt",
     "known",
     "known_facts",
     "launch",
     "names",
     "payload_for",
+    "read_command_line",
     "read_commands",
     "read_reply",
     "reconfigure",
@@ -94,4 +106,5 @@ __all__ = [
     "summarise",
     "target_of",
     "waves",
+    "write_answer",
 ]

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.ends import note_move
 from pytest_hookharness.hosts.folders import follow
+from pytest_hookharness.hosts.freshness import keep_sight
 from pytest_hookharness.hosts.identifiers import derive_digest, derive_uuid
 from pytest_hookharness.hosts.matching import covers, select
 from pytest_hookharness.hosts.roles import Role
@@ -165,7 +166,7 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
     tools = session.profile.tools
     asked: tuple[Ask, ...] = ()
     if isinstance(done, Performance):
-        session, done, asked = follow(session, done)
+        session, done, asked = follow(keep_sight(session, call, done), done)
         result = tools.result(call.made, done, session.cwd)
     else:
         result = tools.given(call.made, done)

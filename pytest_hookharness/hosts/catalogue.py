@@ -12,6 +12,7 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 
 from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.model.protocol import Basis
 
 
 def _claude_code() -> Profile:
@@ -193,3 +194,12 @@ def find(name: str) -> Profile:
     near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise UnknownHost(f"there is no host {name!r}; known are {', '.join(_loaders())}{hint}")
+
+
+def assumed_of_calls(name: str) -> tuple[str, ...]:
+    """
+    What is only assumed about a host that is called from a shell, in sentences.
+    """
+    profile = find(name)
+    rules = profile.calling.rules.values() if profile.calling is not None else ()
+    return tuple(f"{profile.id}: {rule.text}." for rule in rules if rule.basis is Basis.ASSUMED)

@@ -6,6 +6,7 @@ Middle floor: hosts. Facts marked observed were measured by running the host hea
 
 from __future__ import annotations
 
+from pytest_hookharness.hosts import called
 from pytest_hookharness.hosts import claude_code_tasks as tasks
 from pytest_hookharness.hosts import claude_code_tools as tools
 from pytest_hookharness.hosts.claude_code_answers import ANSWERS
@@ -235,6 +236,10 @@ TOOLS = ToolRules(
     tasks=tasks.plan,
     keeps_folder=True,
     put_back="Shell cwd was reset to {folder}",
+    stale=(
+        "File has been modified since read, either by the user or by a linter. Read it again before "
+        "attempting to write it."
+    ),
     rules={
         "recorded": _observed("the results of Bash, Write, a failed Read and Agent have this form"),
         "assumed": _assumed("the results of Edit, Read and an overwriting Write have this form"),
@@ -243,6 +248,10 @@ TOOLS = ToolRules(
             "a call is allowed if no hook denies it"
         ),
         "subagent": _assumed("a subagent is launched, works, and stops before its caller goes on"),
+        "stale": _assumed(
+            "Edit and Write are refused for a file that is not as the agent last read or wrote it; one that "
+            "it never saw in the session can be edited, although the host asks for a read before"
+        ),
         "tasks": _assumed(
             "inputs and results of TaskCreate, TaskUpdate, TaskList and TaskGet; the list outlives a resume"
         ),
@@ -307,6 +316,7 @@ CLAUDE_CODE = Profile(
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    calling=called.CLAUDE,
     model="claude-sonnet-4-5",
     commands=COMMANDS,
     worktrees=WORKTREES,

@@ -6,6 +6,7 @@ Middle floor: hosts. Facts marked observed were measured by running the host hea
 
 from __future__ import annotations
 
+from pytest_hookharness.hosts import called
 from pytest_hookharness.hosts import codex_tools as tools
 from pytest_hookharness.hosts.codex_answers import ANSWERS
 from pytest_hookharness.hosts.codex_events import CHOSEN, DESCRIBED, EVENTS, MEASURED, own_words
@@ -243,6 +244,7 @@ CODEX = Profile(
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    calling=called.CODEX,
     options={
         "permission_mode": OptionRule(
             default="bypassPermissions",

@@ -6,6 +6,7 @@ Middle floor: hosts. Facts marked observed were measured by running the host hea
 
 from __future__ import annotations
 
+from pytest_hookharness.hosts import called
 from pytest_hookharness.hosts import gemini_tools as tools
 from pytest_hookharness.hosts.forms import GROUPS, parse_json
 from pytest_hookharness.hosts.gemini_events import CHOSEN, EVENTS, MEASURED, REFERENCE, own_words
@@ -272,6 +273,7 @@ GEMINI_CLI = Profile(
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
+    calling=called.GEMINI,
     model="gemini-2.5-flash",
     own_words=own_words,
 )

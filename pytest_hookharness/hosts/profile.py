@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.roles import Role
+from pytest_hookharness.hosts.rules.calling import CallRules
 from pytest_hookharness.hosts.rules.configuring import ConfigRules
 from pytest_hookharness.hosts.rules.guarding import GuardRules, StepRules, StuckRules
 from pytest_hookharness.hosts.rules.matching import MatcherRules
@@ -65,6 +66,7 @@ class Profile:
         commands: Commands in prompts; ``None`` if it has none.
         worktrees: Sessions in a folder of their own; ``None`` if it has none.
         options: Options that it can be started with.
+        calling: How it is called from a shell; ``None`` if that is not known here.
         model: What it calls the model.
         own_words: Words for standard input that only this host has, made of those of the session.
     """
@@ -86,6 +88,7 @@ class Profile:
     commands: CommandRules | None = None
     worktrees: WorktreeRules | None = None
     options: Mapping[str, OptionRule] = field(default_factory=dict)
+    calling: CallRules | None = None
     model: str = "model"
     own_words: Callable[[Payload], Mapping[str, Json]] = lambda _words: {}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.hosts import guards
+from pytest_hookharness.hosts import freshness, guards
 from pytest_hookharness.hosts.calls import close_batch, conclude
 from pytest_hookharness.hosts.configuration import Configuration, locate
 from pytest_hookharness.hosts.decisions import aggregate
@@ -39,6 +39,7 @@ from pytest_hookharness.hosts.state import (
     CloseBatch,
     Enter,
     Listen,
+    Look,
     Perform,
     Session,
 )
@@ -114,6 +115,12 @@ def advance(session: Session, answer: Answer) -> Progress:
             return _hear(session, waiting, answer)
         case Perform():
             after = conclude(session, waiting.call, _performance(answer))
+            return replace(_go_on(after), result=after.performed[-1].result)
+        case Look():
+            found = freshness.compare(session, waiting, _performance(answer))
+            if isinstance(found, Session):
+                return _go_on(found)
+            after = conclude(session, waiting.call, found)
             return replace(_go_on(after), result=after.performed[-1].result)
         case Enter():
             return _go_on(enter(session, _performance(answer)))
@@ -241,6 +248,9 @@ def _perform(session: Session, task: Perform) -> _Step:
     made = session.profile.tools.internal(call.made)
     if made is not None:
         return conclude(session, call, made)
+    look = None if task.looked else freshness.look_first(session, call)
+    if look is not None:
+        return look
     operation = session.profile.tools.operation(call.made, facts.workspace)
     if isinstance(operation, Run) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)

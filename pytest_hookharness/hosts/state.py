@@ -95,10 +95,21 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Perform:
     """
-    Make a tool call.
+    Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
     """
 
     call: Call
+    looked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """
+    See whether the file that a call edits is as the agent saw it.
+    """
+
+    call: Call
+    file: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +159,7 @@ class Session:
         root: Where the session was begun: the project folder, or its worktree.
         cwd: The current folder.
         tasks: The task list that the host keeps for the agent.
+        seen: Digests of files as the agent last saw them, where the host refuses to edit others.
         agenda: What is still to be done, in order.
         waiting: What was asked and is not answered.
         hooks: The hooks that were asked for it.
@@ -185,8 +197,9 @@ class Session:
     root: str
     cwd: str
     tasks: tuple[TaskItem, ...] = ()
+    seen: Mapping[str, str] = field(default_factory=dict)
     agenda: tuple[Task, ...] = ()
-    waiting: Task | None = None
+    waiting: Task | Look | None = None
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
@@ -228,6 +241,7 @@ class Session:
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
             "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
+            **({"files seen": self.seen} if self.seen else {}),
             **{name: value for name, value in self._counters.items() if self._is_told(name)},
         }
 

@@ -138,6 +138,36 @@ DIVERGE = Code(
     "A hook that is right on one host loops, or guards nothing, on another.",
     "See the fact that parts them, and use only what all the hosts understand that the hook is meant for.",
 )
+PINGPONG = Code(
+    "HH019",
+    "PINGPONG",
+    "Hooks undid what the agent had done to a file, and undid the same again.",
+    "Agent and hook work against each other: each does what it is there for, and nothing gets done.",
+    "Let the hook change only what the agent is done with, at the stop for example, or let it say what it "
+    "changed and why, so that the agent does not do the same again.",
+)
+GATE_OPEN = Code(
+    "HH030",
+    "GATE-OPEN",
+    "In a session that a hook started, a gate lets through what it refuses otherwise.",
+    "A variable that keeps hooks from starting themselves again also switches the gate off, and whatever "
+    "agent a hook starts may do anything.",
+    "Read such a variable only in hooks that start an agent; a gate must refuse in every session.",
+)
+AGENT_MISSING = Code(
+    "HH031",
+    "AGENT-MISSING",
+    "A hook called the program of an agent, which is not there.",
+    "What the hook does with the agent, and what the hooks of that session do, was not seen.",
+    "Give the run a stand-in that plays a session: `commands: {claude: {agent: claude-code}}`.",
+)
+CHILD_CAPPED = Code(
+    "HH032",
+    "CHILD-CAPPED",
+    "In a session that a hook started, hooks refused the stop until the host's guard set that aside.",
+    "Each of these refusals costs an answer of a model, nobody sees them, and other hosts have no guard.",
+    "Let the hooks of a stop see that nobody is there: by a variable that the starting hook sets.",
+)
 EMPTY_ADVICE = Code(
     "HH020",
     "EMPTY-ADVICE",
@@ -165,6 +195,10 @@ _CODES = (
     CLOCK,
     OPTION_IGNORED,
     DIVERGE,
+    PINGPONG,
+    GATE_OPEN,
+    AGENT_MISSING,
+    CHILD_CAPPED,
     EMPTY_ADVICE,
     *PITFALL_CODES,
     *SINGLE_RUN_CODES,

@@ -15,8 +15,11 @@ from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.advising import empty_advice
 from pytest_hookharness.judging.codes import Code
 from pytest_hookharness.judging.effects import find_lost_effects
+from pytest_hookharness.judging.generations import find_held_children
 from pytest_hookharness.judging.lasso import contradiction
+from pytest_hookharness.judging.lost_agents import find_lost_agents
 from pytest_hookharness.judging.phases import find_stuck_phases
+from pytest_hookharness.judging.pingpong import find_pingpong
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.judging.voices import find_double_noise, find_misheard
 from pytest_hookharness.model.moves import Stop
@@ -80,10 +83,11 @@ def find(
     """
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_undone(trace)]
     seen += [*_states(trace, flaky=flaky), *_advice(trace)]
+    seen += [*find_pingpong(trace), *find_lost_agents(trace), *find_held_children(trace)]
     if configured is not None and not any(trace.fires()):
         seen += _never_fired(trace, configured, problems)
     seen += find_lost_effects(trace, expect.effects)
-    seen += find_stuck_phases(trace, alike=expect.sessions == "alike")
+    seen += find_stuck_phases(trace, alike=expect.sessions_alike)
     seen += find_misheard(trace, expect.told)
     seen += find_double_noise(trace)
     if outside:

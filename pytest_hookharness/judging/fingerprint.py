@@ -64,10 +64,12 @@ def changes(before: State | Mapping[str, Entry], after: State | Mapping[str, Ent
     others = [(path, entry, find(path)) for path, entry in new.items() if find(path) is not entry]
     found: list[Change] = []
     if len(old) + sum(known is None for _, _, known in others) != len(new):
-        found = [Change(path=path, how="removed") for path in old.keys() - new.keys()]
+        gone = old.keys() - new.keys()
+        found = [Change(path=path, how="removed", before=old[path].content) for path in gone]
     for path, entry, known in others:
         if known != entry:
-            found.append(Change(path=path, how="added" if known is None else _difference(known, entry)))
+            how, was = ("added", "") if known is None else (_difference(known, entry), known.content)
+            found.append(Change(path=path, how=how, before=was, after=entry.content))
     return tuple(sorted(found, key=lambda change: change.path))
 
 

@@ -14,6 +14,7 @@ from typing import assert_never
 from pytest_hookharness.judging.assumptions import gather
 from pytest_hookharness.judging.differences import between, newest_difference
 from pytest_hookharness.judging.ends import End, not_let_go, overridden
+from pytest_hookharness.judging.generations import find_chain
 from pytest_hookharness.judging.lasso import Contradiction, Lasso, completed, confirmed, contradiction
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
@@ -90,7 +91,8 @@ def judge(
         case "waiting":
             return _waiting(case)
         case "recursed":
-            return Recursing(turn=end.turn, limit=end.why or "the limit of depth or number")
+            limit = end.why or "the limit of depth or number"
+            return Recursing(turn=end.turn, limit=limit, chain=find_chain(trace))
         case "capped":
             return _capped(case)
         case "stopped" | "halted" | "idle":

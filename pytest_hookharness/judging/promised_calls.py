@@ -45,11 +45,31 @@ def broken_calls(outcome: Outcome) -> Iterator[Violation]:
         if isinstance(step.exchange, Moved):
             made.append(step.exchange.move)
             yield from _compare(outcome.trace, number, step.exchange.move)
+    yield from _broken_children(outcome)
     for index, act in enumerate(outcome.scenario.script.acts):
         for label, expected in _promised(act, f"agent[{index}]"):
             if expected is not None and act not in made:
                 seen = "the call was never made"
                 yield Violation(path=f"{label}.expect", expected=expected, seen=seen)
+
+
+def _broken_children(outcome: Outcome) -> Iterator[Violation]:
+    """
+    Calls of the agents of stand-ins that did not become what was promised of them, or were never made.
+    """
+    made: set[str] = set()
+    for _, child in outcome.trace.children():
+        for call in child.calls:
+            made.add(call.label)
+            seen = Ruling.DENY.value if call.refused else Ruling.ALLOW.value
+            if call.promised and seen != call.promised:
+                yield Violation(path=f"{call.label}.expect", expected=call.promised, seen=seen)
+
+    for name, double in outcome.scenario.commands.items():
+        for index, move in enumerate(double.does):
+            for label, expected in _promised(move, f"commands.{name}.does[{index}]"):
+                if expected is not None and label not in made:
+                    yield Violation(path=f"{label}.expect", expected=expected, seen="the call was never made")
 
 
 def _promised(act: Act, default: str) -> list[tuple[str, str | None]]:

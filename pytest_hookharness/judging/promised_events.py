@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.model.outcome import Outcome, ruled
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.scenario import Range
+from pytest_hookharness.model.scenario import Expectation, Range
 from pytest_hookharness.model.trace import Hooked
 from pytest_hookharness.model.verdicts import Violation
 
@@ -116,3 +116,15 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
             ", ".join(dict.fromkeys(ruled(hooked).value for hooked in asked)) or f"no hook of {event} fired"
         )
         yield Violation(path=f"expect.sometimes[{index}]", expected=f"{word} at least once", seen=seen)
+
+
+def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+    """
+    Numbers of sessions that stand-ins played, in all and within each other, that are not as promised.
+    """
+    if expect.sessions is not None and outcome.sessions not in expect.sessions:
+        wanted = f"{expect.sessions} sessions"
+        yield Violation(path="expect.sessions", expected=wanted, seen=str(outcome.sessions))
+    if expect.depth is not None and outcome.depth not in expect.depth:
+        wanted = f"a depth of {expect.depth}"
+        yield Violation(path="expect.depth", expected=wanted, seen=str(outcome.depth))

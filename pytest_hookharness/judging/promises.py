@@ -18,6 +18,7 @@ from pytest_hookharness.judging.promised_events import (
     broken_decisions,
     broken_fires,
     broken_reasons,
+    broken_sessions,
     broken_sometimes,
     broken_told,
 )
@@ -81,6 +82,7 @@ def violations(
         broken_sometimes(outcome, expect.sometimes),
         broken_told(outcome, expect.told),
         broken_threads(outcome, expect.processes),
+        broken_sessions(outcome, expect),
         broken_calls(outcome),
     )
     mark = outcome.scenario.mark

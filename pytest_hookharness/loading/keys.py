@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.acts import THEN
 from pytest_hookharness.loading.promises import EXPECT
-from pytest_hookharness.loading.scripts import AGENT, REACTIONS
+from pytest_hookharness.loading.scripts import AGENT, MOVES_ALONE, REACTIONS
 from pytest_hookharness.loading.shapes import (
     Choice,
     Either,
@@ -28,6 +28,7 @@ from pytest_hookharness.loading.shapes import (
 from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
+from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
@@ -36,10 +37,15 @@ MOST_MODE = 0o7777
 
 def check_double(values: Values) -> Iterator[tuple[str, str]]:
     """
-    Only what fails can heal.
+    Only what fails can heal, and only an agent does anything.
     """
     if "heals_after" in values and not values.get("exit"):
         yield "heals_after", "a command heals only if it fails at first; add an exit other than 0"
+    if "does" in values and not values.get("agent"):
+        yield "does", "only a stand-in for an agent does something; say of which: agent: claude-code"
+    for name in ("heals_after", "hangs", "floods", "prompts", "stderr"):
+        if values.get("agent") and values.get(name):
+            yield name, f"a stand-in for an agent plays a session and cannot have {name}"
 
 
 def check_command(values: Values) -> Iterator[tuple[str, str]]:
@@ -69,6 +75,12 @@ DOUBLE = Record(
         Key(name="hangs", shape=Switch(), doc="It never returns."),
         Key(name="floods", shape=Whole(noun="a number of bytes"), doc="Bytes it prints before it ends."),
         Key(name="prompts", shape=Text(), doc="A question that it asks on the terminal, and waits."),
+        Key(
+            name="agent",
+            shape=Text(noun="a host", pattern=patterns.HOST, example="claude-code"),
+            doc="It stands in for this agent: it plays a session with its hooks; stdout is the answer.",
+        ),
+        Key(name="does", shape=MOVES_ALONE, doc="What the agent of that session does before it answers."),
         Key(
             name="module",
             shape=Text(noun="a Python module", pattern=patterns.MODULE, example="mypackage.hook"),
@@ -102,6 +114,14 @@ MASK = Either(
             besides={"not": {"required": ["keys", "text"]}},
         ),
     )
+)
+NESTING = Record(
+    noun="limits of sessions within sessions",
+    keys=(
+        Key(name="depth", shape=Whole(minimum=1), doc="How many may lie within each other."),
+        Key(name="sessions", shape=Whole(minimum=1, maximum=150), doc="How many one event may lead to."),
+    ),
+    build=Nesting,
 )
 DELIVERY = Record(
     noun="a way of writing",
@@ -218,6 +238,7 @@ COMMON = (
         doc="Stand-in commands, first on the PATH.",
         merges=True,
     ),
+    Key(name="nesting", shape=NESTING, doc="How far sessions of stand-ins may start sessions."),
     Key(
         name="env",
         shape=Named(

@@ -184,6 +184,8 @@ EXPECT = Record(
         ),
         Key(name="files", shape=FILES, doc="The workspace at the end."),
         Key(name="leftovers", shape=RANGE, doc="Processes that were left over."),
+        Key(name="sessions", shape=RANGE, doc="Sessions that stand-ins played, in all."),
+        Key(name="depth", shape=RANGE, doc="How many of these lay within each other."),
         Key(
             name="sometimes",
             shape=Many(
@@ -198,8 +200,8 @@ EXPECT = Record(
             doc="Files that hooks change whenever this happens; finding EARLY-EXIT if they do not.",
         ),
         Key(
-            name="sessions",
-            shape=Choice(noun="a word about sessions", words=("alike",)),
+            name="sessions_alike",
+            shape=Switch(),
             doc="Each session answers a call as the one before it did; finding STUCK-PHASE if not.",
         ),
         Key(name="processes", shape=PROCESSES, doc="What must be seen of process hooks."),

@@ -85,6 +85,13 @@ BARRED = {
     **{tag.name: f"{tag.name} is an event; an agent reacts with moves only" for tag in EVENTS},
     GOING_ON.name: "then belongs at the end of the agent's own list",
 }
+MOVES_ALONE = Many(
+    noun="a list of moves",
+    item=Tagged(noun="a move", tags=MOVES, barred=BARRED),
+    at_least=1,
+    check=check_acts,
+    gather=gather_acts,
+)
 REACTION = Record(
     noun="a reaction",
     keys=(
@@ -93,13 +100,7 @@ REACTION = Record(
         Key(
             name="do",
             field="moves",
-            shape=Many(
-                noun="a list of moves",
-                item=Tagged(noun="a move", tags=MOVES, barred=BARRED),
-                at_least=1,
-                check=check_acts,
-                gather=gather_acts,
-            ),
+            shape=MOVES_ALONE,
             doc="What the agent does instead of its next move.",
             required=True,
         ),

@@ -135,6 +135,20 @@ class Outcome:
         return tuple(reason for _, hooked in self.trace.hooked(event) for reason in hooked.decision.reasons)
 
     @property
+    def sessions(self) -> int:
+        """
+        How many sessions stand-ins played.
+        """
+        return sum(1 for _, child in self.trace.children() if not child.refused)
+
+    @property
+    def depth(self) -> int:
+        """
+        How many of these lay within each other, at most.
+        """
+        return max((child.depth for _, child in self.trace.children() if not child.refused), default=0)
+
+    @property
     def leftovers(self) -> tuple[Process, ...]:
         """
         Processes that outlived the fire that started them.

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.moves import Move, Script
+from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
@@ -44,6 +45,9 @@ class Double:
         hangs: It never returns.
         floods: Bytes it prints before it ends.
         prompts: A question that it asks on the terminal, and waits.
+        agent: The host that it stands in for: it plays a session of its own, with the hooks that it finds,
+            and prints ``stdout`` as the agent's answer. Empty for none.
+        does: What the agent of that session does before it answers.
         module: A module of the Python that runs the harness, which is run in its place.
     """
 
@@ -54,6 +58,8 @@ class Double:
     hangs: bool = False
     floods: int = 0
     prompts: str = ""
+    agent: str = ""
+    does: tuple[Move, ...] = ()
     module: str = ""
 
 
@@ -167,9 +173,11 @@ class Expectation:
         told: Regular expressions, each found in some text of a hook that reaches the agent's model.
         effects: Files by ``event`` or ``event:ruling`` that hooks change each time that this happens; if
             they do not, that is a finding.
-        sessions: ``alike``: a call that a session makes first is answered as it was in the session before;
-            if it is not, that is a finding. Empty for no such promise.
+        sessions_alike: A call that a session makes first is answered as it was in the session before;
+            if it is not, that is a finding.
         processes: What must be seen of process hooks.
+        sessions: How many sessions stand-ins played, in all.
+        depth: How many sessions lay within each other, below the scenario's own.
     """
 
     verdict: VerdictName | None = None
@@ -188,8 +196,10 @@ class Expectation:
     sometimes: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    sessions: Literal["", "alike"] = ""
+    sessions_alike: bool = False
     processes: ProcessExpectation = ProcessExpectation()
+    sessions: Range | None = None
+    depth: Range | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +273,7 @@ class Scenario:
             content; ``None`` for the host's usual places.
         commands: Doubles by name.
         hidden: Commands that are on no folder of PATH, for hooks and for the agent's shell.
+        nesting: How far the sessions of stand-ins may start sessions.
         env: Variables of the host's environment.
         unset: Variables that are not in it.
         shell: The shell that runs the hooks' command lines, and scripts that only ask for ``sh``; empty for
@@ -307,6 +318,7 @@ class Scenario:
     hooks: str | Mapping[str, Json] | None = None
     commands: Mapping[str, Double] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
+    nesting: Nesting = Nesting()
     env: Mapping[str, str] = field(default_factory=dict)
     unset: tuple[str, ...] = ()
     shell: str = ""
@@ -328,6 +340,13 @@ class Scenario:
     patience: float | None = None
     vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """
+        The names of those doubles that stand in for agents.
+        """
+        return tuple(name for name, double in self.commands.items() if double.agent)
 
     @property
     def id(self) -> str:

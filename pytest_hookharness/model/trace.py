@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
+from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply
 
@@ -62,10 +63,14 @@ class Change:
     Attributes:
         path: State path.
         how: ``added``, ``removed``, ``content``, ``mode`` or ``kind``.
+        before: What is known of its content before; empty if there was none.
+        after: The same after.
     """
 
     path: str
     how: str
+    before: str = field(default="", compare=False)
+    after: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +118,14 @@ class Happened:
 class Performed:
     """
     A tool call was carried out, or was refused.
+
+    Attributes:
+        call: The call.
+        result: What it gave.
+        refused: Whether hooks refused it.
+        run: What became of the process, if there was one.
+        changes: Files that differ after it.
+        children: Sessions of stand-ins that it led to.
     """
 
     call: ToolCall
@@ -120,6 +133,7 @@ class Performed:
     refused: bool = False
     run: Run | None = None
     changes: tuple[Change, ...] = ()
+    children: tuple[ChildSession, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +147,7 @@ class Hooked:
         fires: The hooks that ran, in the order of configuration.
         decision: What the host made of them.
         changes: Files that differ after it.
+        children: Sessions of stand-ins that it led to.
     """
 
     event: str
@@ -140,6 +155,7 @@ class Hooked:
     fires: tuple[Fire, ...] = ()
     decision: Decision
     changes: tuple[Change, ...] = ()
+    children: tuple[ChildSession, ...] = ()
 
 
 Exchange: TypeAlias = Moved | Happened | Performed | Hooked
@@ -196,3 +212,12 @@ class Trace:
         for step, hooked in self.hooked():
             for fire in hooked.fires:
                 yield step, fire
+
+    def children(self) -> Iterator[tuple[Step, ChildSession]]:
+        """
+        All sessions of stand-ins, in the order in which they were started.
+        """
+        for step in self.steps:
+            if isinstance(step.exchange, Hooked | Performed):
+                for child in step.exchange.children:
+                    yield step, child

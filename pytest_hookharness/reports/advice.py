@@ -20,9 +20,11 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
 )
 from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.words import command_words, reason_words
 
 # Fields by which hosts tell a hook that it refused before.
 _SIGNS = ("stop_hook_active", "loop_count")
+_MOST_HOOKS = 4
 _STOPS = ("stop", "subagentstop", "afteragent", "agentstop", "on_stop")
 
 
@@ -33,7 +35,7 @@ def advice(outcome: Outcome) -> str:
     verdict = outcome.verdict
     match verdict:
         case Livelock():
-            return _loop(outcome)
+            return _set_of_hooks(outcome, verdict) or _loop(outcome)
         case Capped():
             proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
             return (
@@ -76,6 +78,25 @@ def _last_refusal(outcome: Outcome) -> Hooked | None:
         if hooked.decision.refused or hooked.decision.overridden
     ]
     return refusals[-1] if refusals else None
+
+
+def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
+    """
+    Which hook demands what, if several refuse in one lap; empty if it is one.
+    """
+    lap = range(verdict.stem + 1, verdict.stem + verdict.period + 1)
+    demands: dict[str, str] = {}
+    for step, hooked in outcome.trace.hooked():
+        if step.turn in lap and hooked.decision.refused:
+            refusing = [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
+            demands |= {command_words(fire): reason_words(fire) for fire in refusing}
+    if len(demands) < 2:
+        return ""
+    listed = "; ".join(f"{command} demands {reason}" for command, reason in [*demands.items()][:_MOST_HOOKS])
+    return (
+        f"These hooks send the agent from one to the other: {listed}. Let each of them let through what "
+        "another one demands."
+    )
 
 
 def _loop(outcome: Outcome) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Livelock, Undecided, Violation
+from pytest_hookharness.model.verdicts import Finding, Livelock, Recursing, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
 from pytest_hookharness.reports.headline import first_line
 from pytest_hookharness.reports.plain import columns, fit, plain
@@ -28,6 +28,7 @@ _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
 _MOST_PROBINGS = 2
+_MOST_LINKS = 8
 _LONGEST = 400
 _PLACE = 38
 
@@ -49,7 +50,8 @@ def story(
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
     tree = [fit(line, width).rstrip() for line in write_tracked(outcome.tracked)]
-    lines = [head, *write_turns(outcome, width), *tree, *_limits(outcome, width), *_violations(outcome, root)]
+    lines = [head, *write_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
+    lines += _violations(outcome, root)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     for sentence in outcome.varied[:_MOST_ASSUMPTIONS]:
@@ -82,6 +84,20 @@ def _limits(outcome: Outcome, width: int) -> Iterator[str]:
     limits = outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ()
     for limit in limits:
         yield from _wrapped(f"limit:   turn {limit.turn}, for {plain(limit.why)}", width, hanging=" " * 11)
+
+
+def _chain(outcome: Outcome, width: int) -> Iterator[str]:
+    verdict = outcome.verdict
+    if not isinstance(verdict, Recursing) or not verdict.chain:
+        return
+    yield "  how it came to that:"
+    first, last = verdict.chain[:_MOST_LINKS], verdict.chain[_MOST_LINKS:][-1:]
+    for sentence in first:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
+    if len(verdict.chain) > _MOST_LINKS + 1:
+        yield "    ..."
+    for sentence in last:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
 
 
 def _file(outcome: Outcome, root: Path | None) -> str:
@@ -132,7 +148,7 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
-    if not isinstance(verdict, Livelock | Undecided):
+    if not isinstance(verdict, Livelock | Recursing | Undecided):
         return
     own = verdict.assumptions if isinstance(verdict, Livelock) else ()
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))

@@ -15,6 +15,7 @@ from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.reports.children import write_children
 from pytest_hookharness.reports.headline import guard_words
 from pytest_hookharness.reports.plain import columns, fit, plain, quoted
 from pytest_hookharness.reports.words import (
@@ -184,6 +185,7 @@ def _performed(performed: Performed) -> Iterator[Line]:
         yield _line("tool", f"{plain(performed.call.name, 40)} was not carried out")
     elif performed.result.failed:
         yield _line("tool", f"{plain(performed.call.name, 40)} failed: {quoted(performed.result.text, 60)}")
+    yield from (_line("", line) for line in write_children(performed.children))
 
 
 def _hooked(hooked: Hooked) -> Iterator[Line]:
@@ -197,6 +199,7 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
                 words = activity_words(activity)
                 # Process numbers differ from fire to fire.
                 yield _line("", f"  {words}", activity.process.command)
+    yield from (_line("", line) for line in write_children(hooked.children))
     decision = hooked.decision
     if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.fires):
         because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""

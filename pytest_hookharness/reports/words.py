@@ -184,9 +184,7 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        # Some hosts put the command before its words; it stands in the line already.
-        reason = reply.reason.removeprefix(f"[{fire.hook.command}]: ")
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(reason))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(_reason(fire)))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
@@ -196,6 +194,18 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     if reply.fault is not None:
         parts.append(f"({plain(reply.fault, _REASON)})")
     return "  ".join(parts)
+
+
+def reason_words(fire: Fire) -> str:
+    """
+    What a fire said its ruling was for.
+    """
+    return quoted(_reason(fire), _REASON)
+
+
+def _reason(fire: Fire) -> str:
+    # Some hosts put the command before its words; it is told beside them already.
+    return fire.reply.reason.removeprefix(f"[{fire.hook.command}]: ")
 
 
 def _because(reason: str) -> str:

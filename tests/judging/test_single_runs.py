@@ -156,7 +156,7 @@ def test_a_mark_that_is_left_over_is_found() -> None:
         "which began with .phase left over."
     )
 
-    assert found(seen, sessions="alike") == [("STUCK-PHASE", text)]
+    assert found(seen, sessions_alike=True) == [("STUCK-PHASE", text)]
     assert found(seen) == []
 
 
@@ -164,7 +164,7 @@ def test_sessions_that_are_alike_are_well() -> None:
     """A call that each session refuses at first is no finding, whatever becomes of it later."""
     seen = trace(GO, *BEGAN, *ran("make", refused=False), AGAIN, GO, *BEGAN, *ran("make", refused=False))
 
-    assert found(seen, sessions="alike") == []
+    assert found(seen, sessions_alike=True) == []
 
 
 UNMEANT = {"ruling": Ruling.DENY, "silent": True, "unmeant": True}

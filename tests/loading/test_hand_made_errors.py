@@ -206,6 +206,17 @@ MEANING = [
         N + "expect: {detectors: [cycle of 9]}\n",
         ['2:22 expect.detectors[0]: "cycle of 9" is not a loop'],
     ),
+    (
+        "moves of a plain double",
+        N + "commands: {x: {does: [{run: ls}]}}\n",
+        ["2:22 commands.x.does: only a stand-in for an agent does something"],
+    ),
+    (
+        "agent that hangs",
+        N + "commands: {x: {agent: claude-code, hangs: true}}\n",
+        ["2:43 commands.x.hangs: a stand-in for an agent plays a session and cannot have hangs"],
+    ),
+    ("no depth", N + "nesting: {depth: 0}\n", ["2:18 nesting.depth: 0"]),
     ("command with a path", N + "commands: {bin/x: {}}\n", ['2:12 commands.bin/x: "bin/x" is not a command']),
     ("host twice", N + "host: [a, a]\n", ['2:11 host[1]: "a" is written twice']),
     ("no host", N + "host: []\n", ["2:7 host: an empty list cannot stand here"]),

@@ -232,7 +232,7 @@ EXPECTATIONS = [
     ("sometimes: [Stop:deny]", Expectation(verdict="terminated", sometimes=("Stop:deny",))),
     ("told: a+", Expectation(verdict="terminated", told=("a+",))),
     ("effects: {Stop:deny: [a]}", Expectation(verdict="terminated", effects={"Stop:deny": ("a",)})),
-    ("sessions: alike", Expectation(verdict="terminated", sessions="alike")),
+    ("sessions_alike: true", Expectation(verdict="terminated", sessions_alike=True)),
 ]
 
 

@@ -28,7 +28,7 @@ VALID = [
     {"name": "a", "agent": [{"corrupt": {"file": "x", "how": "bom"}}, {"then": {"fixing": {"after": 2}}}]},
     {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "patience": 0.5},
     {"name": "a", "expect": {"blocks": {"Stop": {"min": 1}}, "guard": {"overrides": 2}, "reasons": "x"}},
-    {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions": "alike"}},
+    {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
 ]

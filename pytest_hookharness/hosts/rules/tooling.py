@@ -60,6 +60,8 @@ class ToolRules:
             host without such a list.
         keeps_folder: Whether the next command starts where the one before ended.
         put_back: What the agent is told if that was outside of the project; a template over ``folder``.
+        stale: What the agent is told that edits a file which has changed since it saw it; empty if such a
+            call is made.
         rules: Where this is known from.
     """
 
@@ -79,6 +81,7 @@ class ToolRules:
     tasks: Callable[[ToolCall, tuple[TaskItem, ...]], TaskStep | None] | None = None
     keeps_folder: bool = False
     put_back: str = ""
+    stale: str = ""
     rules: Mapping[str, Rule]
 
 

@@ -1,0 +1,55 @@
+"""
+This module is concerned with files as the agent last saw them, on hosts that refuse to edit others.
+
+Middle floor: hosts. Contents are compared, not times: what was written anew as it was is the same file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness.hosts.identifiers import derive_digest
+from pytest_hookharness.hosts.requests import PerformCall
+from pytest_hookharness.hosts.state import Call, Look, Perform, Session
+from pytest_hookharness.model.moves import Edit, Performance, Read
+
+
+def keep_sight(session: Session, call: Call, done: Performance) -> Session:
+    """
+    The session that knows what its agent saw in a file, or wrote to it.
+    """
+    operation = session.profile.tools.operation(call.made, session.facts.workspace)
+    if not session.profile.tools.stale or not isinstance(operation, Edit | Read):
+        return session
+    if done.error or done.content is None:
+        return session
+    return replace(session, seen={**session.seen, operation.file: _digest(done.content)})
+
+
+def look_first(session: Session, call: Call) -> tuple[Session, PerformCall] | None:
+    """
+    The request for a look at the file that a call edits; ``None`` if the host need not look.
+    """
+    operation = session.profile.tools.operation(call.made, session.facts.workspace)
+    if not isinstance(operation, Edit) or operation.file not in session.seen:
+        return None
+    request = PerformCall(
+        call=call.made,
+        operation=Read(file=operation.file, label=operation.label),
+        records=session.records,
+        transcript_path=session.facts.transcript_path,
+    )
+    return replace(session, waiting=Look(call, operation.file)), request
+
+
+def compare(session: Session, look: Look, found: Performance) -> Session | Performance:
+    """
+    The session that goes on with a call after the look; or what the call comes to if the file has changed.
+    """
+    if found.content is None or _digest(found.content) == session.seen[look.file]:
+        return session.first(Perform(look.call, looked=True))
+    return Performance(error=session.profile.tools.stale, original=found.content)
+
+
+def _digest(text: str) -> str:
+    return derive_digest(0, text)[:32]

@@ -1,0 +1,6 @@
+"""An application."""
+# imports
+
+
+def split(text):
+    return text.split()

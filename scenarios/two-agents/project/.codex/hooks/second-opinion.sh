@@ -1,0 +1,3 @@
+#!/bin/sh
+# Stop hook: has the other agent look at what was done.
+claude -p 'Review the last change.' </dev/null >review.txt

@@ -1,0 +1,167 @@
+"""
+The records of sessions that stand-ins play: who is whose child, and what is made of forged ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.confinement import WorkspaceError
+from pytest_hookharness.execution.lineage import Lineage, prepare
+from pytest_hookharness.model.nesting import ChildFire, ChildSession, Nesting
+
+
+@pytest.fixture
+def lineage(tmp_path: Path) -> Lineage:
+    made = prepare(tmp_path / "sessions")
+    made.begin()
+    return made
+
+
+def start(lineage: Lineage, number: int, *, parent: int = 0, **values: object) -> Path:
+    folder = lineage.folder / str(number)
+    folder.mkdir()
+    said = {"parent": parent, "depth": 1, "host": "h", "argv": ["claude"], "size": 1, "ancestors": []}
+    line = {**said, "environment": {}, "folder": "/", "refused": "", **values}
+    (folder / "record").write_text(json.dumps({"start": line}) + "\n")
+    return folder / "record"
+
+
+def test_a_session_within_a_session_is_its_child(lineage: Lineage) -> None:
+    """
+    A session that is started below the process of another one is the child of that.
+    """
+    first = lineage.enter(Nesting())
+    parent = os.getppid()
+    living = lineage.folder / "living"
+    (living / str(os.getpid())).rename(living / str(parent))
+    known = json.loads((living / str(parent)).read_text())
+
+    # Another process with the same number is not the one that was entered.
+    assert lineage.enter(Nesting()).session.parent == 0
+    born = float(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[19])
+    known["born"] = born / os.sysconf("SC_CLK_TCK")
+    (living / str(parent)).write_text(json.dumps(known))
+    second = lineage.enter(Nesting()).session
+
+    assert (first.session.parent, first.session.depth) == (0, 1)
+    assert (second.parent, second.depth) == (1, 2)
+
+
+def test_the_limits_are_counted_from_the_last_event(lineage: Lineage) -> None:
+    """
+    Beyond the number of sessions of one event the next is refused, and another event begins anew.
+    """
+    refused = [lineage.enter(Nesting(sessions=2)).session.refused for _ in range(3)]
+    assert refused == ["", "", "2 sessions of one event"]
+    assert lineage.begin() == 3
+    assert lineage.enter(Nesting(sessions=2)).session.refused == ""
+
+
+def test_what_was_noted_is_read_again(lineage: Lineage) -> None:
+    """
+    Fires that were under way are replaced by what became of them, and a line that was cut off is left out.
+    """
+    record = start(lineage, 1)
+    under_way = {"event": "Stop", "command": "./a.sh", "done": False}
+    with record.open("a") as file:
+        file.write(json.dumps({"fires": [under_way]}) + "\n")
+        file.write(json.dumps({"fires": [{**under_way, "code": 0, "pid": 5, "done": True}]}) + "\n")
+        file.write(json.dumps({"fires": [under_way]}) + '\n{"ended": "sto')
+    (session,) = lineage.read(0)
+
+    assert [(fire.code, fire.done) for fire in session.fires] == [(0, True), (None, False)]
+    assert session.ended == ""
+
+
+def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: Lineage) -> None:
+    """
+    Of two hooks that ran, the one above the session's own process is its starter.
+    """
+    record = start(lineage, 1)
+    fires = [{"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))]
+    with record.open("a") as file:
+        file.write(json.dumps({"fires": fires}) + "\n")
+    start(lineage, 2, parent=1, ancestors=[9, 6, 1])
+    start(lineage, 3, parent=1, ancestors=[1])
+
+    starters = [session.starter for session in lineage.read(1)]
+    assert starters == ["", ""]
+    assert [session.starter for session in lineage.read(0)] == [
+        "",
+        "Stop ./b.sh",
+        "Stop one of several hooks",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"start": {"parent": 0}}\n',
+        "no json\n",
+        "[]\n",
+        '{"fires": [{"strange": 1}]}\n',
+        '{"call": 1}\n',
+        "\xff\n",
+    ],
+)
+def test_records_that_hooks_wrote_are_refused(lineage: Lineage, text: str) -> None:
+    """
+    A record that is none is an error of the harness, and never a session.
+    """
+    start(lineage, 1).write_bytes(text.encode("latin-1"))
+    with pytest.raises(WorkspaceError, match="is no record of a session"):
+        lineage.read(0)
+
+
+def test_a_record_that_leads_elsewhere_is_refused(lineage: Lineage, tmp_path: Path) -> None:
+    """
+    Neither a link in the place of a session nor one in the place of its record is followed.
+    """
+    record = start(lineage, 1)
+    other = tmp_path / "other"
+    record.rename(other)
+    record.symlink_to(other)
+    with pytest.raises(WorkspaceError, match="cannot be read"):
+        lineage.read(0)
+    elsewhere = tmp_path.parent / f"{tmp_path.name}-elsewhere"
+    record.parent.rename(elsewhere)
+    record.parent.symlink_to(elsewhere)
+    with pytest.raises(WorkspaceError, match="leads to"):
+        lineage.read(0)
+
+
+def test_nothing_is_written_through_a_link(lineage: Lineage, tmp_path: Path) -> None:
+    """
+    A link that stands in the place of all records is not written through.
+    """
+    other = tmp_path.parent / f"{tmp_path.name}-other"
+    lineage.folder.rename(other)
+    lineage.folder.symlink_to(other)
+    (other / "before").unlink()
+    with pytest.raises(WorkspaceError, match="leads to"):
+        lineage.begin()
+    assert not (other / "before").exists()
+
+
+def test_sessions_beyond_counting_are_cut_short(lineage: Lineage) -> None:
+    """
+    However many records there are, only so many are read.
+    """
+    for number in range(1, 302):
+        (lineage.folder / str(number)).mkdir()
+    assert len(lineage.read(0)) == 200
+
+
+def test_a_starter_needs_a_fire() -> None:
+    """
+    A session that was started from nothing that is known has no starter, and one from the only fire has that.
+    """
+    child = ChildSession(number=1, ancestors=(4,))
+    fire = ChildFire(event="Stop", command="./a.sh")
+    assert child.find_starter([]) == ""
+    assert child.find_starter([(fire.event, fire.command, 7)]) == "Stop ./a.sh"

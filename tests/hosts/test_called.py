@@ -1,0 +1,79 @@
+"""
+How hosts are called from a shell, and what they print at the end.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import hosts
+
+CLAUDE, CODEX, GEMINI = (hosts.find(name).calling for name in ("claude-code", "codex", "gemini-cli"))
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "wanted"),
+    [
+        (CLAUDE, ["-p", "Do it."], {"prompt": "Do it."}),
+        (CLAUDE, ["Do it.", "--print", "--model", "opus"], {"prompt": "Do it."}),
+        (CLAUDE, ["-p", "--output-format=json", "x"], {"prompt": "x", "form": "json"}),
+        (CLAUDE, ["-p", "--allowedTools", "Read", "Edit", "--verbose", "x"], {"prompt": "x"}),
+        (CLAUDE, ["-p", "x", "--settings", "{}"], {"prompt": "x", "settings": ("{}",)}),
+        (CLAUDE, ["-p", "x", "--setting-sources", ""], {"prompt": "x", "sources": ("",)}),
+        (
+            CLAUDE,
+            ["-p", "x", "--setting-sources", "user"],
+            {"prompt": "x", "sources": ("home/.claude/settings.json",)},
+        ),
+        (CLAUDE, ["-p", "x", "--bare"], {"prompt": "x", "hookless": True}),
+        (CLAUDE, ["-p", "--", "-x"], {"prompt": "-x"}),
+        (CLAUDE, ["--version"], {"version": True}),
+        (
+            CODEX,
+            ["exec", "--json", "-C", "sub", "Do it."],
+            {"prompt": "Do it.", "form": "json", "folder": "sub"},
+        ),
+        (CODEX, ["exec", "-"], {}),
+        (GEMINI, ["-y", "-p", "Do it.", "-o", "json"], {"prompt": "Do it.", "form": "json"}),
+        (GEMINI, ["Do", "it."], {"prompt": "Do it."}),
+    ],
+)
+def test_a_call_is_read_as_the_host_reads_it(rules, words, wanted):
+    """Prompt, form, folder and settings are taken from where the host takes them."""
+    assert hosts.read_command_line(rules, words) == hosts.CommandLine(**wanted)
+
+
+@pytest.mark.parametrize(
+    ("rules", "words", "named"),
+    [
+        (CLAUDE, ["-p", "--fly", "x"], "the option '--fly'; known here are --"),
+        (
+            CLAUDE,
+            ["-p", "x", "--output-format", "xml"],
+            "the form 'xml'; known here are json, stream-json, text",
+        ),
+        (CODEX, ["resume"], "'resume'; known here is 'exec'"),
+    ],
+)
+def test_what_is_not_known_is_not_guessed(rules, words, named):
+    """A word that could mean anything is named, with what is known instead."""
+    assert hosts.read_command_line(rules, words).unknown.startswith(named)
+
+
+@pytest.mark.parametrize("rules", [CLAUDE, CODEX, GEMINI])
+def test_an_answer_has_the_form_that_was_asked_for(rules):
+    """The usual answer is the bare text, and JSON is JSON that holds it."""
+    said = hosts.Answered(text='It is "done".', session="s-1", turns=1)
+
+    assert hosts.write_answer(rules, "", said) == 'It is "done".\n'
+    lines = [json.loads(line) for line in hosts.write_answer(rules, "json", said).splitlines()]
+    assert 'It is \\"done\\".' in json.dumps(lines)
+    assert "s-1" in json.dumps(lines)
+
+
+def test_what_is_piped_in_joins_the_prompt():
+    """Prompt and standard input become one prompt, and either alone stays as it is."""
+    assert hosts.join_prompt(CLAUDE, "Explain:", "a log") == "Explain:\na log"
+    assert hosts.join_prompt(GEMINI, "Explain it.", "a log") == "a log\n\nExplain it."
+    assert hosts.join_prompt(CLAUDE, "Explain.", " \n") == "Explain."
+    assert hosts.join_prompt(CODEX, "", "a log") == "a log"

@@ -1,0 +1,180 @@
+"""
+How sessions of stand-ins led to each other, what agent and hooks undo, and which agents were not there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.judging.findings import find
+from pytest_hookharness.judging.generations import find_chain
+from pytest_hookharness.judging.promised_calls import broken_calls
+from pytest_hookharness.model.moves import Run as RunCommand
+from pytest_hookharness.model.moves import ToolCall, ToolResult
+from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Output, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.model.trace import Change, Exchange, Fire, Hooked, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+FORMAT = Hook(event="PostToolUse", command="./format.sh")
+
+
+def trace(*exchanges: Exchange) -> Trace:
+    return Trace(
+        steps=tuple(Step(number=turn, turn=turn, exchange=item) for turn, item in enumerate(exchanges, 1))
+    )
+
+
+def changed(before: str, after: str) -> tuple[Change, ...]:
+    return (Change(path="workspace/app.py", how="content", before=before, after=after),)
+
+
+def edited(before: str, after: str) -> Performed:
+    call = ToolCall(name="Edit", input={})
+    return Performed(call=call, result=ToolResult(), changes=changed(before, after))
+
+
+def hooked(before: str, after: str, *, children: tuple[ChildSession, ...] = (), stderr: str = "") -> Hooked:
+    run = Run(ending=Exited(0), stderr=Output(stderr.encode(), len(stderr)))
+    fire = Fire(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
+    decision = Decision(event="PostToolUse", rule=RULE)
+    return Hooked(
+        event="PostToolUse",
+        fires=(fire,),
+        decision=decision,
+        changes=changed(before, after) if before != after else (),
+        children=children,
+    )
+
+
+def child(number: int, parent: int, refused: str = "") -> ChildSession:
+    return ChildSession(
+        number=number,
+        parent=parent,
+        argv=("claude", "-p", "x"),
+        size=10 * number,
+        starter="Stop ./a.sh",
+        refused=refused,
+    )
+
+
+def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
+    """
+    The chain holds what the refused session lies within and nothing beside it, the outermost first.
+    """
+    children = (
+        child(1, 0),
+        child(2, 0),
+        child(3, 1),
+        child(4, 3, "a depth of 2"),
+        child(5, 2, "a depth of 2"),
+    )
+    assert find_chain(trace(hooked("", "", children=children))) == (
+        "Stop ./a.sh starts session 1 by `claude -p x`, a prompt of 10 bytes",
+        "Stop ./a.sh starts session 3 by `claude -p x`, a prompt of 30 bytes",
+        "Stop ./a.sh starts session 4 by `claude -p x`, a prompt of 40 bytes, which is refused",
+    )
+
+
+def test_a_chain_ends_where_records_go_round_in_circles() -> None:
+    """
+    A session whose record names a younger one as its parent has no parent.
+    """
+    children = (child(1, 2), child(2, 1, "a depth of 1"))
+    assert len(find_chain(trace(hooked("", "", children=children)))) == 2
+    assert find_chain(trace(hooked("", "", children=children[:1]))) == ()
+
+
+def test_the_same_change_undone_twice_is_pingpong() -> None:
+    """
+    A file that the agent brings from one content to another, and hooks back, twice, is found and told once.
+    """
+    again = [edited("a", "b"), hooked("b", "a")]
+    (finding,) = find(trace(*again, *again, *again))
+    assert (finding.code, finding.turn, finding.hook) == ("HH019", 4, "./format.sh")
+    assert finding.text.startswith("workspace/app.py: what the agent changed was changed back by hooks")
+
+
+@pytest.mark.parametrize(
+    "exchanges",
+    [
+        [edited("a", "b"), hooked("b", "a")],
+        [edited("a", "b"), hooked("b", "c"), edited("c", "d"), hooked("d", "e")],
+        [edited("a", "b"), hooked("b", "a"), edited("a", "c"), hooked("c", "a")],
+        [edited("a", "b"), edited("b", "a"), edited("a", "b"), edited("b", "a")],
+        [hooked("a", "b"), hooked("b", "a"), hooked("a", "b"), hooked("b", "a")],
+    ],
+    ids=["once", "formatted", "other changes", "agent alone", "hooks alone"],
+)
+def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
+    """
+    What is undone once, what is changed on, and what one side does alone is not found.
+    """
+    assert find(trace(*exchanges)) == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "./a.sh: 3: claude: not found",
+        "./a.sh: line 3: codex: command not found",
+        "zsh: command not found: gemini",
+        "env: 'claude': No such file or directory",
+        "env: \u2018claude\u2019: No such file or directory",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'claude'",
+    ],
+)
+def test_an_agent_that_is_not_there_is_found(said: str) -> None:
+    """
+    However shells, env and Python say it, the call of an agent that is not there is found.
+    """
+    (finding,) = find(trace(hooked("", "", stderr=said)))
+    assert finding.name == "AGENT-MISSING"
+    assert "stand-in" in finding.advice
+
+
+@pytest.mark.parametrize("said", ["jq: not found", "see claude: it was not found", "no-claude: not found: x"])
+def test_other_words_name_no_agent(said: str) -> None:
+    """
+    Another command that is not there, and words about an agent, are not taken for one.
+    """
+    assert find(trace(hooked("", "", stderr=said))) == ()
+
+
+def test_promises_of_calls_within_are_kept_or_broken() -> None:
+    """
+    A promised call of a session within is broken if it became something else, and if it was never made.
+    """
+    does = tuple(
+        RunCommand(command="x", expect=expect, label=f"commands.claude.does[{place}]")
+        for place, expect in enumerate(["deny", "allow", "allow"])
+    )
+    calls = tuple(ChildCall(name="Bash", promised=move.expect or "", label=move.label) for move in does[:2])
+    children = (replace(child(1, 0), calls=calls),)
+    scenario = Scenario(name="x", commands={"claude": Double(agent="claude-code", does=does)})
+    outcome = Outcome(
+        scenario=scenario,
+        host="h",
+        trace=trace(hooked("", "", children=children)),
+        verdict=Terminated(turn=1),
+    )
+    assert [(item.path, item.seen) for item in broken_calls(outcome)] == [
+        ("commands.claude.does[0].expect", "allow"),
+        ("commands.claude.does[2].expect", "the call was never made"),
+    ]
+
+
+def test_a_session_that_only_the_guard_ended_is_found() -> None:
+    """
+    A session within that its host's guard ended is found, and one that its hooks let stop is not.
+    """
+    fires = (ChildFire(event="Stop", command="./a.sh", ruling="deny"),)
+    held = replace(child(1, 0), ended="capped", fires=fires)
+    (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))
+    assert (finding.name, finding.hook) == ("CHILD-CAPPED", "./a.sh")

@@ -1,0 +1,112 @@
+"""
+How sessions of stand-ins are told, and sets of hooks that refuse in turn.
+"""
+
+from dataclasses import replace
+
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.nesting import ChildFire, ChildSession
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Recursing, Terminated, Verdict
+from pytest_hookharness.reports.children import write_children
+from pytest_hookharness.reports.story import story
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+FIRE = ChildFire(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")
+BOMB = "\x1b[31mred\u202e"
+
+
+def child(number: int, parent: int = 0, depth: int = 1, **others: object) -> ChildSession:
+    made = ChildSession(number=number, parent=parent, depth=depth, argv=("claude", "-p", "x"), size=7)
+    return replace(made, **others)  # type: ignore[arg-type]
+
+
+def refusing(*hooks: tuple[str, str], children: tuple[ChildSession, ...] = ()) -> Hooked:
+    ruling = Ruling.DENY if hooks else Ruling.NONE
+    fires = tuple(
+        Fire(
+            hook=Hook(event="PreToolUse", command=command),
+            payload={},
+            run=Run(ending=Exited(2)),
+            reply=Reply(ruling=ruling, reason=reason, rule=RULE),
+        )
+        for command, reason in hooks
+    )
+    decision = Decision(event="PreToolUse", ruling=ruling, refused=bool(hooks), reasons=("x",), rule=RULE)
+    return Hooked(event="PreToolUse", fires=fires, decision=decision, children=children)
+
+
+def outcome(verdict: Verdict, *asked: Hooked) -> Outcome:
+    steps: list[Step] = []
+    for turn, item in enumerate(asked, 1):
+        steps.append(Step(number=2 * turn - 1, turn=turn, exchange=Moved(move=Stop())))
+        steps.append(Step(number=2 * turn, turn=turn, exchange=item))
+    return Outcome(scenario=Scenario(name="x"), host="h", trace=Trace(steps=tuple(steps)), verdict=verdict)
+
+
+def test_sessions_are_told_as_a_tree() -> None:
+    """
+    Each session stands below the one that it was started from, with what its hooks said.
+    """
+    children = (
+        child(1, fires=(FIRE,), ended="stopped"),
+        child(2, 1, 2),
+        child(3, 0, 1, refused="a depth of 2"),
+    )
+    assert write_children(children) == [
+        "  claude -p x  on 7 bytes: stopped",
+        '    Stop ./a.sh  exited 2 -> deny "not yet"',
+        "    claude -p x  on 7 bytes: cut off",
+        "  claude -p x  is refused, beyond a depth of 2",
+    ]
+
+
+def test_a_great_many_sessions_and_fires_are_cut_short() -> None:
+    """
+    However many sessions and fires there are, and however they lie, a few lines tell of them.
+    """
+    many = [child(number, number - 1, number, fires=(FIRE,) * 9) for number in range(1, 60)]
+    lines = write_children(many)
+    assert len(lines) == 17
+    assert lines[5] == "    and 5 more fires"
+    assert lines[-1].startswith("  ... ")
+    assert write_children([child(1, 2), child(2, 1)])
+
+
+def test_what_a_session_says_acts_on_no_terminal() -> None:
+    """
+    Words of a session, which a hook may have made up, are printed without anything that acts on a terminal.
+    """
+    fire = replace(FIRE, event=BOMB, command=BOMB, ruling=BOMB, reason=BOMB)
+    made = child(1, argv=(BOMB,), ended=BOMB, fires=(fire,))
+    told = story(outcome(Recursing(turn=1, limit=BOMB, chain=(BOMB,)), refusing(children=(made,))))
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+
+
+def test_a_chain_is_told_from_its_root() -> None:
+    """
+    What led to what follows the turns, a long chain with its first links and its last.
+    """
+    chain = tuple(f"link {number}" for number in range(1, 13))
+    told = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
+    place = told.index("  how it came to that:")
+    assert told[place + 1 : place + 11] == [*(f"    link {n}" for n in range(1, 9)), "    ...", "    link 12"]
+    assert "how it came" not in story(outcome(Terminated(turn=1), refusing()))
+
+
+def test_hooks_that_refuse_in_turn_are_named_with_what_they_demand() -> None:
+    """
+    Where several hooks refuse in one lap, the advice says which of them demands what.
+    """
+    lock, keep = ("./lock.sh", "[./lock.sh]: remove .lock"), ("./keep.sh", "run ./check")
+    seen = [refusing(("./before.sh", "x")), *[refusing(lock), refusing(keep)] * 2]
+    told = " ".join(story(outcome(Livelock(stem=1, period=2), *seen)).split())
+    assert './lock.sh demands "remove .lock"; ./keep.sh demands "run ./check". Let each' in told
+    assert "before.sh demands" not in told
+    alone = story(outcome(Livelock(stem=1, period=1), *[refusing(lock)] * 3))
+    assert "demands" not in alone

@@ -1,0 +1,192 @@
+"""
+Stand-ins for agents: sessions that hooks start, played inside the same sandbox with real hooks.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Recursing
+from pytest_hookharness.reports.story import story
+from pytest_hookharness.settings import SimulationError
+
+AGENT = {"agent": "claude-code", "stdout": "A summary."}
+SCRIPT = [{"prompt": "Do it."}, {"stop": "Done."}]
+ASKS_ONCE = """\
+#!/bin/sh
+echo "$CLAUDE_CODE_SESSION_ID" >>sessions
+[ -z "$GUARD" ] || exit 0
+echo more | GUARD=1 claude -p 'Sum it up.' >summary
+test -s "$HOME"/.claude/projects/*/"$(tail -1 sessions).jsonl"
+"""
+
+
+def hooks(*commands, event="SessionEnd"):
+    return {event: [{"command": command, "timeout": 60} for command in commands]}
+
+
+def test_a_hook_that_starts_the_agent_again_recurses(play):
+    """Each session that a hook starts fires that hook again, until the limit refuses another one."""
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": AGENT},
+        nesting={"depth": 1},
+        hooks=hooks("claude -p 'Summarise it.' </dev/null"),
+        expect={"verdict": "recursing", "depth": 1, "sessions": 1},
+    )
+
+    assert outcome.passed, outcome.violations
+    assert isinstance(outcome.verdict, Recursing)
+    assert outcome.verdict.limit == "a depth of 1"
+    assert [line.split(" by ")[0] for line in outcome.verdict.chain] == [
+        "SessionEnd claude -p 'Summarise it.' </dev/null starts session 1",
+        "SessionEnd claude -p 'Summarise it.' </dev/null starts session 2",
+    ]
+    assert "how it came to that:" in story(outcome)
+
+
+def test_a_session_within_is_told_what_its_host_tells(play):
+    """Hooks of a session that a hook starts get an id, an environment and a prompt of their own."""
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": AGENT},
+        files={"hook.sh": ASKS_ONCE},
+        hooks=hooks("./hook.sh", event="UserPromptSubmit"),
+        expect={"files": {"equal": {"summary": "A summary.\n"}}, "sessions": 1},
+    )
+    (_, child), *_ = outcome.trace.children()
+    (fire,) = child.fires
+    (outer,) = [fire.payload for _, fire in outcome.trace.fires()]
+
+    assert outcome.passed, outcome.violations
+    assert fire.payload["prompt"] == "Sum it up.\nmore\n"
+    assert fire.payload["session_id"] != outer["session_id"]
+    assert fire.payload["cwd"] == outer["cwd"]
+    assert child.ended == "stopped"
+    assert (child.environment["GUARD"], child.starter) == ("1", "UserPromptSubmit ./hook.sh")
+
+
+def test_a_single_event_tells_of_the_sessions_it_led_to(hook_fire, agent_command):
+    """The answer of hooks that are asked once has the sessions that they started."""
+    claude = agent_command("claude", stdout="A summary.")
+    response = hook_fire("Stop", '[ "$GUARD" ] || GUARD=1 claude -p --output-format json x </dev/null >&2')
+    (child,) = response.hooked.children
+
+    assert (child.ended, child.starter[:4], len(claude.calls)) == ("stopped", "Stop", 1)
+    assert json.loads(response.stderr)["result"] == "A summary."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "call",
+    [
+        "setsid nohup claude -p x </dev/null >/dev/null 2>&1 &",
+        'env -i PATH="$PATH" HOME="$HOME" claude -p x </dev/null',
+        '(env -i PATH="$PATH" HOME="$HOME" setsid sh -c \'claude -p x\' </dev/null >/dev/null 2>&1 &) &',
+    ],
+    ids=["in the background", "without environment", "forked twice"],
+)
+def test_no_descendant_hides_its_depth(play, call):
+    """In the background, without environment or forked twice: a session knows what it lies within."""
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": AGENT},
+        nesting={"depth": 2},
+        hooks=hooks(call, event="Stop"),
+        expect={"verdict": "recursing", "depth": 2, "sessions": 2},
+    )
+
+    assert outcome.passed, outcome.violations
+    assert [child.parent for _, child in outcome.trace.children()] == [0, 1, 2]
+
+
+@pytest.mark.slow
+def test_a_storm_of_sessions_is_refused(play):
+    """A hook that starts one session after the other comes to the limit of number, not of depth."""
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": AGENT},
+        nesting={"sessions": 3},
+        hooks=hooks(
+            '[ "$GUARD" ] || for n in 1 2 3 4; do GUARD=1 claude -p $n </dev/null; done; exit 0', event="Stop"
+        ),
+        expect={"verdict": "recursing", "depth": 1, "sessions": 3},
+    )
+
+    assert outcome.passed, outcome.violations
+    assert outcome.verdict.limit == "3 sessions of one event"
+
+
+@pytest.mark.slow
+def test_one_session_a_turn_is_no_recursion(play):
+    """A refused stop that starts one session each time is a loop of its own, however long it is."""
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": AGENT},
+        nesting={"sessions": 1},
+        until="guard",
+        turns=4,
+        hooks=hooks('[ "$GUARD" ] || { GUARD=1 claude -p x </dev/null; echo no >&2; exit 2; }', event="Stop"),
+        expect={"verdict": "undecided"},
+    )
+
+    assert outcome.sessions >= 3
+    assert outcome.verdict_name != "recursing"
+
+
+@pytest.mark.slow
+def test_other_hosts_have_their_own_call(play):
+    """Stand-ins for Codex and Gemini are called as these are, and fire the hooks of their own settings."""
+    entry = {"hooks": [{"type": "command", "command": "cat >>fired"}]}
+    outcome = play(
+        agent=[
+            {"run": "codex exec --json 'Do it.' </dev/null && gemini -p 'Do it.' </dev/null"},
+            {"stop": "x"},
+        ],
+        commands={"codex": {"agent": "codex", "stdout": "one"}, "gemini": {"agent": "gemini-cli", "exit": 3}},
+        files={
+            ".codex/hooks.json": json.dumps({"hooks": {"Stop": [entry]}}),
+            ".gemini/settings.json": json.dumps({"hooks": {"AfterAgent": [entry]}}),
+        },
+        hooks=hooks("true", event="Stop"),
+    )
+    children = [child for _, child in outcome.trace.children()]
+
+    assert [(child.host.partition("@")[0], child.ended) for child in children] == [
+        ("codex", "stopped"),
+        ("gemini-cli", "stopped"),
+    ]
+    assert [fire.event for child in children for fire in child.fires] == ["Stop", "AfterAgent"]
+    assert {child.starter for child in children} == {"a call of Bash"}
+
+
+def test_what_a_stand_in_cannot_play_is_an_error(play):
+    """A call that the stand-in does not know is an error of the harness, and no answer of an agent."""
+    with pytest.raises(SimulationError, match=r"`claude -p --fly x` .*the option '--fly'; known here are"):
+        play(agent=SCRIPT, commands={"claude": AGENT}, hooks=hooks("claude -p --fly x; exit 0", event="Stop"))
+
+
+def test_a_host_that_nobody_can_call_is_an_error(play):
+    """A stand-in for a host whose call is not known is refused before anything is fired."""
+    for agent, told in (("openhands", "there are stand-ins for claude-code, codex"), ("x", "no host 'x'")):
+        with pytest.raises(SimulationError, match=f"commands.a.agent: .*{told}"):
+            play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
+
+
+@pytest.mark.slow
+def test_a_gate_that_a_variable_switches_off_is_found(play):
+    """A gate is open that lets through in the session of a hook what it refuses without its variable."""
+    gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo no >&2; exit 2; }; exit 0'
+    starts = '[ "$GUARD" ] || GUARD=1 claude -p x </dev/null'
+
+    def found(gate):
+        outcome = play(
+            agent=SCRIPT,
+            commands={"claude": {**AGENT, "does": [{"run": "echo force"}, {"run": "echo hello"}]}},
+            hooks={**hooks(gate, event="PreToolUse"), **hooks(starts, event="Stop")},
+        )
+        return [finding.text for finding in outcome.findings]
+
+    (text,) = found(gate)
+    assert text.endswith("lets a call of Bash through; asked the same without GUARD, it refuses.")
+    assert found(gate.replace("$GUARD", "$OTHER")) == []
