@@ -9,7 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_hookharness.loading import patterns
-from pytest_hookharness.loading.shapes import Choice, Either, Key, Many, Named, Record, Text, Values, Whole
+from pytest_hookharness.loading.shapes import (
+    Choice,
+    Either,
+    Key,
+    Many,
+    Named,
+    Record,
+    Switch,
+    Text,
+    Values,
+    Whole,
+)
 from pytest_hookharness.loading.words import EVENT, INSIDE, REGEX, WORDS
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import (
