@@ -38,7 +38,7 @@ PROMPT_NOISE = Code(
     "A hook printed plain text on a prompt, and this host does not give that to the agent.",
     "The text that was meant as context is shown to the person as noise, or to nobody; hosts differ, so what "
     "works on one is lost on the next.",
-    "Answer in JSON with `additionalContext` beside the event's name, which the hosts agree on.",
+    "Answer in JSON with `additionalContext` beside the event's name, which most hosts take.",
 )
 UNSEEN_REASON = Code(
     "HH112",
