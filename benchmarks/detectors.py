@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streams
-from measuring import Table, against, micro, take_turns
+from measuring import Table, against, take_turns
 
 from pytest_hookharness.judging.detectors.laps import Laps
 from pytest_hookharness.judging.detectors.limits import Limits
@@ -102,21 +102,25 @@ def _costs(long: int, rounds: int) -> Table:
     }
     took = take_turns(turns, rounds)
     shown = Table("detectors: time for each action of a stream", ("what", "time", "ratio", "aim", ""))
-    shown.add(f"reading {long:,} signs", micro(took.median("plain")))
+    shown.add(f"reading {long:,} signs", _nano(took.median("plain")))
     shown.add(
         f"circles of period 1 to 8 in {long:,} signs",
-        micro(took.median("long")),
+        _nano(took.median("long")),
         f"{took.ratio('long', 'plain'):.1f} x reading",
     )
     growth = took.ratio("long", "short")
     shown.add(f"the same against {SHORT:,} signs", "", f"{growth:.2f} x", *against(GROWTH, growth))
-    shown.add(f"making signs of {SHORT:,} actions", micro(took.median("signs")))
+    shown.add(f"making signs of {SHORT:,} actions", _nano(took.median("signs")))
     shown.add(
         "signs, circles and failures",
-        micro(took.median("all")),
+        _nano(took.median("all")),
         f"{took.ratio('all', 'signs'):.2f} x making signs",
     )
     return shown
+
+
+def _nano(seconds: float) -> str:
+    return f"{seconds * 1e9:,.0f} ns"
 
 
 def _timed(

@@ -15,6 +15,7 @@ from pathlib import Path
 import cases
 import detectors
 import fires
+import hosts
 import unused
 import verdicts
 import workspaces
@@ -27,6 +28,7 @@ TABLES = {
     "verdicts": verdicts.table,
     "cases": cases.table,
     "workspaces": workspaces.table,
+    "hosts": hosts.table,
     "detectors": detectors.table,
 }
 

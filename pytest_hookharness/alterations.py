@@ -159,7 +159,8 @@ def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: Record
         case MovedWords(command=command, words=words):
             control = _described(scenario, HARMLESS, "Says hello", CONTROL)
             tried = _described(scenario, command, words, TRIED)
-    return Script(acts=(*recording.until(variation.turn), control, tried, Stop()))
+    controls = () if variation.must_be_refused else (control,)
+    return Script(acts=(*recording.until(variation.turn), *controls, tried, Stop()))
 
 
 def _described(scenario: Scenario, command: str, words: str, label: str) -> Tools:

@@ -1,5 +1,5 @@
 """
-This module is concerned with the shell command ``hookharness``: ``run``, ``try`` and those that only tell.
+This module is concerned with the shell: ``hookharness run``, ``entry``, ``try`` and what only tells.
 
 Top floor: a thin door to the same engine as the fixtures and the scenario files.
 """
@@ -14,10 +14,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, hosts, loading
+from pytest_hookharness import __version__, entries, hosts, loading
 from pytest_hookharness.bench import anchor, pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, options, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="hookharness", description="Simulate agent hosts, fire real hooks, and say whether it ever ends."
     )
     parser.add_argument("--version", action="version", version=f"hookharness {__version__}")
+    parser.set_defaults(tell=_tell)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     shared = argparse.ArgumentParser(add_help=False)
@@ -57,6 +59,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.set_defaults(scenario=_from_file, again=lambda _, scenario, settings: again(scenario, settings))
 
+    page = commands.add_parser(
+        "entry", parents=[shared], help="play one item and write a debugging entry about it, in Markdown"
+    )
+    page.add_argument("item", metavar="NODEID", help="as for run; an expected verdict is told as any other")
+    page.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
+    page.set_defaults(scenario=_from_file, again=run.get_default("again"), tell=_write_entry)
+
     once = commands.add_parser(
         "try", parents=[shared], help="close the loop on one hook, without any file", description=_TRY
     )
@@ -70,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     once.add_argument(
         "--timeout", type=float, help="time limit of the hook in seconds, as its settings have it"
     )
+    once.add_argument("--vary", help="play again with this different: all, or kinds such as key-order,state")
     once.set_defaults(scenario=_from_words, again=_try_again)
 
     _add_tellers(commands.add_parser)
@@ -140,6 +150,10 @@ def _whole(least: int) -> Callable[[str], int]:
     return number
 
 
+_THERE = (
+    "--output: {file} is there already, and somebody may have filled it in; allowed is a new file. "
+    "Name another one, or move it away"
+)
 _ANALYZE = (
     "Reads what Claude Code, Codex or OpenHands wrote of a session, told apart by its content, and names the "
     "loops of the agent's own moves; docs/loop-detection.md says what is one. Exit status: 0 none, 1 loops, "
@@ -182,6 +196,9 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
     made = loading.scenario_from(
         {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [handler]}}
     )
+    if arguments.vary is not None:
+        kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
+        made = replace(made, vary=loading.scenario_from({"name": "try", "vary": kinds}).vary)
     hosts.find_event(hosts.find(made.host), arguments.event)
     project = arguments.project.resolve() if arguments.project is not None else None
     script = loading.script_from(acts, then=arguments.then)
@@ -190,7 +207,7 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
 
 def _try_again(arguments: argparse.Namespace, _: Scenario, settings: Settings) -> str:
     words = ["hookharness", "try", arguments.event, arguments.command]
-    for name in ("host", "project", "then", "matcher", "timeout"):
+    for name in ("host", "project", "then", "matcher", "timeout", "vary"):
         value = getattr(arguments, name)
         if value not in (None, _TRY_DEFAULTS.get(name)):
             words += [f"--{name}", str(value)]
@@ -219,8 +236,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     )
 
 
-def _play(scenario: Scenario, settings: Settings) -> Outcome:
-    print(header(settings))
+def _play(scenario: Scenario, settings: Settings, *, to: TextIO | None = None) -> Outcome:
+    print(header(settings), file=to)
     with Harness(settings) as harness:
         outcome = harness.simulate(scenario, on_turn=_progress())
     if sys.stderr.isatty():
@@ -247,7 +264,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.scenario is None:
             print(arguments.told(arguments))
             return int(arguments.status)
-        return _tell(arguments)
+        return int(arguments.tell(arguments))
     except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())
         print(f"hookharness: {said}", file=sys.stderr)
@@ -266,6 +283,27 @@ def _tell(arguments: argparse.Namespace) -> int:
     if outcome.passed:
         return KEPT
     return UNUSABLE if outcome.verdict_name == "undecided" else BROKEN
+
+
+def _write_entry(arguments: argparse.Namespace) -> int:
+    """
+    Play an item and write about it, whatever came of it.
+    """
+    scenario, settings = arguments.scenario(arguments), _settings(arguments)
+    file: Path | None = arguments.output
+    if file is not None and file.exists():
+        raise ValueError(_THERE.format(file=file))
+    try:
+        outcome, ended = _play(scenario, settings, to=sys.stderr), KEPT
+    except Interrupted as interrupted:
+        outcome, ended = interrupted.outcome, UNUSABLE
+    text = entries.compose(outcome, arguments.again(arguments, scenario, settings))
+    if file is None:
+        print(text, end="")
+    else:
+        entries.write_new(file, text)
+        print(f"hookharness: wrote {file}", file=sys.stderr)
+    return ended
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.identifiers import derive_uuid
+from pytest_hookharness.hosts.stdin import value_of
 from pytest_hookharness.model.processes import Launch, Run
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
@@ -33,6 +34,15 @@ def shaped(payload: Payload, scenario: Scenario) -> Payload:
     The input of hooks in the shape that a scenario wants.
     """
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
+
+
+def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> bool:
+    """
+    Whether somebody else sends an event too; of agents of one session, each makes tool calls of its own.
+    """
+    if scenario.company == "agent":
+        return bool(value_of(rule, payload, "tool_name"))
+    return bool(scenario.company)
 
 
 def companion(facts: hosts.Facts, company: str) -> hosts.Facts:

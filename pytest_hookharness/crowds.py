@@ -21,7 +21,7 @@ from pytest_hookharness.rehearsal import Rehearsal
 from pytest_hookharness.stage import Stage
 
 # Rounds one after the other that must agree, and most rounds side by side until something is lost.
-_ALONE, _MOST_ROUNDS = 2, 12
+_ALONE, _MOST_ROUNDS = 2, 6
 # A round is fired twice: also on what the first time has left.
 _WAVES = 2
 _SHOWN = 3
@@ -99,9 +99,10 @@ class _Crowd:
         """
         one_by_one = [[hook] for _ in range(self._width) for hook in self._hooks]
         at_once = [[hook for hook in self._hooks for _ in range(self._width)]]
-        alone = [self._round(one_by_one, remaining) for _ in range(_ALONE)]
+        alone = [self._round(one_by_one, remaining)]
         if not any(amount for weights in alone[0] for amount in weights.values()):
             return ""
+        alone += [self._round(one_by_one, remaining) for _ in range(_ALONE - 1)]
         for _ in range(_MOST_ROUNDS):
             together = self._round(at_once, remaining)
             for wave, weights in enumerate(together):

@@ -2,9 +2,9 @@
 This module is concerned with the loop guard: the detectors as a hook of Claude Code.
 
 Top floor: a door that is opened at every tool call, so that it imports little. It is configured for
-PreToolUse, PostToolUse and PostToolUseFailure as ``python3 -m pytest_hookharness.guard``, and keeps what it
-knows of a session in a file below ``--state``. If it cannot do its work it says so on standard error and
-refuses nothing: it guards against waste, not against harm.
+PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop, and keeps what it knows of a
+session in a file below ``--state``. If it cannot do its work it says so on standard error and refuses
+nothing: it guards against waste, not against harm.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from pytest_hookharness.model.protocol import Json, Payload
 MOST_OF_PAYLOAD = 64 << 20
 MOST_OF_STATE = 1 << 20
 MOST_OF_FILE = 4 << 20
-_TAKEN = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+_CALLS = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
+# Somebody else speaks, or is about to: what comes after is not compared with what was before.
+_BREAKS = ("UserPromptSubmit", "Stop")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -81,9 +83,9 @@ def _payload() -> Payload:
 
 def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
     event = str(payload.get("hook_event_name", ""))
-    if event not in _TAKEN:
-        raise ValueError(f"hook_event_name: {event!r}; configure it for {', '.join(_TAKEN)} alone")
-    action, content = _action(payload, event), _content(payload)
+    if event not in (*_CALLS, *_BREAKS):
+        allowed = ", ".join((*_CALLS, *_BREAKS))
+        raise ValueError(f"hook_event_name: {event!r}; configure it for {allowed} alone")
     names = (str(payload.get(key, "")) for key in ("session_id", "agent_id"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -92,10 +94,7 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
         # Calls made at once are looked at one after the other.
         fcntl.flock(file, fcntl.LOCK_EX)
         known = _remembered(file)
-        if event == "PreToolUse":
-            kept, said = known.before(action, content, limits)
-        else:
-            kept, said = known.after(action, content, limits)
+        kept, said = _looked_at(known, payload, event, limits)
         if kept != known:
             text = json.dumps(freeze(kept)).encode()
             os.ftruncate(file, 0)
@@ -103,6 +102,14 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
     finally:
         os.close(file)
     return None if said is None else _spoken(event, said)
+
+
+def _looked_at(known: Watch, payload: Payload, event: str, limits: Limits) -> tuple[Watch, Refusal | None]:
+    if event in _BREAKS:
+        return known.part(), None
+    action, content = _action(payload, event), _content(payload)
+    look = known.before if event == "PreToolUse" else known.after
+    return look(action, content, limits)
 
 
 def _spoken(event: str, said: Refusal) -> Payload:

@@ -236,10 +236,10 @@ class Harness:
             siblings: Gives scenarios whose waits may overlap with its own.
         """
         with self._noting_interrupts():
+            if not self._siblings.knows(scenario):
+                together = [each for each in (scenario, *siblings()) if self._stays_apart(each)]
+                self._siblings.begin(together if len(together) > 1 else (), self.base)
             played = self._siblings.take(scenario)
-            if played is None and (others := [each for each in siblings() if self._stays_apart(each)]):
-                self._siblings.begin((scenario, *others), self.base)
-                played = self._siblings.take(scenario)
         if played is not None:
             return played
         began = time.monotonic()

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pytest_hookharness import sources
+from pytest_hookharness import hosts, sources
 from pytest_hookharness.alterations import twins
 from pytest_hookharness.judging.wordings import HARMLESS, wordings
 from pytest_hookharness.model.moves import Edit, Read, Run, Tools
@@ -133,8 +133,7 @@ def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation |
         case "names":
             yield from _names(outcome)
         case "sessions":
-            yield TwoTranscripts()
-            yield TwoSessions()
+            yield from _company(outcome)
         case "processes":
             yield TwoProcesses()
         case "wide":
@@ -172,7 +171,7 @@ def _quoted(outcome: Outcome) -> Iterator[Replayed | str]:
     for turn, command in refused[:_MOST_REFUSED]:
         harmless = {one.form: one.text for one in wordings(HARMLESS)}
         for one in wordings(command):
-            yield Quoted(turn, command, one.form, one.text, harmless[one.form], one.code)
+            yield Quoted(turn, command, one.form, one.text, one.code, harmless[one.form])
     yield from (f"`{command}`, one of many" for _, command in refused[_MOST_REFUSED:])
 
 
@@ -181,9 +180,9 @@ def _moved(outcome: Outcome) -> Iterator[Replayed | str]:
     if not refused:
         yield "no shell command was refused in the run; add one that must be, with `expect: deny`"
     for turn, command in refused[:_MOST_REFUSED]:
-        yield MovedWords(turn, HARMLESS, command, refused=False)
+        yield MovedWords(turn, HARMLESS, command, must_be_refused=False)
         for words in dict.fromkeys([*_allowed(outcome.trace)][:_MOST_REFUSED]):
-            yield MovedWords(turn, command, words, refused=True)
+            yield MovedWords(turn, command, words, must_be_refused=True)
 
 
 def _allowed(trace: Trace) -> Iterator[str]:
@@ -214,24 +213,32 @@ def _variables(clues: Clues) -> tuple[str, ...]:
 
 
 def _harmed(wish: Wish, outcome: Outcome) -> Iterator[Replayed | str]:
-    last = outcome.trace.turns
-    written: dict[str, int] = {}
-    for step, hooked in outcome.trace.hooked():
-        for change in hooked.changes:
-            if change.how in ("added", "content"):
-                written.setdefault(change.path, step.turn)
-    inside = {path.removeprefix("workspace/"): turn for path, turn in written.items() if _is_inside(path)}
-    chosen = {name: inside.get(name, 0) for name in wish.names} or inside
-    if not chosen:
-        yield "no hook wrote a file of the workspace"
-    yield from (f"{path}, outside of the workspace" for path in written if not _is_inside(path))
-    for place, (name, turn) in enumerate(chosen.items()):
-        if turn >= last:
-            yield f"{name}, after which there was no other turn"
-        elif place >= _MOST_FILES and not wish.names:
-            yield f"{name}, one of many"
+    changed = dict.fromkeys(change.path for _, hooked in outcome.trace.hooked() for change in hooked.changes)
+    files = {path: turn for path in changed if (turn := _present_after(path, outcome.trace)) is not None}
+    inside = [path.removeprefix("workspace/") for path in files if _is_inside(path)]
+    outside = [path for path in files if not path.startswith("workspace/")]
+    if not inside and not wish.names:
+        yield "no hook wrote a file of the workspace that was there before the last turn"
+    if outside and not wish.names:
+        yield f"what is outside of the workspace, such as {outside[0]}"
+    for name in wish.names or inside[:_MOST_FILES]:
+        turn = _present_after(f"workspace/{name}", outcome.trace)
+        if turn is None:
+            yield f"{name}, which was not there before the last turn"
         else:
             yield from (StateFile(name, how, turn) for how in _HARMS)
+    if not wish.names:
+        yield from (f"{name}, one of many" for name in inside[_MOST_FILES:])
+
+
+def _present_after(path: str, trace: Trace) -> int | None:
+    """
+    The first turn after which a file is there, if another follows.
+    """
+    entries = {turn: state.files.get(path) for turn, state in sorted(trace.states.items())}
+    there = (turn for turn, entry in entries.items() if entry is not None and entry.kind == "file")
+    turn = next(there, trace.turns)
+    return turn if turn < trace.turns else None
 
 
 def _is_inside(path: str) -> bool:
@@ -259,6 +266,14 @@ def _shells(clues: Clues) -> Iterator[Replayed | str]:
     yield _OLD_BASH
     missing = [words for words in _SHELLS if not clues.has(words.partition(" ")[0])]
     yield f"{', '.join([*missing, 'bash 3.2 itself'])}, not to be had here"
+
+
+def _company(outcome: Outcome) -> Iterator[Variation | str]:
+    if hosts.find(outcome.scenario.host).transcript.path:
+        yield TwoTranscripts()
+    else:
+        yield f"two agents of one session, for {outcome.host} tells hooks of no transcript"
+    yield TwoSessions()
 
 
 def _names(outcome: Outcome) -> Iterator[Replayed | str]:

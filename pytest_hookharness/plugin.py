@@ -57,6 +57,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=("namespaces", "subreaper", "group"),
         help="how fires are kept apart from the machine; the best available is the default",
     )
+    group.addoption(
+        "--hook-entry-dir", metavar="DIR", help="write a debugging entry for each failed simulation into DIR"
+    )
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
     parser.addini("hook_seed", "as --hook-seed", default="0")
@@ -107,6 +110,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
+    if (entry_dir := config.getoption("--hook-entry-dir")) is not None:
+        from pytest_hookharness import entries
+
+        entries.make_folder(config, entry_dir)
     if not _alone(config):
         return
     named = config.getini("hook_scenario_paths")
@@ -208,6 +215,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         from pytest_hookharness import summary
 
         summary.write(terminalreporter, reports)
+    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
+        from pytest_hookharness import summary
+
+        summary.write_entries(terminalreporter)
     harness = terminalreporter.config.stash.get(HARNESS, None)
     if harness is not None and harness.interrupted is not None:
         from pytest_hookharness import summary

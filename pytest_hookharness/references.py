@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.model.process_hooks import hook_names
 from pytest_hookharness.model.scenario import Expectation, Scenario
 from pytest_hookharness.settings import SimulationError
 
@@ -23,6 +24,12 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
     """
     events = tuple(profile.events)
     _check_options(scenario, profile)
+    for name in scenario.hidden:
+        if name in scenario.commands:
+            raise SimulationError(
+                f"hidden: {name!r} is a double under `commands` as well; leave one of them out"
+            )
+    _check_hooks_of_processes(scenario)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)
@@ -50,6 +57,16 @@ def _check_options(scenario: Scenario, profile: hosts.Profile) -> None:
         if type(value) is not type(wanted):
             kind = type(wanted).__name__
             raise SimulationError(f"options.{name}: {value!r} is not of the kind of {wanted!r} ({kind})")
+
+
+def _check_hooks_of_processes(scenario: Scenario) -> None:
+    hooks = (name for item in scenario.processes.items() for name in hook_names(*item))
+    known = (*scenario.processes, *hooks)
+    for word in scenario.expect.processes.threads:
+        if word not in known:
+            raise SimulationError(
+                f"expect.processes.threads: {word!r} is no process and no hook of one{_nearest(word, known)}"
+            )
 
 
 def _expected(expect: Expectation) -> Iterator[tuple[str, str]]:

@@ -41,6 +41,12 @@ class _Sibling:
     future: Future[Played]
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    pool: ThreadPoolExecutor
+    seats: Seats
+
+
 class Siblings:
     """
     Simulations under way, each in a thread of its own; as many work at once as there are processors.
@@ -55,19 +61,27 @@ class Siblings:
         """
         self._play = play
         self._siblings: list[_Sibling] = []
-        self._pool: ThreadPoolExecutor | None = None
-        self._seats: Seats | None = None
+        self._room: _Room | None = None
+
+    def knows(self, scenario: Scenario) -> bool:
+        """
+        Whether a simulation was begun that nobody has asked for yet.
+        """
+        return any(each.scenario is scenario for each in self._siblings)
 
     def begin(self, scenarios: Sequence[Scenario], base: Path) -> None:
         """
-        Start playing; whoever comes first in the list is the first to have a seat.
+        Start playing those that are not under way; the first in the list is the first to have a seat.
         """
-        if self._pool is None or self._seats is None:
-            self._pool = ThreadPoolExecutor(max_workers=_MOST, thread_name_prefix="hook-sibling")
-            self._seats = Seats(_processors())
-        for place, scenario in enumerate(scenarios, 1):
+        fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
+        if not fresh:
+            return
+        room = self._room = self._room or _Room(
+            ThreadPoolExecutor(_MOST, "hook-sibling"), Seats(_processors())
+        )
+        for place, scenario in enumerate(fresh, 1):
             # In a folder of its own, so that no name of a workspace depends on who comes first.
-            future = self._pool.submit(self._run, scenario, base / str(place), self._seats.seat())
+            future = room.pool.submit(self._run, scenario, base / str(place), room.seats.seat())
             self._siblings.append(_Sibling(scenario, future))
 
     def _run(self, scenario: Scenario, base: Path, seat: Seat) -> Played:
@@ -115,14 +129,11 @@ class Siblings:
         End all that are under way, and forget what came of the others.
         """
         self._siblings.clear()
-        if self._seats is not None:
-            self._seats.stop()
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-            self._pool = None
-        if self._seats is not None:
-            self._seats.close()
-            self._seats = None
+        room, self._room = self._room, None
+        if room is not None:
+            room.seats.stop()
+            room.pool.shutdown(cancel_futures=True)
+            room.seats.close()
 
 
 def _processors() -> int:

@@ -23,6 +23,8 @@ from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.threads import Threads
+from pytest_hookharness.tracking import with_detach
 from pytest_hookharness.variations import vary
 
 
@@ -70,6 +72,7 @@ def simulate(
         WorkspaceError: The workspace could not be made, read or removed.
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
+    scenario = with_detach(scenario)
     run = _Run(supervisor, base, behaviours, seat)
     outcome, timely = run.play(scenario, settings, on_turn=on_turn)
     run.seen = outcome
@@ -131,7 +134,11 @@ class _Run:
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
         """
         with self.open(scenario, settings) as (stage, agent):
-            loop = Loop(stage, agent, on_turn, pace)
+            loop = (
+                Threads(stage, agent, self._supervisor, on_turn)
+                if scenario.processes
+                else Loop(stage, agent, on_turn, pace)
+            )
             try:
                 end = loop.play()
             except KeyboardInterrupt:

@@ -190,7 +190,9 @@ class Stage:
         Raises:
             SimulationError: A hook is no command and the scenario has no answer for it.
         """
-        if self.scenario.company:
+        if any(
+            conditions.has_company(self.scenario, self.profile.events[hook.event], payload) for hook in hooks
+        ):
             with self._as_another(payload) as other:
                 self._fire(hooks, other, budget)
         return self._fire(hooks, payload, budget)

@@ -9,10 +9,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_hookharness import entries, harness
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import matrix, story, table, ways
@@ -50,12 +52,40 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     item.user_properties.extend(pair for pair in properties if pair not in item.user_properties)
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
-            again = shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
-            report.sections.append(("hook story", story.story(outcome, again=again)))
+            report.sections.append(("hook story", story.story(outcome, again=_again(item, outcome))))
+    folder = item.config.getoption("--hook-entry-dir")
+    if report.failed and folder is not None:
+        report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
     if report.failed:
         for outcome in outcomes:
             if outcome.kept:
                 report.sections.append(("hook workspace", f"kept in {plain(outcome.kept, 400)}"))
+
+
+def _again(item: pytest.Item, outcome: Outcome) -> str:
+    return shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
+
+
+def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
+    outcome = entries.most_telling(told.outcomes)
+    again = harness.again(outcome.scenario, harness.settings(item.config)) or _again(item, outcome)
+    return str(entries.write_in(folder, item.nodeid, entries.compose(outcome, again, told.responses)))
+
+
+def write_entries(terminalreporter: pytest.TerminalReporter) -> None:
+    """
+    Write how many debugging entries there are, and where.
+    """
+    paths = {
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "hook_entry"
+    }
+    folder = terminalreporter.config.getoption("--hook-entry-dir")
+    number = "1 debugging entry" if len(paths) == 1 else f"{len(paths)} debugging entries"
+    terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
 
 
 def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:

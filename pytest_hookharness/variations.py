@@ -17,6 +17,7 @@ from typing import Protocol
 from pytest_hookharness import agents
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import find_losses
+from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.promises import with_findings
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
 from pytest_hookharness.model.outcome import Outcome
@@ -67,17 +68,23 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
         return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
     variations, notes = plan(base, clues)
     series = _Series(base, theatre, settings)
-    findings: list[Finding] = []
+    found: list[tuple[Replayed, Finding]] = []
+    others: list[Finding] = []
     left = variations
     while left and series.remaining():
-        findings += series.find(left[0])
-        left = left[1:]
+        variation, *left = left
+        match variation:
+            case Wide():
+                others += series.crowd(variation)
+            case _:
+                found += [(variation, finding) for finding in series.find(variation)]
     if any(wish.kind == "shells" for wish in base.scenario.vary):
-        findings += series.find_first_failure()
-    told = [f"It was played again with {len(variations) - len(left)} other conditions, one at a time."]
+        others += series.find_first_failure()
+    tried = len(variations) - len(left)
+    told = [f"It was played again under {tried} other condition{'s' if tried != 1 else ''}, one at a time."]
     if left:
         told.append(f"There was no time for {len(left)} more, such as {_listed(left)}.")
-    outcome = with_findings(base, tuple(join_findings(findings)))
+    outcome = with_findings(base, (*join_findings(found), *others))
     return replace(outcome, varied=(*told, *notes, *series.doubts))
 
 
@@ -107,18 +114,29 @@ class _Series:
         """
         return max(0.0, self._until - time.monotonic())
 
-    def find(self, variation: Variation) -> Sequence[Finding]:
+    def crowd(self, variation: Wide) -> Sequence[Finding]:
+        """
+        What a crowd of fires loses.
+        """
+        with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
+            return find_losses(stage, agent, variation, self.remaining)
+
+    def find(self, variation: Replayed) -> Sequence[Finding]:
         """
         What is wrong with the hooks, if a variation shows that beyond doubt.
         """
-        if isinstance(variation, Wide):
-            with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
-                return find_losses(stage, agent, variation, self.remaining)
+        try:
+            return self._compare(variation)
+        except WorkspaceError as error:
+            self.doubts.append(f"It could not be played with {variation}: {error}.")
+            return ()
+
+    def _compare(self, variation: Replayed) -> Sequence[Finding]:
         usual = self._usual(variation)
         finding = find_variance(variation, usual, self._varied(variation))
         if finding is None:
             return ()
-        steady = find_variance(variation, self._base.trace, self._unchanged) is None
+        steady = all(find_variance(variation, self._base.trace, other) is None for other in self._unchanged)
         if not steady or find_variance(variation, usual, self._varied(variation)) is None:
             self.doubts.append(f"It went otherwise once, perhaps by chance, with {variation}.")
             return ()
@@ -129,7 +147,7 @@ class _Series:
         A hook that fails at its first fire only, each time that the scenario is played.
         """
         first = find_first_failure(self._base.trace)
-        return (first,) if first is not None and find_first_failure(self._unchanged) is not None else ()
+        return (first,) if first is not None and all(map(find_first_failure, self._unchanged)) else ()
 
     def _usual(self, variation: Replayed) -> Trace:
         if isinstance(variation, SameName):
@@ -140,8 +158,9 @@ class _Series:
         return self._run(alter(self._base.scenario, variation, self._recording))
 
     @cached_property
-    def _unchanged(self) -> Trace:
-        return self._run(plainly(self._base.scenario))
+    def _unchanged(self) -> Sequence[Trace]:
+        # Twice, because a hook that throws a coin does the same again every other time.
+        return [self._run(plainly(self._base.scenario)) for _ in range(2)]
 
     def _run(self, scenario: Scenario) -> Trace:
         own = scenario.patience

@@ -24,9 +24,10 @@ _SUPERVISOR = "/execution/supervisor.py"
 
 def pytest_configure(config: pytest.Config) -> None:
     """
-    Let the Python processes that tests start share what they compile, and let hooks find the interpreter first.
+    Let tests spend no time on starting Python.
 
-    A wrapper of the interpreter, as some tools put on the PATH, may take longer than the hook.
+    Its processes share what they compile, also where none may leave it beside the source. Hooks find the
+    interpreter of the tests first, for a wrapper may take longer than they do.
     """
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):

@@ -16,37 +16,8 @@ LINES_OF_FUNCTION = 60
 
 ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
-UPPER = frozenset(
-    {
-        "settings",
-        "firing",
-        "opening",
-        "stage",
-        "playing",
-        "references",
-        "rehearsal",
-        "history",
-        "sources",
-        "probing",
-        "experiments",
-        "drives",
-        "loop",
-        "simulation",
-        "exploration",
-        "analysis",
-        "asking",
-        "siblings",
-        "crowds",
-        "conditions",
-        "alterations",
-        "plans",
-        "variations",
-    }
-)
-INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
-
-# What each part may import, besides itself. A part that is not here has no floor yet.
-MAY_IMPORT: Mapping[str, frozenset[str]] = {
+# What each part below the doors may import, besides itself. A part that is in no table has no floor yet.
+BELOW: Mapping[str, frozenset[str]] = {
     "model": frozenset(),
     "imports": frozenset(),
     **dict.fromkeys(ROOMS, frozenset({"model"})),
@@ -66,59 +37,32 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
-    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
+    "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
+    "tracking": LOOP | {"processes", "settings", "stage"},
+    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
     "simulation": LOOP
-    | {"settings", "stage", "references", "drives", "loop", "variations", "plans"},
-    "siblings",
-        "crowds",
-        "conditions",
-        "alterations",
-        "plans",
-        "variations",
-    }
-)
-INSIDE = frozenset({"model", "imports"}) | ROOMS | UPPER
-
-# What each part may import, besides itself. A part that is not here has no floor yet.
-MAY_IMPORT: Mapping[str, frozenset[str]] = {
-    "model": frozenset(),
-    "imports": frozenset(),
-    **dict.fromkeys(ROOMS, frozenset({"model"})),
-    "settings": frozenset({"model"}),
-    "firing": frozenset({"model", "settings"}),
-    "conditions": frozenset({"model", "hosts", "settings"}),
-    "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
-    "stage": LOOP | {"settings", "firing", "opening", "conditions"},
-    "asking": frozenset({"model", "hosts", "firing", "stage"}),
-    "references": frozenset({"model", "hosts", "settings"}),
-    "playing": LOOP | {"settings", "firing", "stage"},
-    "rehearsal": LOOP | {"settings", "stage", "playing"},
-    "history": LOOP | {"playing"},
-    "sources": frozenset({"model", "hosts", "stage"}),
-    "probing": LOOP | {"settings", "stage", "playing", "rehearsal"},
-    "experiments": LOOP | {"playing", "history", "sources", "probing"},
-    "drives": frozenset({"model", "judging", "history", "rehearsal"}),
-    "alterations": frozenset({"model", "hosts", "judging"}),
-    "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
-    "plans": frozenset({"model", "judging", "stage", "sources", "alterations"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
-    "simulation": LOOP
-    | {"variations", "plans"}
-    | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"},
+    | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
+    | {"threads", "tracking"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
-    "guard": frozenset({"model", "judging"}),
+}
+UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
+INSIDE = frozenset(BELOW)
+MAY_IMPORT: Mapping[str, frozenset[str]] = {
+    **BELOW,
     "harness": INSIDE,
+    "guard": frozenset({"model", "judging"}),
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},
-    "summary": frozenset({"model", "reports", "bench"}),
+    "entries": frozenset({"model", "reports"}),
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
     "collection": INSIDE | {"harness"},
-    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "__init__"},
+    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

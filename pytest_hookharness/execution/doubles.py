@@ -56,6 +56,12 @@ class Doubles:
         """
         return self.folder / "counters"
 
+    def records(self, name: str) -> Path:
+        """
+        The folder in which one of them records its calls.
+        """
+        return self.folder / "calls" / name
+
     def write(self, commands: Mapping[str, Double]) -> None:
         """
         Write all doubles.
@@ -74,7 +80,7 @@ class Doubles:
 
     def _write(self, name: str, double: Double) -> None:
         texts = self.folder / "texts" / name
-        for folder in (texts, self.folder / "calls" / name, self.counters / name):
+        for folder in (texts, self.records(name), self.counters / name):
             make_folders(folder)
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
@@ -90,7 +96,7 @@ class Doubles:
             WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them,
                 and may have put anything in their place.
         """
-        folder = confine(self.folder / "calls" / name, [self.folder])
+        folder = confine(self.records(name), [self.folder])
         try:
             numbers = sorted(int(record.name) for record in folder.iterdir() if record.name.isdecimal())
             calls = (_read_call(folder, name, number) for number in numbers)

@@ -9,7 +9,7 @@ replaced by one of links to everything else in it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,14 +42,15 @@ class Hiding:
             place: Where stand-ins may be made.
         """
         folders: list[str] = []
-        instead: dict[str, str] = {}
-        for number, folder in enumerate(path.split(os.pathsep)):
-            holds = folder and any(os.path.lexists(os.path.join(folder, name)) for name in names)
-            stand_in = str(place / str(number))
-            folders.append(stand_in if holds else folder)
-            if holds:
-                instead[stand_in] = folder
-        return cls(tuple(names), tuple(folders), instead)
+        stand_ins: dict[str, str] = {}
+        for folder in path.split(os.pathsep):
+            if folder and any(os.path.lexists(os.path.join(folder, name)) for name in names):
+                # On many systems /bin and /usr/bin are one.
+                real = os.path.realpath(folder)
+                folders.append(stand_ins.setdefault(real, str(place / str(len(stand_ins)))))
+            else:
+                folders.append(folder)
+        return cls(tuple(names), tuple(folders), {stand_in: real for real, stand_in in stand_ins.items()})
 
     @property
     def path(self) -> str:
@@ -63,33 +64,19 @@ class Hiding:
         Make the stand-ins, and prove that they hide what they should and nothing else.
 
         Raises:
-            WorkspaceError: They cannot be made, or a command differs that should not.
+            WorkspaceError: They cannot be made, or hide more or less than they should.
         """
-        if not self.instead:
-            return
         for stand_in, folder in self.instead.items():
             make_folders(Path(stand_in))
             for name in os.listdir(folder):
                 if name not in self.names:
                     os.symlink(os.path.join(folder, name), os.path.join(stand_in, name))
-        originals = [self.instead.get(folder, folder) for folder in self.folders]
-        before, after = dict(_commands(originals)), dict(_commands(self.folders))
-        for name in before.keys() | after.keys():
-            there = name in after
-            same = there and name in before and os.path.samefile(before[name], after[name])
-            if there if name in self.names else not same:
+            gone = {*os.listdir(folder)}.difference(os.listdir(stand_in))
+            if not gone <= {*self.names}:
                 raise WorkspaceError(
-                    before.get(name, name),
-                    f"could not be told apart from the hidden {', '.join(self.names)}; hide another command",
+                    stand_in, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
                 )
-
-
-def _commands(folders: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """
-    Every command that a search path finds; where a name is there twice, the first comes last and so wins.
-    """
-    for folder in reversed(folders):
-        if os.path.isdir(folder):
-            for entry in os.scandir(folder):
-                if entry.is_file():
-                    yield entry.name, entry.path
+        for folder in self.folders if self.names else ():
+            for name in self.names:
+                if os.path.lexists(os.path.join(folder, name)):
+                    raise WorkspaceError(folder, f"has the hidden {name} all the same; hide another command")

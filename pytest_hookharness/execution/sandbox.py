@@ -7,6 +7,7 @@ Middle floor: execution. The processes behind it are in ``supervisor`` and ``kee
 from __future__ import annotations
 
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -139,6 +140,20 @@ class Sandbox:
         if kind != "runs":
             raise ExecutionError(f"the keeper of the sandbox failed: {value}")
         return tuple(decode(report) for report in value)
+
+    def keep_running(self, launch: Launch) -> None:
+        """
+        Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
+        """
+        self._busy = True
+        wire.send(self._peer, ([encode(launch)], None))
+
+    @property
+    def ended(self) -> bool:
+        """
+        Whether a launch that was to go on has ended all the same.
+        """
+        return bool(select.select([self._peer], [], [], 0)[0])
 
     def _ask(self, *requests: object) -> Any:
         try:

@@ -263,6 +263,12 @@ class Workspace:
         """
         return self._doubles.calls(name)
 
+    def records(self, name: str) -> Path:
+        """
+        The folder in which one double records its calls.
+        """
+        return self._doubles.records(name)
+
     def keep(self) -> Path:
         """
         Leave everything in place when the workspace is closed, and say where it is.

@@ -86,6 +86,12 @@ def _copilot_cli() -> Profile:
     return COPILOT_CLI
 
 
+def _copilot_cli_1_0_71() -> Profile:
+    from pytest_hookharness.hosts.copilot_older import COPILOT_CLI_1_0_71  # noqa: PLC0415 - likewise
+
+    return COPILOT_CLI_1_0_71
+
+
 def _antigravity() -> Profile:
     from pytest_hookharness.hosts.antigravity import ANTIGRAVITY  # noqa: PLC0415 - not until it is asked for
 
@@ -124,6 +130,7 @@ _KNOWN: Mapping[str, Callable[[], Profile]] = {
     "cursor@2026-08": _cursor,
     "cursor@2026-08-reported": _cursor_reported,
     "copilot-cli@1.0.78": _copilot_cli,
+    "copilot-cli@1.0.71": _copilot_cli_1_0_71,
     "antigravity@1.1.18": _antigravity,
     "kimi@0.38.0": _kimi,
     "goose@2026": _goose,

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pytest_hookharness.model.trace import Trace
 
 _TIMES = 3
+# Somewhere in so many letters there is something.
+_LONG = 4096
 _THING = re.compile(r"""[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|[^\x00-\x7f]""")
 _STEP = re.compile(
     r"\b(?:"
@@ -77,4 +79,4 @@ def names_something(reason: str) -> bool:
     """
     Whether a reason names a thing, or has one of the usual words for a step.
     """
-    return _THING.search(reason) is not None or _STEP.search(reason) is not None
+    return len(reason) > _LONG or _THING.search(reason) is not None or _STEP.search(reason) is not None

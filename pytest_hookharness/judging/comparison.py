@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_hookharness.model.moves import ToolResult
 from pytest_hookharness.model.outcome import ruled
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling
@@ -137,12 +136,12 @@ def refusers(trace: Trace, turn: int) -> str:
     return ", ".join(dict.fromkeys(commands))
 
 
-def result_of(trace: Trace, label: str) -> tuple[bool, ToolResult] | None:
+def was_refused(trace: Trace, label: str) -> bool | None:
     """
-    Whether the call with a label was refused, and its result; ``None`` if it was never made.
+    Whether the call with a label was refused; ``None`` if it was never made.
     """
     for step in trace.steps:
         exchange = step.exchange
         if isinstance(exchange, Performed) and exchange.call.label == label:
-            return exchange.refused, exchange.result
+            return exchange.refused
     return None

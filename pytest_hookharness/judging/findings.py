@@ -194,7 +194,7 @@ def _undone(trace: Trace) -> Iterator[Finding]:
             continue
         lost = [fire.hook.command for fire in hooked.fires if fire.reply.ruling is Ruling.DENY]
         if lost:
-            text = f"{hooked.event}: a refusal was undone by what was said beside it."
+            text = f"{hooked.event}: a refusal was undone by what was said beside it; let it stand alone."
             yield _finding(_Sight(codes.MANGLED, text, decision.rule), step.turn, ", ".join(lost))
 
 
@@ -264,8 +264,7 @@ def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
         case TimedOut() as cut:
             limit = "the host's limit" if cut.by is Cut.LIMIT else "our patience; assumed: never ends"
             deaf = ", and it ignored the first signal" if cut.ignored_term else ""
-            late = ", too late for what it had printed" if run.stdout.data.strip() else ""
-            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{late}{_doing(cut)}."
+            text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_late(cut, run)}{_doing(cut)}."
             yield _Sight(codes.HUNG_FIRE, text, rule)
         case HeldOpen() as held:
             holders = _processes(held.holders) if held.holders else "something"
@@ -277,6 +276,12 @@ def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
             yield from _exit(event, ended, rule)
         case _:
             assert_never(run.ending)
+
+
+def _late(cut: TimedOut, run: Run) -> str:
+    if cut.ended == Exited(2):
+        return ", too late for its exit code 2"
+    return ", too late for what it had printed" if run.stdout.data.strip() else ""
 
 
 def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Sight]:

@@ -24,6 +24,7 @@ from pytest_hookharness.judging.promised_events import (
 from pytest_hookharness.judging.promised_files import broken_files
 from pytest_hookharness.judging.promised_findings import broken_findings, broken_leftovers
 from pytest_hookharness.judging.promised_loops import broken_loops
+from pytest_hookharness.judging.promised_threads import broken_threads
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Expectation, GuardExpectation
 from pytest_hookharness.model.trace import Entry
@@ -79,6 +80,7 @@ def violations(
         broken_leftovers(outcome, expect),
         broken_sometimes(outcome, expect.sometimes),
         broken_told(outcome, expect.told),
+        broken_threads(outcome, expect.processes),
         broken_calls(outcome),
     )
     mark = outcome.scenario.mark

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging import pitfall_codes as codes
-from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, result_of, told
+from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, told, was_refused
 from pytest_hookharness.judging.wordings import CONTROL, TRIED
 from pytest_hookharness.model.code import Code
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
@@ -37,7 +37,11 @@ from pytest_hookharness.model.variations import (
 )
 from pytest_hookharness.model.verdicts import Finding
 
+# A code, and the command that it is about.
+Sight: TypeAlias = tuple[Code, str]
 _SHOWN = 3
+# How shells name a variable that is not set.
+_UNSET = ("unbound variable", "parameter not set", "parameter null or not set")
 
 
 def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding | None:
@@ -74,9 +78,6 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             assert_never(variation)
 
 
-Sight = tuple[Code, str]
-
-
 def _first(
     variation: Replayed, usual: Trace, varied: Trace, look: Callable[[Pair], Sight | None]
 ) -> Finding | None:
@@ -108,7 +109,8 @@ def _by_leak(pair: Pair) -> Sight | None:
 
 
 def _by_failure(pair: Pair) -> Sight | None:
-    failures = (fire for fire, other in pair.fires() if _status(fire) == 0 and _failed(other))
+    ends = ((fire, other) for fire, other in pair.fires() if _status(fire) == 0)
+    failures = (fire for fire, other in ends if _failed(other) or _stumbled(other))
     failing = next(failures, None)
     return (codes.STRICT_SHELL, failing.hook.command) if failing is not None else None
 
@@ -139,33 +141,44 @@ def _failed(fire: Fire) -> bool:
     return _status(fire) != 0 and fire.reply.ruling is Ruling.NONE
 
 
+def _stumbled(fire: Fire) -> bool:
+    """
+    Whether a shell ended its script over a variable that is not set; some do so with the status of a refusal.
+    """
+    words = fire.run.stderr.text if fire.run is not None else ""
+    return _status(fire) != 0 and any(word in words for word in _UNSET)
+
+
 def _leaked(fire: Fire) -> bool:
     silent = fire.run is not None and not fire.run.stdout.total and not fire.run.stderr.total
     return silent and _status(fire) is not None and _failed(fire)
 
 
 def _moved(variation: MovedWords, usual: Trace, varied: Trace) -> Finding | None:
-    control, tried = result_of(varied, CONTROL), result_of(varied, TRIED)
-    if control is None or tried is None or control[0] or tried[0] == variation.refused:
+    if not _misjudged(variation, varied):
         return None
-    seen = "was let through" if variation.refused else "was refused"
-    return codes.RAW_JSON.found(
-        f"A call of {variation} {seen}.", turn=variation.turn, hook=refusers(usual, variation.turn)
-    )
+    seen = "is let through" if variation.must_be_refused else "is refused"
+    hook = refusers(usual, variation.turn)
+    return codes.RAW_JSON.found(f"A call of {variation} {seen}.", turn=variation.turn, hook=hook)
 
 
 def _quoted(variation: Quoted, usual: Trace, varied: Trace) -> Finding | None:
-    control, tried = result_of(varied, CONTROL), result_of(varied, TRIED)
-    if control is None or tried is None or tried[0] == variation.code:
+    if not _misjudged(variation, varied):
         return None
-    if control[0] and not variation.code:
-        return None
-    seen = "let through" if variation.code else "refused"
-    return codes.TEXT_MATCH.found(
-        f"`{variation.command}` is refused; {variation}, it is {seen}.",
-        turn=variation.turn,
-        hook=refusers(usual, variation.turn),
-    )
+    passes = variation.must_be_refused
+    seen = f"; {variation} are let through" if passes else f", and so are {variation}"
+    hook = refusers(usual, variation.turn)
+    return codes.TEXT_MATCH.found(f"`{variation.command}` is refused{seen}.", turn=variation.turn, hook=hook)
+
+
+def _misjudged(variation: MovedWords | Quoted, varied: Trace) -> bool:
+    """
+    Whether a call was let through that must not be, or refused although harmless words are not.
+    """
+    refused = was_refused(varied, TRIED)
+    if variation.must_be_refused:
+        return refused is False
+    return refused is True and was_refused(varied, CONTROL) is False
 
 
 def _passed_over(variation: SameName, usual: Trace, varied: Trace) -> Finding | None:
@@ -212,15 +225,18 @@ def find_first_failure(usual: Trace) -> Finding | None:
     return None
 
 
-def join_findings(findings: Sequence[Finding]) -> Iterator[Finding]:
+def join_findings(found: Sequence[tuple[Replayed, Finding]]) -> Iterator[Finding]:
     """
-    Findings of one kind about one hook as one, with the first few of their sights.
+    Findings of one kind about one hook as one: what the first variation showed, and which others do.
     """
-    joined: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        joined.setdefault((finding.code, finding.hook), []).append(finding)
-    for first, *more in joined.values():
-        texts = [first.text, *(finding.text for finding in more[: _SHOWN - 1])]
-        left = len(more) + 1 - len(texts)
-        tail = [f"And {left} more."] if left else []
-        yield replace(first, text=" ".join([*texts, *tail]), times=len(more) + 1)
+    alike: dict[tuple[str, str, bool], list[tuple[Replayed, Finding]]] = {}
+    for variation, finding in found:
+        # Code that passes and data that does not are two defects, though of one kind.
+        passes = isinstance(variation, Quoted) and variation.must_be_refused
+        alike.setdefault((finding.code, finding.hook, passes), []).append((variation, finding))
+    for (_, first), *others in alike.values():
+        named = [str(variation) for variation, _ in others[:_SHOWN]]
+        left = len(others) - len(named)
+        more = [*named, f"{left} more"] if left else named
+        text = f"{first.text} Also with {'; '.join(more)}." if more else first.text
+        yield replace(first, text=text, times=1 + len(others))

@@ -25,6 +25,7 @@ from pytest_hookharness.loading.shapes import (
     Values,
     Whole,
 )
+from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
 from pytest_hookharness.model.processes import Delivery
@@ -250,6 +251,13 @@ COMMON = (
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),
+    Key(
+        name="processes",
+        shape=PROCESSES,
+        doc="Processes that `detach NAME` starts, and the hooks by which they spawn threads.",
+        merges=True,
+    ),
+    Key(name="threads", shape=LIMITS, doc="What holds the threads of process hooks back."),
     Key(name="answers", shape=Many(item=ANSWER), doc="Replies of handlers that are not commands."),
     Key(
         name="mask",

@@ -17,6 +17,7 @@ from pytest_hookharness.model.scenario import (
     Expectation,
     FileExpectations,
     GuardExpectation,
+    ProcessExpectation,
     Range,
 )
 
@@ -84,6 +85,19 @@ GUARD = Either(
             build=GuardExpectation,
         ),
     )
+)
+PROCESSES = Record(
+    noun="what is seen of process hooks",
+    keys=(
+        Key(
+            name="threads",
+            shape=Named(noun="counts by process or hook", key=WORDS, value=RANGE),
+            doc="Threads that were spawned, by process (build) or by hook (build.on_exit).",
+        ),
+        Key(name="depth", shape=RANGE, doc="The depth of the deepest thread."),
+    ),
+    build=ProcessExpectation,
+    at_least=1,
 )
 # docs/loop-detection.md says what each of them is.
 LOOPS = ("repetition", "failures", *(f"cycle of {period}" for period in range(2, 9)))
@@ -188,6 +202,7 @@ EXPECT = Record(
             shape=Choice(noun="a word about sessions", words=("alike",)),
             doc="Each session answers a call as the one before it did; finding STUCK-PHASE if not.",
         ),
+        Key(name="processes", shape=PROCESSES, doc="What must be seen of process hooks."),
     ),
     build=make_expectation,
     check=check_promises,

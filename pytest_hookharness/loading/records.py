@@ -102,7 +102,7 @@ class Records:
 
     def _parsed(self, text: bytes, place: str) -> Iterator[tuple[str, Json]]:
         try:
-            value: Json = json.loads(text.decode("utf-8", "replace"))
+            value: Json = json.loads(text.decode("utf-8-sig", "replace"))
         except RecursionError:
             self.malformed["JSON that is too deep"] += 1
         except ValueError:

@@ -6,7 +6,7 @@ Middle floor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.shapes import Choice, Either, Key, Many, Record, Switch, Text, Whole
@@ -38,15 +38,15 @@ def read_kind(word: str) -> tuple[Wish, ...]:
     """
     A kind by its word alone.
     """
-    return tuple(Wish(kind) for kind in KINDS if kind == word)
+    known: Mapping[str, Wish] = {wish.kind: wish for wish in map(Wish, KINDS)}
+    return (known[word],)
 
 
 def make_wish(**names: tuple[str, ...]) -> tuple[Wish, ...]:
     """
     Kinds with the names that they are about.
     """
-    pairs = ((kind, names.get(kind)) for kind in KINDS)
-    return tuple(Wish(kind, given) for kind, given in pairs if given is not None)
+    return tuple(Wish(kind, names[kind]) for kind in KINDS if names.get(kind) is not None)
 
 
 def gather_wishes(items: Sequence[tuple[Wish, ...] | None]) -> tuple[Wish, ...]:

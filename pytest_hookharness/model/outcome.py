@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.process_hooks import Tracked
 from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario, VerdictName
@@ -47,6 +48,7 @@ class Outcome:
         probings: Experiments on saved states; their fires are no part of the trace.
         varied: What of the scenario was varied, and what could not be, in sentences.
         kept: Where the workspace was kept; empty if it was not.
+        tracked: What became of process hooks.
     """
 
     scenario: Scenario
@@ -63,6 +65,7 @@ class Outcome:
     probings: tuple[Probing, ...] = ()
     varied: tuple[str, ...] = ()
     kept: str = ""
+    tracked: Tracked = Tracked()
 
     @property
     def verdict_name(self) -> VerdictName:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
 from pytest_hookharness.model.variations import Shaping, Wish
@@ -126,6 +127,20 @@ class GuardExpectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessExpectation:
+    """
+    What must be seen of process hooks.
+
+    Attributes:
+        threads: Threads that were spawned, by process (``build``) or by hook (``build.on_exit``).
+        depth: The depth of the deepest thread; ``None`` if not asked for.
+    """
+
+    threads: Mapping[str, Range] = field(default_factory=dict)
+    depth: Range | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Expectation:
     """
     What a scenario's author promises.
@@ -154,6 +169,7 @@ class Expectation:
             they do not, that is a finding.
         sessions: ``alike``: a call that a session makes first is answered as it was in the session before;
             if it is not, that is a finding. Empty for no such promise.
+        processes: What must be seen of process hooks.
     """
 
     verdict: VerdictName | None = None
@@ -173,6 +189,7 @@ class Expectation:
     told: tuple[str, ...] = ()
     effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sessions: Literal["", "alike"] = ""
+    processes: ProcessExpectation = ProcessExpectation()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +270,7 @@ class Scenario:
         order: Orders in which the hooks of an event run, one after the other, as places in the
             configuration from 1.
         company: Who else sends every event to the hooks, just before it does: another ``session`` in the
-            same workspace, or another ``agent`` of the same session; empty for nobody.
+            same workspace, or (of tool calls) another ``agent`` of the same session; empty for nobody.
         relaunched: Whether every fire comes from a new process of the host, as after a restart.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
@@ -263,6 +280,8 @@ class Scenario:
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
         reach: Folders of the developer that the hooks must find at their own place.
+        processes: Processes that may be detached by the command ``detach``, by name, with their hooks.
+        threads: What holds the threads of those hooks back.
         until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
@@ -302,6 +321,8 @@ class Scenario:
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
     reach: tuple[str, ...] = ()
+    processes: Mapping[str, TrackedProcess] = field(default_factory=dict)
+    threads: ThreadLimits = ThreadLimits()
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None

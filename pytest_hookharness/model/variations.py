@@ -93,13 +93,13 @@ class MovedWords:
         turn: The turn of the call.
         command: What the shell is given.
         words: What stands in the description beside it.
-        refused: Whether the hooks must refuse that.
+        must_be_refused: Whether it is the command that was refused.
     """
 
     turn: int
     command: str
     words: str
-    refused: bool
+    must_be_refused: bool
 
     def __str__(self) -> str:
         return f"`{self.command}` described as `{self.words}`"
@@ -115,19 +115,20 @@ class Quoted:
         command: The command that was refused.
         form: Name of the form, as in ``judging.wordings``.
         text: The command line in that form.
-        harmless: A command line of the same form with words that nobody refuses.
-        code: Whether the words are carried out.
+        must_be_refused: Whether the words are carried out in that form.
+        harmless: A command line of the same form with words that nobody refuses; where that is refused too,
+            a refusal proves nothing.
     """
 
     turn: int
     command: str
     form: str
     text: str
+    must_be_refused: bool
     harmless: str
-    code: bool
 
     def __str__(self) -> str:
-        return f"the same words {'run by' if self.code else 'as the text of'} {self.form}"
+        return f"the same words {'run by' if self.must_be_refused else 'in'} {self.form}"
 
 
 @dataclass(frozen=True, slots=True)

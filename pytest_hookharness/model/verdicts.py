@@ -125,10 +125,16 @@ class Hung:
 class Recursing:
     """
     Fires caused fires beyond the limit of depth or number.
+
+    Attributes:
+        turn: The turn in which it was noticed.
+        limit: Which limit, and how it was reached.
+        chain: How it came to that, in short sentences, root first.
     """
 
     turn: int
     limit: str
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

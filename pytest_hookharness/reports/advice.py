@@ -49,6 +49,11 @@ def advice(outcome: Outcome) -> str:
                 "Give the hook a limit of its own, and let it read what it needs instead of waiting for the "
                 "end of its input, a terminal or the network."
             )
+        case Recursing() if outcome.tracked.denials:
+            return (
+                "Let the hook fire only on what its own thread cannot cause again: name exit codes or a "
+                "narrower pattern, and keep `max_spawns` low."
+            )
         case Recursing():
             return "Let the hook see that it caused itself, for example by a variable that it sets and reads."
         case Lockout():

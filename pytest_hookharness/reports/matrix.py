@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from pytest_hookharness.reports.plain import fit, plain
 from pytest_hookharness.reports.table import Row
-from pytest_hookharness.reports.ways import REFUSED, Turn, Way
+from pytest_hookharness.reports.ways import FLAG, REFUSED, UNASKED, Turn, Way
 
 _GAP = "  "
 _LONGEST = 400
@@ -68,17 +68,16 @@ def render(runs: Sequence[Run], *, width: int = 100) -> str:
     """
     The results of every scenario that was played on several hosts, and what parts those hosts.
 
-    Empty if none was. Scenarios whose hosts agree are only counted, unless there is no other.
+    Empty if none was. Of several scenarios those whose hosts agree are only counted.
     """
     scenarios = _several(runs)
     if not scenarios:
         return ""
     parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
-    shown = parted or scenarios
-    hosts = list(dict.fromkeys(run.host for among in shown.values() for run in among))
+    shown = parted or (scenarios if len(scenarios) == 1 else {})
     agreed = len(scenarios) - len(shown)
-    rest = [f"{agreed} more came to the same on all of their hosts"] if agreed else []
-    return "\n".join([*_grid(shown, hosts, width), *rest, *_all_parted(parted)])
+    rest = [f"the same on all of their hosts: {agreed} scenarios"] if agreed else []
+    return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
 
 
 def _by_result(among: Sequence[Run]) -> Mapping[str, list[Run]]:
@@ -95,7 +94,10 @@ def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
     return {name: among for name, among in scenarios.items() if len({run.host for run in among}) > 1}
 
 
-def _grid(scenarios: Mapping[str, list[Run]], hosts: Sequence[str], width: int) -> Iterator[str]:
+def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
+    if not scenarios:
+        return
+    hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
     first = max(len("scenario"), *(len(plain(name, 60)) for name in scenarios))
     cells = {name: _cells(among) for name, among in scenarios.items()}
     columns = [
@@ -141,16 +143,28 @@ def parting(one: Run, other: Run) -> Iterator[str]:
     pairs = zip_longest(one.way[:-1], other.way[:-1])
     here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
     first, second = here or (one.way[-1], other.way[-1])
-    yield f"    {_told(one, first)}"
-    yield f"    {_told(other, second)}"
+    # What hooks were told parts the hosts before what they answered.
+    told = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
+    words = told if len(set(told)) > 1 else ["", ""]
+    yield f"    {_told(one, first, words[0])}"
+    yield f"    {_told(other, second, words[1])}"
 
 
-def _told(run: Run, turn: Turn | None) -> str:
+def _flag(turn: Turn) -> str:
+    flag = turn.get("flag")
+    return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
+
+
+def _told(run: Run, turn: Turn | None, heard: str) -> str:
     host = plain(run.host, 30)
     if turn is None:
         return f"{host}: the run was over before that ({run.verdict})"
+    if turn["came"] == UNASKED and run.verdict == "capped":
+        # Hooks that are asked no more are a matter of the guard, by which the whole was judged.
+        turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
     noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
-    where = f"in turn {turn['turn']} {turn['came']}{noted}" if turn["turn"] else f"{turn['came']}{noted}"
+    came = f"{turn['came']}{noted}{heard}"
+    where = f"in turn {turn['turn']} {came}" if turn["turn"] else came
     if not turn["fact"]:
         return f"{host}: {where}"
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"

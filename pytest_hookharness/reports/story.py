@@ -15,8 +15,9 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Livelock, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
 from pytest_hookharness.reports.headline import first_line
-from pytest_hookharness.reports.plain import columns, plain
+from pytest_hookharness.reports.plain import columns, fit, plain
 from pytest_hookharness.reports.probed import write_probing
+from pytest_hookharness.reports.tracked import write_tracked
 from pytest_hookharness.reports.turns import write_turns
 from pytest_hookharness.reports.words import counted, tier_words
 
@@ -47,7 +48,8 @@ def story(
     head = plain(first_line(outcome), _LONGEST)
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
-    lines = [head, *write_turns(outcome, width), *_limits(outcome, width), *_violations(outcome, root)]
+    tree = [fit(line, width).rstrip() for line in write_tracked(outcome.tracked)]
+    lines = [head, *write_turns(outcome, width), *tree, *_limits(outcome, width), *_violations(outcome, root)]
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     for sentence in outcome.varied[:_MOST_ASSUMPTIONS]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.protocol import Decision, Rule
+from pytest_hookharness.model.protocol import Decision, Rule, Ruling
 from pytest_hookharness.model.trace import Hooked, Step
 from pytest_hookharness.model.verdicts import Capped, Livelock
 
@@ -19,7 +19,10 @@ Turn: TypeAlias = Mapping[str, str | int]
 Way: TypeAlias = Sequence[Turn]
 
 _MOST_TURNS = 60
+# The word by which most hosts tell hooks of a stop that the agent goes on because of one.
+FLAG = "stop_hook_active"
 REFUSED = "refused"
+UNASKED = "no hook was asked"
 _LET = "let go on"
 
 
@@ -36,18 +39,19 @@ def way(outcome: Outcome) -> list[dict[str, str | int]]:
 
 def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
     asked = [step.exchange for step in steps if isinstance(step.exchange, Hooked)]
-    # What held the agent up counts; of several such decisions the last one ended the turn.
-    words = [(_word(hooked.decision), hooked) for hooked in asked]
-    telling = [pair for pair in words if pair[0] != _LET] or words[-1:]
+    # What held the agent up counts, then what was lost; of several such decisions the last one.
+    held = [hooked for hooked in asked if _word(hooked.decision) != _LET]
+    telling = held or [hooked for hooked in asked if _note(hooked)] or asked
     if not telling:
-        return {"turn": number, "came": "no hook was asked", **_fact(None)}
-    came, hooked = telling[-1]
-    noted = _note(hooked) if came == _LET else ""
+        return {"turn": number, "came": UNASKED, **_fact(None)}
+    hooked = telling[-1]
+    noted = _note(hooked) if not held else ""
     return {
         "turn": number,
-        "came": came,
+        "came": _word(hooked.decision),
         "event": hooked.event,
         "noted": noted,
+        "flag": _flag(hooked),
         **_fact(_deciding(hooked, noted)),
     }
 
@@ -56,7 +60,17 @@ def _note(hooked: Hooked) -> str:
     """
     What the host could not use of what the hooks said.
     """
-    return next((fire.reply.fault for fire in hooked.fires if fire.reply.fault), "")
+    replies = [fire.reply for fire in hooked.fires]
+    undone = "a refusal was undone" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
+    return next((reply.fault for reply in replies if reply.fault), undone)
+
+
+def _flag(hooked: Hooked) -> str:
+    """
+    What the hooks were told of the refusals before; empty for nothing.
+    """
+    told = [fire.payload[FLAG] for fire in hooked.fires if FLAG in fire.payload]
+    return str(told[0]).lower() if told else ""
 
 
 def _deciding(hooked: Hooked, noted: str) -> Rule:

@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+from pytest_hookharness.execution.sandbox import available_tiers
+from pytest_hookharness.model.processes import Tier
+
 PREPARED = "import pytest\n@pytest.fixture(autouse=True)\ndef prepared(): ...\n"
 SKIPPED = """
 import pytest
@@ -22,17 +25,24 @@ SEVERAL = ("--hook-scenarios", *(word for name in ("claude-code", "codex", "kimi
            ("--hook-host", name)))  # fmt: skip
 
 
-def test_waits_of_all_hosts_overlap(project):
-    """A hook that takes a second takes a run on all hosts less time than all of its seconds together."""
-    project.scenario("slow", body="sleep 1")
+@pytest.fixture
+def apart(project):
+    """
+    A project on a machine that keeps simulations apart; on others they are played one after the other.
+    """
+    if Tier.NAMESPACES not in available_tiers():
+        pytest.skip("no namespaces here")
+    return project
 
-    result = project.run(*ALL, "--durations=0", "--durations-min=0.9")
 
-    played = result.parseoutcomes()["passed"]
-    assert result.duration < 0.75 * played
-    # What is printed for each item is its own time.
-    result.stdout.fnmatch_lines([f"slow  *{host}*terminated*1.0 s*" for host in ("claude", "codex", "kimi")])
-    result.stdout.fnmatch_lines_random([f"1.*s call*slow?{host}*" for host in ("claude", "codex", "kimi")])
+def test_times_are_each_item_s_own(apart):
+    """An item that was played while others waited is told with the time that it took itself."""
+    apart.scenario("slow", body="sleep 0.6")
+
+    result = apart.run(*SEVERAL, "--durations=0", "--durations-min=0.6")
+
+    result.assert_outcomes(passed=4)
+    assert len([line for line in result.outlines if "s call " in line]) == 4
 
 
 def test_who_is_played_ahead(project, pytester):
@@ -60,41 +70,41 @@ def test_who_is_played_ahead(project, pytester):
 
 
 @pytest.mark.slow
-def test_each_item_has_its_own_end(project):
+def test_each_item_has_its_own_end(apart):
     """Beside a host on which it goes well, a scenario fails, or cannot be played, on another."""
-    project.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo no >&2; exit 2")
-    path = project.scenario("odd")
+    apart.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo no >&2; exit 2")
+    path = apart.scenario("odd")
     path.write_text(path.read_text().replace("  - then:", "  - tool: {name: Guess}\n  - then:"))
 
-    result = project.run(*SEVERAL)
+    result = apart.run(*SEVERAL)
 
     result.assert_outcomes(passed=1, failed=3, errors=4)
     result.stdout.fnmatch_lines(["loop*claude-code*terminated*yes", "loop*codex*livelock*NO"])
 
 
 @pytest.mark.slow
-def test_the_first_failure_ends_the_run(project):
+def test_the_first_failure_ends_the_run(apart):
     """With -x nothing is told of later items, and what was under way is ended at once."""
-    project.scenario("loop", body="case $PWD in */1/*) exit 2;; esac; exec sleep 86399")
+    apart.scenario("loop", body="case $PWD in */1/*) exit 2;; esac; exec sleep 86399")
 
-    result = project.run(*SEVERAL, "-x")
+    result = apart.run(*SEVERAL, "-x", "--hook-patience=100s", "--hook-budget=100s")
 
     result.assert_outcomes(failed=1)
-    assert result.duration < 8
+    assert result.duration < 90
     assert "codex" not in result.stdout.str()
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_all(project):
+def test_an_interrupt_ends_all(apart):
     """Ctrl-C tells what was seen of the item whose turn it is, and ends the hooks of all."""
-    project.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
+    apart.scenario("slow", body="test -e once && exec sleep 86399; touch once; echo first >&2; exit 2")
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "-p", "no:faker", *ALL, f"--basetemp={project.path / 'base'}"],
-        cwd=project.path,
+        [sys.executable, "-m", "pytest", "-p", "no:faker", *ALL, f"--basetemp={apart.path / 'base'}"],
+        cwd=apart.path,
         stdout=subprocess.PIPE,
     )
     places = "base/hooks*/*/slow/workspace/once"
-    while len(list(project.path.glob(places))) < 8 and process.poll() is None:
+    while len(list(apart.path.glob(places))) < 8 and process.poll() is None:
         select.select([], [], [], 0.02)
 
     process.send_signal(signal.SIGINT)
@@ -103,15 +113,15 @@ def test_an_interrupt_ends_all(project):
     assert process.returncode == pytest.ExitCode.INTERRUPTED
     assert b"undecided: interrupted" in output
     assert b"first" in output
-    assert not list(project.path.glob("base/hooks*/*/slow"))
+    assert not list(apart.path.glob("base/hooks*/*/slow"))
 
 
 @pytest.mark.slow
-def test_who_is_crowded_out_is_played_alone(project):
+def test_who_is_crowded_out_is_played_alone(apart):
     """Hooks that all begin to work after a wait are played again, alone, where they took time from others."""
     work = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"
-    project.scenario("busy", body=f"sleep 0.3; {work}")
+    apart.scenario("busy", body=f"sleep 0.3; {work}")
 
-    result = project.run(*SEVERAL)
+    result = apart.run(*SEVERAL)
 
     result.assert_outcomes(passed=4)

@@ -69,3 +69,11 @@ def test_rows_of_workspaces(rows):
     steps = ("fire", "fire + scan + digest", "one turn of a loop")
 
     assert {f"{step}, {files} files" for step in steps for files in ("0", "1,000")} <= rows.keys()
+
+
+def test_rows_of_hosts(rows):
+    """One scenario is measured on all hosts, side by side and alone, for hooks that work and that wait."""
+    worked, waited = ("side by side", "one by one"), ("one host", "all hosts")
+
+    assert {f"refusing hook, {way}" for way in worked} <= rows.keys()
+    assert {f"waiting hook, {way}" for way in waited} <= rows.keys()

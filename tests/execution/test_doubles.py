@@ -61,6 +61,24 @@ def test_a_double_exits_and_prints_as_told(make: Make) -> None:
     assert call(workspace, "quiet").returncode == 0
 
 
+def test_a_module_of_our_python(make: Make) -> None:
+    """
+    A double that is a module gets the arguments and the standard input, and its call is recorded.
+    """
+    workspace = make(tool=Double(module="json.tool"))
+    done = shell(workspace, "printf '[1]' | tool --compact")
+    assert done.stdout == b"[1]\n"
+    assert [recorded.argv for recorded in workspace.calls("tool")] == [("tool", "--compact")]
+
+
+def test_a_module_that_is_not_there(make: Make) -> None:
+    """
+    A module that the Python of the harness does not have is an error that says so.
+    """
+    with pytest.raises(WorkspaceError, match="has no package 'no_such_package'"):
+        make(tool=Double(module="no_such_package.hook"))
+
+
 def test_arguments_are_recorded_exactly(make: Make) -> None:
     """
     Whatever the arguments are, they are recorded in order, with the folder and the kind of input.

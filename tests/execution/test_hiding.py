@@ -42,7 +42,7 @@ def test_a_folder_without_the_command_stays(folders):
     """Only folders that hold the command are replaced."""
     hiding = Hiding.plan(["awk"], f"{folders}/one:{folders}/two", folders / "hidden")
 
-    assert hiding.folders == (f"{folders}/one", f"{folders}/hidden/1")
+    assert hiding.folders == (f"{folders}/one", f"{folders}/hidden/0")
     assert not (folders / "hidden").exists()
 
 
@@ -54,3 +54,12 @@ def test_a_command_that_is_still_there_is_an_error(folders):
 
     with pytest.raises(WorkspaceError, match="hidden tool"):
         leaking.make()
+
+
+def test_a_folder_that_is_there_twice_is_replaced_once(folders):
+    """A link to a folder of the path shares its stand-in."""
+    (folders / "link").symlink_to(folders / "one")
+    hiding = Hiding.plan(["tool"], f"{folders}/link:{folders}/one", folders / "hidden")
+
+    assert len(hiding.instead) == 1
+    assert hiding.folders[0] == hiding.folders[1]

@@ -34,6 +34,7 @@ REFUSED = {
     "cursor@2026-08": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),
     "cursor@2026-08-reported": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),
     "copilot-cli@1.0.78": (BLOCK, (9, "capped"), (1, "stopped")),
+    "copilot-cli@1.0.71": (BLOCK, ENDLESS, (1, "stopped")),
     "antigravity@1.1.18": ({"decision": "continue", "reason": "not yet"}, (11, "capped"), (1, "stopped")),
     "kimi@0.38.0": (
         {"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "not yet"}},

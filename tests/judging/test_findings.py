@@ -74,6 +74,27 @@ def names(seen: Trace) -> list[str]:
     return [finding.name for finding in find(seen)]
 
 
+@pytest.mark.parametrize(
+    "ended, said, late",
+    [
+        (Exited(2), b"", "too late for its exit code 2"),
+        (Exited(0), b"{}", "too late for what it had printed"),
+        (Exited(0), b"", ""),
+        (None, b"", ""),
+    ],
+)
+def test_what_came_too_late_is_told(ended: Exited | None, said: bytes, late: str) -> None:
+    """
+    A hook that was cut once it had answered is told with what does not count any more.
+    """
+    cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
+    (finding,) = find(trace(hooked(fire(run=Run(ending=cut, stdout=Output(said, len(said)))))))
+
+    assert finding.name == "HUNG-FIRE"
+    assert late in finding.text
+    assert bool(late) is ("too late" in finding.text)
+
+
 def test_an_undone_refusal_is_found() -> None:
     """
     A refusal that other words undid is a finding, and one that holds or ends with the turn is none.

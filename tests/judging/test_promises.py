@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.promises import violations
+from pytest_hookharness.judging.promises import violations, with_findings
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
@@ -331,6 +331,15 @@ def test_findings_are_not_allowed_unless_named(
     Every finding must be named by code or name, and every named one must occur.
     """
     assert broken(outcome(Expectation(findings=named), findings=findings)) == expected
+
+
+@pytest.mark.parametrize("named, expected", [((), ["expect.findings"]), (("CRASHED",), [])])
+def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], expected: list[str]) -> None:
+    """A finding that is added to a judged outcome breaks the promise of none, and keeps that of its name."""
+    judged = outcome(Expectation(findings=named))
+    judged = replace(judged, violations=violations(judged, initial={}, final_text=nothing))
+
+    assert [one.path for one in with_findings(judged, (CRASH,)).violations] == expected
 
 
 def test_a_misspelt_finding_is_told_the_nearest() -> None:

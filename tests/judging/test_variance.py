@@ -72,6 +72,7 @@ FOUND = [
     (EmptyInput(), ALLOWED, SILENT, "STATUS-LEAK"),
     (StateFile("state", "garbage", 1), ALLOWED, SILENT, "STATUS-LEAK"),
     (Unset("MODE"), ALLOWED, FAILED, "STRICT-SHELL"),
+    (Unset("MODE"), ALLOWED, asked(2, ruling=Ruling.DENY, said="MODE: parameter not set"), "STRICT-SHELL"),
     (Shell("dash"), ALLOWED, SILENT, "STRICT-SHELL"),
     (Shell("dash"), REFUSED, ALLOWED, "STRICT-SHELL"),
 ]
@@ -113,10 +114,10 @@ def test_nothing_is_compared_behind_the_first_other_decision():
     assert find_variance(EmptyInput(), trace(CALL, ALLOWED, ALLOWED), varied) is not None
 
 
-DATA = Quoted(1, "rm -rf x", "a heredoc", "cat <<END", "cat <<END", code=False)
-CODE = Quoted(1, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", "sh -c true", code=True)
-NAMED = MovedWords(1, "echo hello", "rm -rf x", refused=False)
-EXCUSED = MovedWords(1, "rm -rf x", "ls", refused=True)
+DATA = Quoted(1, "rm -rf x", "a heredoc", "cat <<END", False, "cat <<END")
+CODE = Quoted(1, "rm -rf x", "`sh -c`", "sh -c 'rm -rf x'", True, "sh -c true")
+NAMED = MovedWords(1, "echo hello", "rm -rf x", must_be_refused=False)
+EXCUSED = MovedWords(1, "rm -rf x", "ls", must_be_refused=True)
 
 
 @pytest.mark.parametrize(
@@ -171,14 +172,24 @@ def test_a_failure_of_the_first_fire_only_is_found():
 
 def test_findings_of_one_kind_are_told_once():
     """Several variations that show the same about one hook make one finding with the first few of them."""
-    found = [
-        find_variance(Unset(name), trace(CALL, ALLOWED), trace(CALL, FAILED)) for name in ("A", "B", "C", "D")
-    ]
-    (joined,) = join_findings(found)
+    variations = [Unset(name) for name in "ABCDE"]
+    usual, varied = trace(CALL, ALLOWED), trace(CALL, FAILED)
+    (joined,) = join_findings([(one, find_variance(one, usual, varied)) for one in variations])
 
-    assert joined.times == 4
-    assert "the variable C" in joined.text
-    assert joined.text.endswith("And 1 more.")
+    assert joined.times == 5
+    assert "the variable D not set; 1 more." in joined.text
+
+
+def test_data_and_code_are_two_findings():
+    """That data is refused and that code is let through are told one by one."""
+    usual = trace(CALL, REFUSED)
+    tried = ((DATA, True), (CODE, False))
+    runs = [(one, trace(called(CONTROL, refused=False), called(TRIED, refused=bad))) for one, bad in tried]
+    joined = [*join_findings([(one, find_variance(one, usual, varied)) for one, varied in runs])]
+
+    assert ["so are", "let through"] == [
+        word for one in joined for word in ("so are", "let through") if word in one.text
+    ]
 
 
 def test_every_form_of_a_command_is_there_as_data_and_as_code():

@@ -191,6 +191,21 @@ MEANING = [
         N + "commands: {x: {heals_after: 1}}\n",
         ["2:29 commands.x.heals_after: a command heals"],
     ),
+    (
+        "module with an exit",
+        N + "commands: {x: {module: a.b, exit: 1}}\n",
+        ["2:24 commands.x.module: a module answers by itself"],
+    ),
+    (
+        "no module",
+        N + "commands: {x: {module: a-b}}\n",
+        ['2:24 commands.x.module: "a-b" is not a Python module'],
+    ),
+    (
+        "no detector",
+        N + "expect: {detectors: [cycle of 9]}\n",
+        ['2:22 expect.detectors[0]: "cycle of 9" is not a loop'],
+    ),
     ("command with a path", N + "commands: {bin/x: {}}\n", ['2:12 commands.bin/x: "bin/x" is not a command']),
     ("host twice", N + "host: [a, a]\n", ['2:11 host[1]: "a" is written twice']),
     ("no host", N + "host: []\n", ["2:7 host: an empty list cannot stand here"]),

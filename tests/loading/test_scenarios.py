@@ -57,7 +57,10 @@ git: true
 worktree: one
 setup: maintenance
 hooks: {Stop: [./a.sh, {command: ./b.sh, timeout: 5}]}
-commands: {npm: {exit: 1, stderr: no, heals_after: 2}, x: {hangs: true, floods: 10, prompts: "y?"}}
+commands:
+  npm: {exit: 1, stderr: no, heals_after: 2}
+  x: {hangs: true, floods: 10, prompts: "y?"}
+  m: {module: a.b}
 env: {A: "1"}
 network: true
 when:
@@ -83,6 +86,7 @@ patience: 250ms
     assert scenario.commands == {
         "npm": Double(exit=1, stderr="no", heals_after=2),
         "x": Double(hangs=True, floods=10, prompts="y?"),
+        "m": Double(module="a.b"),
     }
     assert scenario.env == {"A": "1"}
     assert scenario.script.reactions == (

@@ -79,14 +79,36 @@ def test_a_guard_that_one_host_does_not_hear_parts_it_from_others():
     assert "b@2: in turn 1 let go on (ignored: block is no refusal), for the word deny refuses" in text
 
 
+def test_hooks_that_were_told_otherwise_part_hosts():
+    """Where hooks were told another flag, or none, that is said of both hosts."""
+    told = {**REFUSED, "flag": "false"}
+    other = {**turn(1, "let go on", "silence is no opinion"), "flag": "true"}
+    text = render([run("a@1", "livelock", told), run("b@2", "terminated", other)])
+
+    assert "a@1: in turn 1 refused, told stop_hook_active false, for exit code 2 refuses" in text
+    assert "b@2: in turn 1 let go on, told stop_hook_active true, for silence" in text
+    assert "told nothing" in render([run("a@1", "livelock", REFUSED), run("b@2", "terminated", other)])
+    halted = {**turn(1, "halted", "x"), "flag": "false"}
+    assert "told" not in render([run("a@1", "livelock", told), run("b@2", "hung", halted)])
+
+
+def test_hooks_that_are_asked_no_more_part_hosts_by_the_guard():
+    """Where the hooks of a stop are asked no more, the fact is that of the guard."""
+    unasked = turn(1, "no hook was asked", "")
+    text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", unasked)])
+
+    assert "b@2: in turn 1 no hook was asked, for it has no guard (documented: its pages)" in text
+    assert "told" not in text
+
+
 def test_scenarios_whose_hosts_agree_are_counted():
-    """Beside scenarios whose hosts differ, the others are only counted."""
+    """Of several scenarios those whose hosts agree are only counted."""
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
     text = render([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 
-    assert "2 more came to the same on all of their hosts" in text
-    assert "x " not in text
-    assert "hung" in render(agreeing)
+    assert "the same on all of their hosts: 2 scenarios" in text
+    assert "hung" not in text
+    assert render(agreeing) == "the same on all of their hosts: 2 scenarios"
 
 
 def test_one_host_is_no_comparison():

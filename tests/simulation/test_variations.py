@@ -2,22 +2,78 @@
 Scenarios that are played again with one thing different, with real hooks.
 """
 
+import shutil
+from dataclasses import dataclass, replace
+
 import pytest
 
-SCENARIO = [{"run": "ls", "result": "a"}, {"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.variations import Wish
+from pytest_hookharness.plans import Clues
+from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.variations import vary as play_again
+
+REFUSED = [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
 BY_GREP = """#!/bin/sh
 if grep -q '"tool_name":"Bash".*rm -rf'; then echo no >&2; exit 2; fi
 exit 0
 """
+TELLS = """#!/bin/sh
+{ echo "$0 $PPID"; cat; echo; } >>told
+command -v tool >>told || echo no tool >>told
+exit 0
+"""
+WITHOUT_AWK = """#!/bin/sh
+command -v cat && command -v sed && ! command -v awk && exit 0
+echo "awk is here" >&2
+exit 2
+"""
+ONE_PARENT = """#!/bin/sh
+[ -e .parent ] || echo $PPID >.parent
+[ $PPID = "$(cat .parent)" ] || { echo no >&2; exit 2; }
+"""
+FIRST_FAILS = """#!/bin/bash
+set -e
+n=$(cat .count 2>/dev/null || echo 0)
+echo $((n + 1)) >.count
+((n++))
+exit 0
+"""
+
+
+@dataclass
+class Coin:
+    """
+    A theatre in which it is known how chance falls, which no real one can promise.
+    """
+
+    outcomes: list[Outcome]
+
+    def play(self, *_):
+        return self.outcomes.pop(0), False
 
 
 @pytest.fixture
 def vary(play):
-    """Play a scenario with one PreToolUse hook, and give the names of what was found."""
+    """Play a scenario with one PreToolUse hook, and with something different or something to vary."""
 
-    def run(hook, *kinds, agent=SCENARIO, **keys):
-        files = {"hook.sh": hook, **keys.pop("files", {})}
-        return play(agent=agent, files=files, hooks={"PreToolUse": "./hook.sh"}, vary=[*kinds], **keys)
+    def run(hook, *kinds, agent=REFUSED, **keys):
+        files = {"hook.sh": hook, "other.sh": hook}
+        keys = {"hooks": {"PreToolUse": "./hook.sh"}, **keys}
+        return play(agent=agent, files=files, **({"vary": [*kinds]} if kinds else {}), **keys)
+
+    return run
+
+
+@pytest.fixture
+def told(vary):
+    """What a hook wrote down of one call under some conditions."""
+
+    def run(**conditions):
+        agent = [{"run": "ls", "result": "a"}, {"run": "cat told"}, {"stop": "Done."}]
+        outcome = vary(TELLS, agent=agent, **conditions)
+        results = [step.exchange.result for step in outcome.trace.steps if hasattr(step.exchange, "result")]
+        return results[-1].text
 
     return run
 
@@ -35,8 +91,114 @@ def test_a_guard_by_order_of_keys_is_found(vary):
     assert any("RAW-JSON" in violation.seen for violation in outcome.violations)
 
 
-def test_nothing_is_varied_unless_asked_for(play):
+def test_nothing_is_varied_unless_asked_for(vary):
     """The same guard without a wish is played once, and nothing is told of variations."""
-    outcome = play(agent=SCENARIO, files={"hook.sh": BY_GREP}, hooks={"PreToolUse": "./hook.sh"})
+    outcome = vary(BY_GREP)
 
     assert ([], ()) == (names(outcome), outcome.varied)
+
+
+def test_chance_is_not_blamed_on_a_variation(vary):
+    """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
+    base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"),)))
+    theatre = Coin([other, base, other, other])
+    varied = play_again(base, Clues(), theatre, Settings())
+
+    assert ("RAW-JSON" not in names(varied), theatre.outcomes) == (True, [other])
+    assert any("perhaps by chance" in note for note in varied.varied)
+    assert "RAW-JSON" in names(play_again(base, Clues(), Coin([other, base, base, other]), Settings()))
+
+
+@pytest.mark.slow
+def test_a_failure_of_the_first_fire_is_found(vary):
+    """A count from 0 under `set -e` fails once, and is found among the shells."""
+    agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert {"STRICT-SHELL", "CRASHED"} == set(names(vary(FIRST_FAILS, "shells", agent=agent)))
+
+
+def test_a_hidden_command_is_missing_alone(vary, tmp_path):
+    """A hook does not find a hidden command, and finds all others."""
+    for name in ("sh", "cat", "sed", "awk"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    env = {"PATH": str(tmp_path)}
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(WITHOUT_AWK, hidden=["awk"], env=env, agent=agent).blocks() == 0
+    assert vary(WITHOUT_AWK, env=env, agent=agent).blocks() == 1
+
+
+def test_company_comes_before_each_fire(told):
+    """Another session sends the same event with a session id and a transcript of its own."""
+    lines = [line for line in told(company="session").splitlines() if line.startswith("{")]
+    first, second = (line.partition('"session_id":"')[2][:36] for line in lines[:2])
+
+    assert first != second
+    assert len(first) == len(second) == 36
+
+
+def test_another_agent_of_the_session_makes_only_tool_calls(vary):
+    """A stop is an agent's own, so another agent of the session does not send it."""
+    note = "#!/bin/sh\necho called >>calls\nexit 0\n"
+    hooks = {"PreToolUse": "./hook.sh", "Stop": "./hook.sh"}
+    expect = {"files": {"equal": {"calls": "called\n" * 3}}}
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(note, agent=agent, hooks=hooks, company="agent", expect=expect).passed
+    assert not vary(note, agent=agent, hooks=hooks, company="session", expect=expect).passed
+
+
+def test_a_relaunched_host_is_another_process(vary):
+    """Each fire has a parent of its own, where they share one without that."""
+    agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
+    hooks = {"PreToolUse": "exec ./hook.sh"}
+
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
+
+
+def test_hooks_run_in_the_order_that_is_given(told):
+    """Hooks that would begin at once run one after the other in the order of the scenario."""
+    hooks = {"PreToolUse": ["./hook.sh", "./other.sh"]}
+    places = [
+        line.split()[0]
+        for line in told(hooks=hooks, order={"PreToolUse": [2, 1]}).splitlines()
+        if ".sh " in line
+    ]
+
+    assert ["./other.sh", "./hook.sh"] == places[:2]
+
+
+def test_an_order_must_name_every_hook_once(vary):
+    """An order of other hooks than there are is refused with what is allowed."""
+    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hooks"):
+        vary(TELLS, order={"PreToolUse": [1, 2]})
+
+
+def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
+    """Under `shell: bash` a script of `#!/bin/sh` is run by bash, and the usual one is not."""
+    hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(hook, agent=agent, shell="bash").blocks() == 1  # noqa: S604 - a key of the scenario
+
+
+COUNTS = """#!/bin/sh
+n=$(cat .count 2>/dev/null || echo 0)
+echo $((n + 1)) >.count
+exit 0
+"""
+APPENDS = """#!/bin/sh
+echo called >>.log
+exit 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, [])])
+def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
+    """Fires side by side lose counts that are read and written back, and no lines that are appended."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert found == names(vary(hook, "wide", agent=agent))

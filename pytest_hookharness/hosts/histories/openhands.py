@@ -14,9 +14,15 @@ from pytest_hookharness.hosts.histories.gathering import Gathering, mapping, tex
 from pytest_hookharness.model.actions import Outcome
 from pytest_hookharness.model.protocol import Json, Payload
 
-_KINDS = frozenset(
-    {"ActionEvent", "ObservationEvent", "MessageEvent", "SystemPromptEvent", "AgentErrorEvent"}
-) | {"UserRejectObservation", "ConversationStateUpdateEvent"}
+_KINDS = (
+    "ActionEvent",
+    "ObservationEvent",
+    "MessageEvent",
+    "SystemPromptEvent",
+    "AgentErrorEvent",
+    "UserRejectObservation",
+    "ConversationStateUpdateEvent",
+)
 # What the older form calls actions and is none of the agent's doing.
 _NO_CALLS = frozenset({"message", "system", "recall", "change_agent_state", "null", "finish"})
 

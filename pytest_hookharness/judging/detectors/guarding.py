@@ -30,6 +30,12 @@ class Watch:
     memory: Memory = Memory()
     files: Files = Files()
 
+    def part(self) -> Watch:
+        """
+        What is kept when somebody else spoke.
+        """
+        return replace(self, memory=Memory())
+
     def before(self, action: Action, content: str | None, limits: Limits) -> tuple[Watch, Refusal | None]:
         """
         Whether a call is to be refused, and what is kept after that.
@@ -50,7 +56,7 @@ class Watch:
         refusal = foreseen(loop)
         if path and edits:
             refusal = replace(refusal, file=path, preview=preview(content or ""))
-        return replace(self, memory=Memory()), refusal
+        return self.part(), refusal
 
     def after(self, action: Action, content: str | None, limits: Limits) -> tuple[Watch, Refusal | None]:
         """

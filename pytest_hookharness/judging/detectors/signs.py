@@ -108,4 +108,4 @@ def _arguments(action: Action) -> str:
 
 
 def _words(tool: str, text: str) -> str:
-    return f"{tool} {text}" if len(text) <= _SHOWN else f"{tool} {text[:_SHOWN]}..."
+    return f"{tool[:_SHOWN]} {text}" if len(text) <= _SHOWN else f"{tool[:_SHOWN]} {text[:_SHOWN]}..."

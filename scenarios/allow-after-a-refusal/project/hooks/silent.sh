@@ -1,0 +1,3 @@
+#!/bin/sh
+# PreToolUse hook: keeps a list of all calls, and has no say.
+echo called >>calls.txt

@@ -1,0 +1,77 @@
+"""
+Claims about debugging entries, by the option of pytest and by the shell command.
+"""
+
+import subprocess
+import sys
+
+from pytest_hookharness import entries
+
+STUBBORN = "echo 'never' >&2; exit 2"
+TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
+
+
+def test_each_failed_item_has_an_entry(project):
+    """On two workers each failed item, scenario or Python test, leaves one entry in a folder that is made."""
+    project.scenario("polite")
+    project.scenario("stubborn", body=STUBBORN)
+    project.write("test_it.py", TEST)
+
+    result = project.run("--hook-scenarios", ".", "-n", "2", "--hook-entry-dir", "notes/of today")
+
+    result.assert_outcomes(passed=1, failed=2)
+    folder = project.path / "notes" / "of today"
+    result.stdout.fnmatch_lines([f"hook harness: 2 debugging entries written to {folder}"])
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    assert len(texts) == 2
+    (scenario,) = (text for name, text in texts.items() if name.startswith("scenarios-stubborn"))
+    (test,) = (text for name, text in texts.items() if name.startswith("test-it-py-test-it"))
+    assert "hookharness run 'scenarios/stubborn.scenario.yaml::stubborn[claude-code]'" in scenario
+    assert "pytest test_it.py::test_it --hook-seed 0" in test
+    assert "mine" in test
+    assert all(text.count("\n### ") == 7 for text in texts.values())
+
+
+def test_an_entry_folder_that_cannot_be_made(project):
+    """A folder that cannot be made is a usage error that names it, before anything is played."""
+    project.write("taken", "")
+
+    result = project.run("--hook-entry-dir", "taken")
+
+    assert result.ret == 4
+    result.stderr.fnmatch_lines(["*--hook-entry-dir: */taken cannot be made (File exists)*"])
+
+
+def test_an_entry_about_an_expected_loop(project):
+    """The shell command writes about an item whatever came of it, and never over a file that is there."""
+    project.scenario("stubborn", body=STUBBORN, verdict="livelock")
+
+    def run(*more):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest_hookharness.cli",
+            "entry",
+            "scenarios/stubborn.scenario.yaml",
+        ]
+        return subprocess.run(
+            [*command, *more], capture_output=True, text=True, cwd=project.path, check=False
+        )
+
+    printed, written, again = run(), run("-o", "entry.md"), run("-o", "entry.md")
+
+    assert [printed.returncode, written.returncode, again.returncode] == [0, 0, 2]
+    assert printed.stdout.startswith("## 2")
+    assert ": livelock in `stubborn[claude-code]`\n" in printed.stdout
+    assert (project.path / "entry.md").read_text().count("\n### ") == 7
+    assert "entry.md is there already" in again.stderr
+
+
+def test_entries_of_other_runs_stay(tmp_path):
+    """An entry for an item that has one is put beside it, and no two items share a name."""
+    first = entries.write_in(tmp_path, "a.py::test[../../x]", "one")
+    second = entries.write_in(tmp_path, "a.py::test[../../x]", "two")
+    other = entries.write_in(tmp_path, "a.py::test[../..-x]", "three")
+
+    assert [path.read_text() for path in (first, second, other)] == ["one", "two", "three"]
+    assert {path.parent for path in (first, second, other)} == {tmp_path}

@@ -1,0 +1,41 @@
+"""
+Claims about the detectors on labelled streams that are generated from seeds.
+"""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.judging.detectors.limits import Limits
+from pytest_hookharness.judging.detectors.streams import detect
+
+
+@pytest.fixture(scope="module")
+def labelled():
+    """Two hundred and more streams, and what they were built to be."""
+    folder = str(Path(__file__).parents[2] / "benchmarks")
+    sys.path.insert(0, folder)
+    try:
+        import streams  # noqa: PLC0415
+    finally:
+        sys.path.remove(folder)
+    return list(streams.streams(8))
+
+
+def wrong(labelled, limits=None):
+    """The streams of which more, or less, is told than they were built to be."""
+    told = ((stream, {loop.title for loop in detect(stream.moments, limits)}) for stream in labelled)
+    return [(stream.kind, stream.seed, titles) for stream, titles in told if titles != stream.labels]
+
+
+def test_precision_and_recall_are_one(labelled):
+    """Each generated stream is told as what it was built to be."""
+    assert len(labelled) >= 200
+    assert wrong(labelled) == []
+
+
+@pytest.mark.parametrize("limits", [Limits(laps=2), Limits(window=9), Limits(laps=4, failures=5, window=32)])
+def test_labels_are_not_made_by_the_detectors(labelled, limits):
+    """Detectors with other limits than those defined are told apart by the labels."""
+    assert wrong(labelled, limits)

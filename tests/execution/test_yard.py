@@ -1,0 +1,138 @@
+"""
+Tracked processes in the yard, with real processes in every tier.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.execution.yard import DETACH, Yard
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.scenario import Double, Scenario
+
+from .toys import STAY
+
+DEADLINE = 20.0
+SCENARIO = Scenario(name="yard", commands={DETACH: Double()})
+
+
+@contextmanager
+def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iterator[Yard]:
+    """Open a yard in a fresh workspace."""
+    if tier is not None and supervisor.tiers()[tier]:
+        pytest.skip(f"no {tier.value} here")
+    with Workspace.create(SCENARIO, base) as place, Yard(place, supervisor, tier=tier, network=False) as yard:
+        yield yard
+
+
+def heard(yard: Yard, *names: str) -> list[dict]:
+    """All that is said until these processes have ended."""
+    said: list[dict] = []
+    end = time.monotonic() + DEADLINE
+    while not set(names) <= {each["process"] for each in said if each["what"] == "exited"}:
+        assert time.monotonic() < end, said
+        said += [dict(each) for each in yard.news(0.1)]
+    return said
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "tier", [Tier.NAMESPACES, pytest.param(Tier.SUBREAPER, marks=SLOW), pytest.param(Tier.GROUP, marks=SLOW)]
+)
+def test_a_process_is_watched_in_every_tier(supervisor, tmp_path, tier):
+    """Start, lines of both streams, the rest without a newline, and the end are told; nothing survives."""
+    with opened(supervisor, tmp_path, tier) as yard:
+        yard.start("one", "echo out; sleep 0.05; echo err >&2; sleep 0.05; printf rest; kill -KILL $$", None)
+        # A session of its own is beyond the reach of the last tier, which says so.
+        apart = "" if tier is Tier.GROUP else f"setsid sleep {STAY} &"
+        yard.start("two", f"{DETACH} other; {apart} exec sleep {STAY}", 0.2)
+        said = heard(yard, "one", "two")
+        asked = [call.argv for call in yard.asked()]
+
+    assert asked == ([(DETACH, "other")] if tier is Tier.NAMESPACES else [])
+    one = [each for each in said if each["process"] == "one"]
+    assert [each["what"] for each in one] == ["started", "line", "line", "line", "exited"]
+    assert [each["text"] for each in one[1:-1]] == ["out", "err", "rest"]
+    assert (one[-1]["code"], one[-1]["lines"], one[-1]["tail"]) == (137, 3, ["out", "err", "rest"])
+    assert said[-1]["code"] == 143
+
+
+def test_an_end_that_nobody_watched_is_told_by_the_next_watcher(supervisor, tmp_path):
+    """One process ends while the watcher is dead, one lives on: the next watcher tells of both."""
+    with opened(supervisor, tmp_path) as yard:
+        yard.start("quick", "echo before; until [ -e gone ]; do sleep 0.01; done; echo after; exit 3", None)
+        yard.start("slow", "until [ -e back ]; do sleep 0.01; done; echo late; exit 4", None)
+        before = next(yard.news(DEADLINE))
+        yard.kill_watcher()
+        root = tmp_path / "yard" / "workspace"
+        (root / "gone").touch()
+        end = time.monotonic() + DEADLINE
+        while not yard.has_ended("quick"):
+            assert time.monotonic() < end
+            yard.pause()
+        yard.start_watcher()
+        (root / "back").touch()
+        said = heard(yard, "quick", "slow")
+
+    assert before["what"] == "started"
+    ends = {each["process"]: each for each in said if each["what"] == "exited"}
+    assert (ends["quick"]["code"], ends["quick"]["tail"]) == (3, ["before", "after"])
+    assert (ends["slow"]["code"], ends["slow"]["lines"]) == (4, 1)
+    assert [each["text"] for each in said if each["what"] == "line"] == ["late"]
+
+
+def test_what_a_process_leaves_behind_is_counted(supervisor, tmp_path):
+    """After the end of a process those it started are still told of, and heard, until they are gone."""
+    with opened(supervisor, tmp_path) as yard:
+        yard.start("one", "{ until [ -e go ]; do sleep 0.01; done; echo late; } & exit 0", None)
+        heard(yard, "one")
+        yard.count()
+        (others,) = yard.news(DEADLINE)
+        (tmp_path / "yard" / "workspace" / "go").touch()
+        late = [*yard.news(DEADLINE)]
+
+    assert any("until [ -e go ]" in words for words in others["commands"])
+    assert [each["text"] for each in late] == ["late"]
+
+
+def test_a_long_line_is_cut(supervisor, tmp_path):
+    """A line without an end takes no more room than is shown of it."""
+    with opened(supervisor, tmp_path) as yard:
+        yard.start("long", "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo next", None)
+        texts = [each["text"] for each in heard(yard, "long") if each["what"] == "line"]
+
+    assert [len(text) for text in texts] == [1000, 4]
+
+
+def test_a_command_that_cannot_be_found_ends_with_127(supervisor, tmp_path):
+    """What never ran has an exit code all the same."""
+    with opened(supervisor, tmp_path) as yard:
+        yard.start("missing", "exec no-such-command", None)
+
+        assert heard(yard, "missing")[-1]["code"] == 127
+
+
+def test_a_process_that_kills_its_watcher_is_an_error(supervisor, tmp_path):
+    """Whoever ends those that watch it gives no verdict, but trouble that is named."""
+    with opened(supervisor, tmp_path, Tier.NAMESPACES) as yard:
+        yard.start("killer", "kill -KILL -1", None)
+
+        with pytest.raises(ExecutionError, match="lost"):
+            heard(yard, "killer")
+
+
+def test_what_is_written_down_is_read_back(supervisor, tmp_path):
+    """A text is kept whole, and the one before it is gone."""
+    with opened(supervisor, tmp_path) as yard:
+        for text in ("first and longer", "second"):
+            yard.write_down(text)
+
+        assert yard.read_back() == "second"
+        assert not [*tmp_path.rglob("*.new")]

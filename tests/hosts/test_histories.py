@@ -1,0 +1,190 @@
+"""
+What an agent did, read from the transcripts of each host.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.hosts import histories
+from pytest_hookharness.hosts.codex_transcripts import hold
+from pytest_hookharness.hosts.transcripts import Line, assistant_message, result_message, user_message
+from pytest_hookharness.model.actions import Action, Break, Outcome
+
+LINE = Line(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
+
+
+def gather(*records):
+    return histories.gather((f"line {number}", record) for number, record in enumerate(records, 1))
+
+
+def claude_code():
+    """A session of Claude Code: a prompt, a call that works, one that fails, and a stop."""
+    use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "ls"}}
+    return [
+        {"type": "summary", "summary": "x"},
+        LINE.hold("user", user_message("Go."), {}),
+        LINE.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}),
+        LINE.hold("user", result_message("1", "a.py", failed=False), {}),
+        LINE.hold("assistant", assistant_message("m", "x", {**use, "id": "2"}, "tool_use"), {}),
+        LINE.hold("user", result_message("2", "no", failed=True), {}),
+        LINE.hold(
+            "assistant", assistant_message("m", "x", {"type": "text", "text": "Done."}, "end_turn"), {}
+        ),
+    ]
+
+
+def codex():
+    """The same as a rollout of Codex, written by the same functions that write it in a simulation."""
+    use = {"type": "tool_use", "id": "1", "name": "exec_command", "input": {"command": "ls"}}
+    failed = "Chunk ID: ab12\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno"
+    return [
+        {"type": "session_meta", "payload": {"id": "s"}},
+        {"type": "event_msg", "payload": {"type": "user_message", "message": "Go."}},
+        hold(LINE, "assistant", assistant_message("m", "x", use, ""), {}),
+        hold(LINE, "user", result_message("1", "a.py", failed=False), {}),
+        hold(LINE, "assistant", assistant_message("m", "x", {**use, "id": "2"}, ""), {}),
+        hold(LINE, "user", result_message("2", failed, failed=True), {}),
+        {"type": "event_msg", "payload": {"type": "task_complete"}},
+    ]
+
+
+def openhands():
+    """The same as events of the OpenHands SDK."""
+    call = {"kind": "ActionEvent", "source": "agent", "tool_name": "terminal"}
+    act = {"kind": "TerminalAction", "command": "ls"}
+    seen = {"kind": "ObservationEvent", "source": "environment"}
+    text = [{"type": "text", "text": "a.py"}]
+    return [
+        {"kind": "SystemPromptEvent", "source": "agent"},
+        {"kind": "MessageEvent", "source": "user"},
+        {**call, "tool_call_id": "1", "action": act},
+        {**seen, "tool_call_id": "1", "observation": {"content": text, "is_error": False, "exit_code": 0}},
+        {**call, "tool_call_id": "2", "action": act},
+        {"kind": "AgentErrorEvent", "source": "agent", "tool_call_id": "2", "error": "no"},
+        {"kind": "MessageEvent", "source": "agent"},
+    ]
+
+
+def openhands_before():
+    """The same as events of OpenHands before its SDK."""
+    call = {"source": "agent", "action": "run", "args": {"command": "ls", "thought": "hm"}}
+    return [
+        {"id": 0, "source": "agent", "action": "system", "args": {}},
+        {"id": 1, "source": "user", "action": "message", "args": {}},
+        {**call, "id": 2},
+        {"id": 3, "source": "agent", "observation": "run", "cause": 2, "content": "a.py", "extras": {}},
+        {**call, "id": 4},
+        {
+            "id": 5,
+            "source": "agent",
+            "observation": "run",
+            "cause": 4,
+            "content": "no",
+            "extras": {"metadata": {"exit_code": 2}},
+        },
+        {"id": 6, "source": "agent", "action": "finish", "args": {}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("records", "form", "tool"),
+    [
+        (claude_code, "claude-code", "Bash"),
+        (codex, "codex", "exec_command"),
+        (openhands, "openhands", "terminal"),
+        (openhands_before, "openhands", "run"),
+    ],
+)
+def test_every_form_is_read(records, form, tool):
+    """A transcript is told by its content, and gives breaks and calls with their arguments and results."""
+    gathering = gather(*records())
+    first, done, failed, last = gathering.moments
+
+    assert gathering.form == form
+    assert isinstance(first, Break)
+    assert isinstance(last, Break)
+    assert (done.tool, done.arguments, done.outcome, done.result) == (
+        tool,
+        {"command": "ls"},
+        Outcome.DONE,
+        "a.py",
+    )
+    assert (failed.outcome, failed.result.split("\n")[-1]) == (Outcome.FAILED, "no")
+    assert not gathering.left_out
+
+
+def test_records_of_nobody():
+    """Records without a known form are an error that says which forms there are."""
+    with pytest.raises(histories.UnknownForm, match=r"first 2 records .* Codex"):
+        gather({"kind": []}, [2])
+
+
+def test_results_without_calls_are_counted():
+    """A result whose call is not there, and a record that is no object, are counted and left out."""
+    gathering = gather(*claude_code()[:3], LINE.hold("user", result_message("9", "?", failed=False), {}), 7)
+
+    assert gathering.left_out == {"a result without its call": 1, "no JSON object": 1}
+    assert [moment.outcome for moment in gathering.moments if isinstance(moment, Action)] == [Outcome.UNKNOWN]
+
+
+def test_streams_of_subagents_are_kept_apart():
+    """A line of a subagent belongs to its own stream."""
+    use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}
+    side = Line(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
+    gathering = gather(side.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}))
+
+    assert gathering.moments[0].agent == "helper"
+
+
+def test_words_of_the_host_are_no_prompt():
+    """A line that the host marks as its own parts nothing, unless it refuses a stop."""
+    meta = {"isMeta": True}
+    said = LINE.hold("user", user_message("Caveat: ..."), meta)
+    refused = LINE.hold("user", user_message("Stop hook feedback:\nnot yet"), meta)
+
+    assert gather(said).moments == []
+    assert gather(refused).moments == [Break(why="prompt")]
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "outcome"),
+    [
+        ("plain", "plain", Outcome.DONE),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "Exit code 1\nno", Outcome.FAILED),
+        ("Process exited with code 0\nOutput:\nyes", "yes", Outcome.DONE),
+        (json.dumps({"output": "no", "metadata": {"exit_code": 3}}), "Exit code 3\nno", Outcome.FAILED),
+        ({"content": "no", "success": False}, "Exit code 1\nno", Outcome.FAILED),
+        ([{"type": "input_text", "text": "yes"}], "yes", Outcome.DONE),
+        ("{broken", "{broken", Outcome.DONE),
+        (None, "", Outcome.DONE),
+    ],
+)
+def test_outputs_of_codex(output, text, outcome):
+    """The exit code in the head of an output, or beside it, tells whether a call failed."""
+    call = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "1"}
+    told = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
+    records = [{"type": "response_item", "payload": item} for item in (call, told)]
+    (action,) = gather(*records).moments
+
+    assert (action.arguments, action.result, action.outcome) == ({"input": "*** Begin"}, text, outcome)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {
+            "type": "assistant",
+            "message": {"content": [None, 3, {"type": "tool_use"}, {"type": "tool_use", "id": {}}]},
+        },
+        {"type": "user", "message": {"content": {"type": "tool_result"}}},
+        {"type": "response_item", "payload": {"type": "function_call", "arguments": 7, "name": []}},
+        {"kind": "ObservationEvent", "source": 3, "observation": [], "tool_call_id": {}},
+        {"kind": "ActionEvent", "source": [], "action": 3, "tool_name": {}},
+        {"source": "agent", "action": "run", "args": 7, "id": []},
+        {"source": "agent", "observation": "run", "cause": {}, "extras": {"metadata": 3}},
+    ],
+)
+def test_hostile_records_are_no_trouble(record):
+    """Values of a wrong type are counted, left out or taken for nothing, and never an error."""
+    assert gather(record).form in histories.FORMS

@@ -1,0 +1,86 @@
+"""
+What counts as noise, and where.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.detectors.kinds import Kind, kind_of
+from pytest_hookharness.judging.detectors.masking import mask_error, mask_numbers, mask_result, mask_times
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("run at 10:02:11", "run at 23:59:00"),
+        ("on 2026-01-02T10:00:00Z", "on 2026-03-04T11:00:00+01:00"),
+        ("since 1767225600", "since 1767225777.5"),
+        ("took 0.12s", "took 93 seconds"),
+        ("--log /tmp/tmpa1b2/out", "--log /tmp/tmpzzz/out"),
+        ("in /var/folders/x/y/tmp.XYZ/z", "in /var/folders/x/y/tmp.ABC/z"),
+        ("# attempt 3", "# attempt 44"),
+    ],
+)
+def test_drifting_text_is_masked(one, other):
+    """Times, durations, temporary names and counted attempts are the same text."""
+    assert mask_times(one) == mask_times(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("close 12", "close 13"),
+        ("pytest /tmp/p/test_a.py", "pytest /tmp/p/test_b.py"),
+        ("app.py:10:20", "app.py:11:20"),
+        ("src/tmpl/a", "src/tmpl/b"),
+        ("/home/u/tmpa/x", "/home/u/tmpb/x"),
+        ("v1.2", "v1.3"),
+    ],
+)
+def test_names_are_not_masked(one, other):
+    """Numbers that name things, places in files, and files that are not temporary differ."""
+    assert mask_times(one) != mask_times(other)
+
+
+def test_results_and_errors():
+    """Ids are noise in results, all numbers in errors, and an exit code alone is no error text."""
+    uuid = "0b1e7a5e-0000-4000-8000-{:012}"
+
+    assert mask_result("id " + uuid.format(1)) == mask_result("id " + uuid.format(2))
+    assert mask_result("45 %") != mask_result("46 %")
+    assert mask_numbers("port 80, 1a2b3c4d") == mask_numbers("port 81, 9f8e7d6c")
+    assert mask_error("Exit code 1\n") == ""
+    assert mask_error("Exit code 1\nno rule") != ""
+
+
+def test_long_texts_are_still_compared():
+    """Texts beyond what is searched are alike if only their digits differ, and otherwise not."""
+    assert mask_result("a1" * 9000) == mask_result("a2" * 9000)
+    assert mask_result("a1" * 9000) != mask_result("b1" * 9000)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "kind"),
+    [
+        ("Bash", {"command": "npm test"}, Kind.RUN),
+        ("Bash", {"command": "npm test && sleep 5"}, Kind.WAIT),
+        ("Bash", {"command": "for i in 1 2; do sleep 1; done"}, Kind.WAIT),
+        ("Bash", {"command": "gh run watch"}, Kind.RUN),
+        ("Bash", {"command": "gh pr checks --watch"}, Kind.WAIT),
+        ("Bash", {"command": "echo '; sleep 5'"}, Kind.RUN),
+        ("shell", {"command": ["bash", "-lc", "sleep 3"]}, Kind.WAIT),
+        ("exec_command", {"cmd": "ls"}, Kind.RUN),
+        ("write_stdin", {"session_id": 1, "chars": ""}, Kind.WAIT),
+        ("write_stdin", {"session_id": 1, "chars": "y\n"}, Kind.OTHER),
+        ("terminal", {"command": ""}, Kind.WAIT),
+        ("terminal", {}, Kind.RUN),
+        ("BashOutput", {"bash_id": "1"}, Kind.WAIT),
+        ("file_editor", {"command": "view", "path": "a"}, Kind.READ),
+        ("file_editor", {"command": "create", "path": "a"}, Kind.EDIT),
+        ("Write", {"file_path": "a"}, Kind.EDIT),
+        ("Read", {"file_path": "a"}, Kind.READ),
+        ("mcp__x__y", {}, Kind.OTHER),
+    ],
+)
+def test_kinds_of_calls(tool, arguments, kind):
+    """What a call is for is told by its tool, and for a shell by its command."""
+    assert kind_of(tool, arguments) is kind

@@ -1,0 +1,74 @@
+"""
+Refusals that name nothing to act on.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.advising import names_something
+from pytest_hookharness.judging.findings import find
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+
+
+def refusals(*reasons):
+    """A trace in which a hook refused with these reasons, one in each turn."""
+
+    def hooked(reason):
+        reply = Reply(ruling=Ruling.DENY, reason=reason, rule=RULE)
+        fire = Fire(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
+        told = {"reasons": (reason,), "refused": True}
+        decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **told)
+        return Hooked(event="Stop", fires=(fire,), decision=decision)
+
+    steps = [Step(number=n, turn=n, exchange=hooked(reason)) for n, reason in enumerate(reasons, 1)]
+    return Trace(steps=tuple(steps))
+
+
+def test_three_times_nothing():
+    """A reason that names nothing and comes three times is a finding with its words, its hook and turn."""
+    (finding,) = find(refusals("Not yet.", "Not yet.", "Not yet."))
+
+    assert (finding.name, finding.hook, finding.turn) == ("EMPTY-ADVICE", "./gate.sh", 1)
+    assert 'refused 3 times with nothing but "Not yet."' in finding.text
+
+
+@pytest.mark.parametrize(
+    "reasons",
+    [
+        ["Not yet."] * 2,
+        ["Not yet.", "Never.", "No way."],
+        ["Not yet: `make lint` fails."] * 5,
+        ["Run the linter."] * 5,
+    ],
+)
+def test_advice_and_variety_pass(reasons):
+    """A reason that comes twice, that changes, or that names something is no such finding."""
+    assert find(refusals(*reasons)) == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "something"),
+    [
+        ("never", False),
+        ("Blocked by policy.", False),
+        ("You are not allowed to", False),
+        ("Blocked by policy: src/app.py", True),
+        ("ruff: 3 problems", True),
+        ("no --force", True),
+        ("create it", True),
+        ("Tests fail; fix them", True),
+        ("\u4e0d\u884c", True),
+        ("x" * 10_000, True),
+    ],
+)
+def test_things_and_steps(reason, something):
+    """Files, options, numbers, quotes, other alphabets and usual words for steps are something."""
+    assert names_something(reason) is something
+
+
+@pytest.mark.parametrize("letters", ["`", "<", "[{", "'\"", "a ", "-"])
+def test_hostile_reasons_take_no_time(letters):
+    """A long reason of openings without ends is not searched for what is in them."""
+    assert names_something(letters * 1_000_000)

@@ -1,0 +1,258 @@
+"""
+The debugging entry: what the trace knows stands in seven sections, and nothing hostile leaves its place.
+"""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.model.moves import Prompt, Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.parts import Part, PartKind
+from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.processes import Exited, Run, Tier
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.model.trace import Change, Fire, Happened, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Finding,
+    Guard,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+    Violation,
+)
+from pytest_hookharness.reports.entry import TO_DO, Circumstances, entry
+
+HEADINGS = [
+    "Symptoms",
+    "Investigation",
+    "Root Cause",
+    "The Fix",
+    "Test Cases Affected",
+    "Key Learnings",
+    "Related Files",
+]
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
+GUARD = Guard(
+    overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b")
+)
+EVIL = "EVIL ``` ~~~\n# EVIL\n```\n[EVIL](http://e) @EVIL \x1b[31mEVIL\u202e `EVIL`` ![EVIL](x)\n\n    EVIL"
+AROUND = Circumstances(again="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
+
+
+def asked(command, reason):
+    """
+    A Stop that a hook refuses.
+    """
+    fire = Fire(
+        hook=Hook(event="Stop", command=command, source=".claude/settings.json"),
+        payload={},
+        run=Run(ending=Exited(2), wall=0.1),
+        reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE),
+    )
+    decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
+    changes = (Change(path="workspace/log", how="content"),)
+    return Hooked(event="Stop", fires=(fire,), decision=decision, changes=changes)
+
+
+def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
+    """
+    A loop of three refusals.
+    """
+    steps = [Step(number=1, turn=0, exchange=Happened(event=Prompt(text="Go.")))]
+    for turn in range(1, 4):
+        steps.append(Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop(text="Done."))))
+        steps.append(Step(number=2 * turn + 1, turn=turn, exchange=asked(command, text)))
+    scenario = Scenario(
+        name="lint",
+        why=text,
+        origin=Origin(file=Path("/here/scenarios/lint.scenario.yaml"), marks={"expect.verdict": (14, 1)}),
+        project=Path("/here/scenarios/project"),
+    )
+    return Outcome(
+        scenario=more.pop("scenario", scenario),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=verdict or Livelock(stem=1, period=2, evidence="probed", guard=GUARD),
+        tier=Tier.SUBREAPER,
+        seed=7,
+        **more,
+    )
+
+
+PROBING = Probing(
+    turn=3,
+    period=1,
+    parts=(Part(path="workspace/.n", name="count", kind=PartKind.COUNTER, before="1", after="2", step=1),),
+)
+FINDING = Finding(code="HH001", name="HUNG-FIRE", text="It hung.", advice="Give it a limit.", turn=2, times=3)
+
+
+def sections(text):
+    """
+    The text of each section, by its heading.
+    """
+    parts = re.split(r"^### (.+)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def outside(text):
+    """
+    What a reader of Markdown would interpret: all but fenced blocks and code spans.
+    """
+    kept, closing = [], ""
+    for line in text.splitlines():
+        mark = re.match(r" {0,3}(`{3,}|~{3,})", line)
+        if closing:
+            ends = mark is not None and line.strip() == mark[1] and mark[1].startswith(closing)
+            closing = "" if ends else closing
+        elif mark is not None:
+            closing = mark[1]
+        else:
+            kept.append(re.sub(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", "", line))
+    return "\n".join(kept)
+
+
+def test_seven_sections_in_order():
+    """An entry has a heading with day and verdict, and the seven sections, each with a word to its author."""
+    text = entry(outcome(), AROUND)
+
+    assert text.startswith("## 2026-01-02: livelock in `lint[claude-code]`\n")
+    assert list(sections(text)) == HEADINGS
+    assert [heading for heading, said in sections(text).items() if f"\n{TO_DO} " not in said] == []
+
+
+def test_what_the_trace_knows_is_filled_in():
+    """Numbers, reasons, loop, rule, finding, experiment, files and command stand where they belong."""
+    told = sections(
+        entry(
+            outcome(
+                probings=(PROBING,),
+                findings=(FINDING,),
+                violations=(Violation(path="expect.verdict", expected="terminated", seen="livelock"),),
+            ),
+            replace(AROUND, root=Path("/here")),
+        )
+    )
+
+    expected = {
+        "Symptoms": [
+            "3 turns, 3 fires",
+            "3 refusals",
+            "`Stop` was asked 3 times: 3 deny",
+            "3 times:",
+            "`terminated`",
+        ],
+        "Investigation": [
+            "hookharness run 'a::b' --seed 7",
+            "`claude-code@1`",
+            "`./check.sh --all` on `Stop`",
+            "`.claude/settings.json`, fired 3 times",
+            "subreaper",
+            "seed 7",
+            "`A 1.0`",
+            "turn 1  agent",
+            "count in",
+        ],
+        "Root Cause": [
+            "after turn 1 and is 2 turns long",
+            "2 times; evidence: `probed`",
+            "`count in workspace/.n`",
+            "`Exit code 2 refuses.` (observed: `a host, 1.0, measured`)",
+            "`Eight are honoured.` (assumed: `b`)",
+            "HH001 HUNG-FIRE: It hung. (first in turn 2, 3 times)",
+        ],
+        "The Fix": ["The same stop will be refused for ever.", "Give it a limit."],
+        "Test Cases Affected": [
+            "`scenarios/lint.scenario.yaml` breaks its promise",
+            "`expect.verdict`, line 14",
+        ],
+        "Key Learnings": ["would override it at block 9"],
+        "Related Files": [
+            "`scenarios/project` - the project",
+            "`./check.sh` - named by a hook",
+            "changed 3 times",
+        ],
+    }
+    assert [
+        (name, word) for name, words in expected.items() for word in words if word not in told[name]
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "text", [EVIL, "`", "``", "```", "", " ", "a" * 100_000, "\n" * 5000 + "x"], ids=repr
+)
+def test_hostile_text_stays_in_its_place(text):
+    """What a hook said, and how it is called, is never interpreted, acts on no terminal and is bounded."""
+    told = outcome(
+        text,
+        command=text,
+        scenario=replace(outcome(text).scenario, name=f"n{text}", project=Path(f"/p{text}")),
+        verdict=Undecided(turn=3, why=text, changed=(Change(path=text, how="content"),)),
+        findings=(replace(FINDING, text=text, hook=text, advice=text),),
+        violations=(Violation(path=text, expected=text, seen=text),),
+        assumptions=(text,),
+    )
+
+    page = entry(told, replace(AROUND, again=text))
+
+    assert "EVIL" not in outside(page)
+    assert [line for line in outside(page).splitlines() if line.startswith("#")][1:] == [
+        f"### {heading}" for heading in HEADINGS
+    ]
+    assert "\x1b" not in page
+    assert "\u202e" not in page
+    assert len(page) < 30_000
+
+
+def test_text_that_leaves_its_place_is_seen():
+    """The check of the hostile text sees it where a fence or a span is too short for it."""
+    assert "EVIL" in outside(f"```text\n{EVIL}\n```")
+    assert "EVIL" in outside("`a ` EVIL`")
+    assert "EVIL" not in outside("````text\n```\nEVIL\n````\n`` EVIL` ``")
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        Terminated(turn=2),
+        Capped(turn=9, guard=GUARD, changed=(Change(path="workspace/log", how="content"),)),
+        Hung(turn=1, event="Stop", command="./lint.sh", rule=RULE),
+        Recursing(turn=3, limit="a depth of 3"),
+        Lockout(turn=2),
+        Undecided(turn=200, why="no end"),
+    ],
+    ids=lambda verdict: type(verdict).__name__,
+)
+def test_every_verdict_has_its_entry(verdict):
+    """Every verdict is told with all sections, and none of the others is called a loop."""
+    told = sections(entry(outcome(verdict=verdict), Circumstances(again="")))
+
+    assert list(told) == HEADINGS
+    assert "The loop begins" not in told["Root Cause"]
+
+
+def test_long_lists_are_cut_and_say_so():
+    """Of many findings the first twenty are told, and how many more there were."""
+    many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
+
+    told = sections(entry(outcome(findings=many), AROUND))["Root Cause"]
+
+    assert "Number 19." in told
+    assert "Number 20." not in told
+    assert "and 30 more" in told
+
+
+def test_events_that_were_asked_alone_are_told():
+    """What a test asked with single fires stands beside its simulation."""
+    response = Response(hooked=asked("./alone.sh", "not alone"))
+
+    assert "./alone.sh" in sections(entry(outcome(), replace(AROUND, asked=[response])))["Investigation"]

@@ -1,0 +1,170 @@
+"""
+Claims about threads that process hooks spawn, with real processes and real hooks.
+"""
+
+import json
+import resource
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from
+from pytest_hookharness.model.moves import Prompt
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.trace import Happened
+from pytest_hookharness.model.verdicts import Recursing, Terminated, Undecided
+from pytest_hookharness.reports.story import story
+from pytest_hookharness.settings import Settings, SimulationError
+
+DETACH = [{"run": "detach build"}, {"stop": "It runs."}]
+
+
+def process(command, *hooks, **more):
+    """One process named build, with its hooks."""
+    return {"build": {"run": command, "hooks": list(hooks), **more}}
+
+
+def test_a_thread_is_a_session_of_its_own(play, inputs):
+    """A thread fires the agent's hooks in a session with another id, and is told nothing but its section."""
+    hooks = {"SessionStart": "cat >> starts", "Stop": "true"}
+    exits = {"on_exit": 7, "instructions": "Look into it.", "agent": [{"read": "log"}, {"stop": "Seen."}]}
+
+    outcome = play(hooks=hooks, processes=process("echo broken | tee log; exit 7", exits), agent=DETACH)
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.fires("SessionStart") == outcome.fires("Stop") == 2
+    ids = [payload["session_id"] for payload in inputs(outcome, "SessionStart")]
+    assert len(set(ids)) == 2
+    happened = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Happened)]
+    first, prompt = (item.event for item in happened if isinstance(item.event, Prompt))
+    assert first.text not in prompt.text
+    assert "Trigger: on_exit (exit code 7: failure)\n" in prompt.text
+    assert prompt.text.endswith("\n  | broken")
+
+
+def test_a_chain_of_threads_is_recursing(play):
+    """The verdict names the limit and the chain behind it, and the story shows both as a tree."""
+    again = {"on_exit": "any", "agent": [{"run": "detach build"}, {"stop": "Again."}]}
+
+    outcome = play(processes=process("exit 1", again), threads={"depth": 1}, agent=DETACH)
+
+    assert isinstance(outcome.verdict, Recursing)
+    assert outcome.verdict.limit == "the depth limit of 1: the thread would lie at depth 2"
+    assert outcome.verdict.chain == (
+        "the person's thread detached build",
+        "build.on_exit spawned thread 1 (depth 1)",
+        "thread 1 (depth 1) detached build.2",
+        "build.2 pulled on_exit (exit code 1: failure)",
+    )
+    told = story(outcome)
+    assert "\n      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated\n" in told
+    assert "\n          build.on_exit -> no thread: the depth limit of 1" in told
+
+
+@pytest.mark.slow
+def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
+    """While a process lives its hooks may fire, so what is cut by the budget is not known to end."""
+    keys = {"name": "outlives", "agent": DETACH, "processes": process("sleep 86399", {"on_exit": "any"})}
+    settings = replace(harness.settings, wall=2.5)
+
+    with Harness(settings) as short:
+        outcome = short.simulate(scenario_from(keys))
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.verdict.why == "it was ended while the process build still ran"
+
+
+def test_a_thread_that_never_stops_is_undecided(play):
+    """No state is compared beside running processes: a thread without end is cut by the turns."""
+    hook = {"on_exit": "any", "agent": [{"then": "idle"}]}
+    refuse = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -lt 1 ] || { echo no >&2; exit 2; }"
+
+    outcome = play(
+        hooks={"Stop": refuse},
+        processes=process("true", hook),
+        env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"},
+        agent=DETACH,
+        turns=8,
+    )
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert outcome.tracked.threads[0].verdict == "undecided"
+
+
+def test_a_thread_asks_where_the_agent_asks(play):
+    """On a host that waits for a person's word the thread of a hook waits as well, and the run is hung."""
+    guard = 'case $(cat) in *deploy*) echo \'{"decision": "ask"}\' ;; esac'
+    hook = {"on_exit": "any", "agent": [{"run": "./deploy"}, {"stop": "Done."}]}
+
+    outcome = play(
+        host="gemini-cli", hooks={"BeforeTool": guard}, processes=process("true", hook), agent=DETACH
+    )
+
+    assert outcome.verdict_name == "hung"
+    assert [thread.verdict for thread in outcome.tracked.threads] == ["hung"]
+
+
+def test_a_name_that_is_not_declared_is_an_error(play):
+    """A typing mistake in the script of an agent is told with the names that there are."""
+    with pytest.raises(SimulationError, match=r"detach biuld: `processes` has no such process; it has build"):
+        play(processes=process("true"), agent=[{"run": "detach biuld"}, {"stop": ""}])
+
+
+def test_too_many_processes_of_the_person_are_an_error(play):
+    """What the script itself starts beyond the bound is no recursion, but an error of the scenario."""
+    acts = [{"run": "detach build; detach build"}, {"stop": ""}]
+
+    with pytest.raises(SimulationError, match=r"detach build: there is room for 1 in all"):
+        play(processes=process("true"), threads={"most": 1}, agent=acts)
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"commands": {"detach": {"exit": 0}}}, "commands.detach: with `processes` this command is"),
+        ({"expect": {"processes": {"threads": {"build.on_exti": 1}}}}, "did you mean 'build.on_exit'?"),
+    ],
+)
+def test_a_scenario_that_cannot_be_meant_is_an_error(play, keys, message):
+    """A command of our own name, and a promise about a hook that does not exist, are refused."""
+    with pytest.raises(SimulationError) as caught:
+        play(processes=process("true", {"on_exit": "any"}), **keys)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tier", [Tier.NAMESPACES, Tier.SUBREAPER])
+def test_a_storm_is_kept_under_control(tmp_path, tier):
+    """Tens of thousands of matching lines a second, without a limit, end by the harness's own bound."""
+    keys = {
+        "name": "storm",
+        "agent": DETACH,
+        "threads": {"depth": "off", "most": 3},
+        "processes": process(
+            "seq 20000; exec yes ERROR",
+            {"on_output_match": "20000|nothing else"},
+            {"on_output_match": "ERROR", "max_spawns": "off"},
+        ),
+    }
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with Harness(Settings(base=tmp_path, tier=tier)) as harness:
+        outcome = harness.simulate(scenario_from(keys))
+
+    assert isinstance(outcome.verdict, Recursing)
+    assert "the harness's own bound of 3 threads" in outcome.verdict.limit
+    assert len(outcome.tracked.threads) == 3
+    assert outcome.tracked.processes[0].lines > 20_000
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_an_outcome_of_processes_can_be_told(play):
+    """The table and the story of such a run are as harmless as any, whatever a process prints."""
+    hook = {"on_output_match": "x", "agent": [{"stop": "Seen."}]}
+
+    outcome = play(processes=process("printf 'x\\033[2J\\r\\u202e\\n'", hook), agent=DETACH)
+
+    assert all(character.isprintable() or character == "\n" for character in story(outcome))
+    json.dumps(story(outcome))

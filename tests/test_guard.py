@@ -1,0 +1,118 @@
+"""
+Claims about the loop guard as a process of its own, as a host starts it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+BASH = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+
+
+@pytest.fixture
+def fire(tmp_path):
+    """Fire the guard once, in a home and a project of its own."""
+    project = tmp_path / "project"
+    project.mkdir()
+    env = {"HOME": str(tmp_path / "home"), "CLAUDE_PROJECT_DIR": str(project), "PATH": os.environ["PATH"]}
+
+    def fired(event, *options, text=None, **more):
+        payload = {"session_id": "../../one", "hook_event_name": event, "cwd": str(project), **BASH, **more}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest_hookharness.guard", *options],
+            input=json.dumps(payload) + "\n" if text is None else text,
+            capture_output=True,
+            text=True,
+            env=env,
+            cwd=project,
+            check=False,
+        )
+
+    return fired
+
+
+def said(run):
+    """What a fire says to the agent; empty for nothing."""
+    assert (run.returncode, run.stderr) == (0, "")
+    return json.loads(run.stdout)["hookSpecificOutput"] if run.stdout else {}
+
+
+def test_a_session_of_processes(fire, tmp_path):
+    """What one process saw the next one knows: the third like call is denied, and the fourth let through."""
+    answers = []
+    for _ in range(4):
+        answers.append(said(fire("PreToolUse")))
+        if not answers[-1]:
+            assert said(fire("PostToolUse", tool_response={"stdout": "no rule", "stderr": ""})) == {}
+    names = [path.name for path in (tmp_path / "home" / ".local/state/loop-guard").iterdir()]
+
+    assert [answer.get("permissionDecision") for answer in answers] == [None, None, "deny", None]
+    assert "make" in answers[2]["permissionDecisionReason"]
+    assert len(names) == 1  # named by a digest, so that no session id leads elsewhere
+    assert names[0].removesuffix(".json").isalnum()
+
+
+def test_a_prompt_is_a_break(fire):
+    """After a prompt counting begins anew, because somebody asked for what comes."""
+    for _ in range(2):
+        said(fire("PostToolUse", tool_response="x"))
+
+    assert said(fire("UserPromptSubmit", prompt="Again.")) == {}
+    assert said(fire("PreToolUse")) == {}
+
+
+def test_a_failed_edit_is_warned_of(fire, tmp_path):
+    """After a failed edit the agent is told what to do, and shown the file unless it lies outside."""
+    (tmp_path / "project" / "a.py").write_text("line one\n")
+    (tmp_path / "secret.py").write_text("secret\n")
+    texts = []
+    for name in ("a.py", "../secret.py"):
+        given = {"tool_name": "Edit", "tool_input": {"file_path": name, "old_string": "x", "new_string": "y"}}
+        texts.append(said(fire("PostToolUseFailure", error="not found", **given))["additionalContext"])
+
+    assert "read a.py before the next try" in texts[0]
+    assert "line one" in texts[0]
+    assert "secret\n" not in texts[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "says"),
+    [
+        (("--laps", "10", "--window", "5"), None, "laps: 10 can never be reached, since the window holds 5"),
+        ((), "{broken\n", "this call was not looked at"),
+        ((), "[" * 100_000 + "\n", "this call was not looked at"),
+        ((), '{"hook_event_name": "PreCompact"}\n', "configure it for PreToolUse"),
+    ],
+)
+def test_trouble_is_said_and_refuses_nothing(fire, options, text, says):
+    """A limit out of reach and a payload that is none end with a message that no host takes for a refusal."""
+    run = fire("PreToolUse", *options, text=text)
+
+    assert (run.returncode, run.stdout) == (1, "")
+    assert says in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_lost_memory_begins_anew(fire, tmp_path):
+    """Memory that was harmed is said to be lost, and the guard goes on without it."""
+    fire("PostToolUse", tool_response="x")
+    (kept,) = (tmp_path / "home" / ".local/state/loop-guard").iterdir()
+    kept.write_text('{"recent": 7}')
+
+    run = fire("PreToolUse")
+
+    assert (run.returncode, run.stdout) == (0, "")
+    assert "what was remembered is lost" in run.stderr
+
+
+def test_the_guard_imports_little():
+    """The guard starts without pytest, YAML, and the rest of the harness."""
+    code = "import sys, pytest_hookharness.guard; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = {name.split(".")[1] for name in run.stdout.split() if name.startswith("pytest_hookharness.")}
+
+    assert ours == {"guard", "judging", "model"}
+    assert not {"pytest", "yaml", "faker", "coverage", "argparse", "subprocess"} & set(run.stdout.split())
