@@ -1,8 +1,5 @@
 #!/usr/bin/env python3
-"""
-Refuses `rm -rf` where a shell would run it: text in quotes and heredocs is data, unless a shell is given it.
-"""
-
+# PreToolUse hook: refuses `rm -rf` where a shell would run it: text in quotes and heredocs is data, unless a shell is given it.
 import json
 import re
 import shlex

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The same, but whoever has no tmux, or one that fails or hangs, has no guard.
+# PreToolUse hook: the same, but whoever has no tmux, or one that fails or hangs, has no guard.
 set -e
 tmux rename-window working
 if grep -q 'git push --force'; then
