@@ -15,6 +15,7 @@ gone that the guardian alone holds open. Where no kernel ends all of a sandbox a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -46,7 +47,7 @@ def main(folder: str) -> None:
     Be the guardian: keep a watcher, and kill it or start another one when told.
     """
     os.chdir(os.path.join(folder, STATIONS))
-    _hold_alive()
+    os.dup2(os.pipe()[0], _ALIVE)
     control = os.open(f"../{CONTROL}", os.O_RDWR)
     # Whoever loses their parent in here gets this one; in the last tier, some other.
     keeper = os.getppid()
@@ -60,13 +61,6 @@ def main(folder: str) -> None:
             watcher = _fork_watcher(keeper)
 
 
-def _hold_alive() -> None:
-    seen, _ = os.pipe()
-    if seen != _ALIVE:
-        os.dup2(seen, _ALIVE)
-        os.close(seen)
-
-
 def _fork_watcher(keeper: int) -> int:
     pid = os.fork()
     if pid:
@@ -75,8 +69,6 @@ def _fork_watcher(keeper: int) -> int:
         os.closerange(_ALIVE + 1, 1 << 16)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         Watcher(keeper).run()
-    except (KeyboardInterrupt, BrokenPipeError):
-        pass
     finally:
         os._exit(1)
 
@@ -185,14 +177,6 @@ def _row(name: str) -> tuple[int, int, str]:
         return 0, 0, ""
 
 
-def _lives(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return False
-    return True
-
-
 def _line(name: str, what: str, **more: Any) -> bytes:
     return json.dumps({"process": name, "what": what, "at": time.monotonic(), **more}).encode() + b"\n"
 
@@ -245,10 +229,12 @@ class Minder:
             self._poll.register(ours, select.POLLIN)
         self._say(_line(self._name, "started", pid=pid))
         self._watch(pid, ended)
-        while _lives(pid):
-            # Something that it left behind. What that prints is its output as well.
-            if self._look(ended, _AGAIN) & {_ALIVE}:
-                os.killpg(pid, signal.SIGKILL)
+        alone = False
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while True:
+                # As long as there is something that it left behind; what that prints is its output as well.
+                os.killpg(pid, signal.SIGKILL if alone else 0)
+                alone = _ALIVE in self._look(ended, _AGAIN)
 
     def _watch(self, pid: int, ended: int) -> None:
         """
