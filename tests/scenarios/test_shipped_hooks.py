@@ -16,11 +16,11 @@ SCENARIOS = Path(__file__).parents[2] / "scenarios"
 FILES = sorted(SCENARIOS.rglob("*.scenario.yaml"))
 HOOKS = sorted(
     file
-    for folder in ("*/project/.*/hooks", "*/project/hooks", "*/plugin/scripts")
-    for file in SCENARIOS.glob(f"{folder}/*")
+    for folder in ("project/.*/hooks", "project/hooks", "plugin/scripts")
+    for file in SCENARIOS.glob(f"**/{folder}/*")
     if file.is_file()
 )
-FOLDERS = ("*/project/.claude/*.json", "*/project/.gemini/*.json", "*/plugin/hooks/hooks.json")
+FOLDERS = ("**/project/.claude/*.json", "**/project/.gemini/*.json", "**/plugin/hooks/hooks.json")
 SETTINGS = sorted(file for folder in FOLDERS for file in SCENARIOS.glob(folder))
 NOT_EXECUTABLE = {"missing-script/project/.claude/hooks/locked.sh"}
 NOT_THERE = {"missing.py", "missing.sh"}

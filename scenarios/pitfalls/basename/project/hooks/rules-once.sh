@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tells the agent once for each file that the rules of its folder apply.
+# PostToolUse hook: tells the agent once for each file that the rules of its folder apply.
 file=$(sed -n 's/.*"file_path":"\([^"]*\)".*/\1/p')
 grep -qxF "$file" .told 2>/dev/null && exit 0
 printf '%s\n' "$file" >>.told

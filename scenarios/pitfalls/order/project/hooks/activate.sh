@@ -1,4 +1,4 @@
 #!/bin/sh
-# Marks the session as active.
+# PreToolUse hook: marks the session as active.
 touch .active
 exit 0
