@@ -14,8 +14,9 @@ from typing import Any
 from measuring import Rounds, Table, Turn, against, micro, take_turns
 from toys import STDIN, build_floor, targets
 
+from pytest_hookharness.execution.claims import Confinement
 from pytest_hookharness.execution.environment import host_environment
-from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor, available_tiers
+from pytest_hookharness.execution.sandbox import Sandbox, Supervisor, available_tiers
 from pytest_hookharness.model.processes import Launch, Stdin, Stdio, Tier
 
 AIMS = {

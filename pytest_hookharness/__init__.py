@@ -32,7 +32,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    homes = ("model.moves", "model.scenario", "model.outcome", "simulation") if name in __all__ else ()
+    homes = (
+        ("model.moves", "model.scenario", "model.expectations", "model.outcome", "simulation")
+        if name in __all__
+        else ()
+    )
     for home in homes:
         module = import_module(f"{__name__}.{home}")
         if hasattr(module, name):

@@ -1,3 +1,4 @@
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
     Behaviour,
     Edit,
@@ -13,7 +14,7 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.scenario import Double, Expectation, Range, Scenario
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation import simulate
 
 __all__ = [

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.wordings import CONTROL, HARMLESS, TRIED
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     Act,
     Corrupt,
@@ -26,7 +27,7 @@ from pytest_hookharness.model.moves import (
     Tools,
 )
 from pytest_hookharness.model.processes import Delivery
-from pytest_hookharness.model.scenario import Double, Expectation, Scenario
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Trace
 from pytest_hookharness.model.variations import (
     EmptyInput,

@@ -158,6 +158,23 @@ def _line(scenario: Scenario, path: str) -> int:
     return scenario.origin.line(scenario.mark(path)) if scenario.origin is not None else 1
 
 
+def scenario_folders(config: pytest.Config) -> list[str]:
+    """
+    The folders in which scenarios are looked for when nothing else is named.
+
+    Raises:
+        pytest.UsageError: None of them exists.
+    """
+    folders = [config.rootpath / name for name in config.getini("hook_scenario_paths")]
+    found = [str(folder) for folder in folders if folder.exists()]
+    if not found:
+        raise pytest.UsageError(
+            f"--hook-scenarios: none of the scenario folders exists: {', '.join(map(str, folders))}; "
+            "name a folder or file on the command line, or set hook_scenario_paths"
+        )
+    return found
+
+
 def is_material(folder: Path) -> bool:
     """
     Whether a folder is the project or the plugin of a scenario beside it, and so no place for tests.

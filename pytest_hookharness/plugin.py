@@ -116,15 +116,9 @@ def pytest_configure(config: pytest.Config) -> None:
         entries.make_folder(config, entry_dir)
     if not _alone(config):
         return
-    named = config.getini("hook_scenario_paths")
-    folders = [config.rootpath / name for name in named]
-    found = [str(folder) for folder in folders if folder.exists()]
-    if not found:
-        raise pytest.UsageError(
-            f"--hook-scenarios: none of the scenario folders exists: {', '.join(map(str, folders))}; "
-            "name a folder or file on the command line, or set hook_scenario_paths"
-        )
-    config.args = found
+    from pytest_hookharness import collection
+
+    config.args = collection.scenario_folders(config)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -211,19 +205,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         if getattr(report, "when", "") == "call"
         and any(name == "hook_row" for name, _ in getattr(report, "user_properties", ()))
     ]
-    if reports:
-        from pytest_hookharness import summary
-
-        summary.write(terminalreporter, reports)
-    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
-        from pytest_hookharness import summary
-
-        summary.write_entries(terminalreporter)
     harness = terminalreporter.config.stash.get(HARNESS, None)
-    if harness is not None and harness.interrupted is not None:
+    interrupted = None if harness is None else harness.interrupted
+    if reports or interrupted or terminalreporter.config.getoption("--hook-entry-dir") is not None:
         from pytest_hookharness import summary
 
-        summary.write_interrupted(terminalreporter, harness.interrupted)
+        summary.write(terminalreporter, reports, interrupted)
 
 
 HARNESS = pytest.StashKey[Any]()

@@ -10,8 +10,9 @@ import difflib
 from collections.abc import Iterator
 
 from pytest_hookharness import hosts
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.process_hooks import hook_names
-from pytest_hookharness.model.scenario import Expectation, Scenario
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
 

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from pytest_hookharness import conditions, hosts
-from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.execution.claims import Confinement
+from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.snapshots import Snapshots

@@ -21,12 +21,11 @@ from typing import assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution import keeper
-from pytest_hookharness.execution.confinement import read_bytes
+from pytest_hookharness.execution.confinement import append_lines, read_bytes
 from pytest_hookharness.execution.lineage import Lineage, Record
 from pytest_hookharness.execution.offspring import Offspring
 from pytest_hookharness.execution.shells import Shell
 from pytest_hookharness.execution.tools import perform, performance_of
-from pytest_hookharness.execution.workspace import append_lines
 from pytest_hookharness.firing import Answers, finished, linger
 from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, Script, Stop
 from pytest_hookharness.model.moves import Run as RunCommand

@@ -72,10 +72,7 @@ def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
     return str(entries.write_in(folder, item.nodeid, entries.compose(outcome, again, told.responses)))
 
 
-def write_entries(terminalreporter: pytest.TerminalReporter) -> None:
-    """
-    Write how many debugging entries there are, and where.
-    """
+def _write_entries(terminalreporter: pytest.TerminalReporter) -> None:
     paths = {
         value
         for reports in terminalreporter.stats.values()
@@ -88,10 +85,21 @@ def write_entries(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
 
 
-def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
+def write(
+    terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
+) -> None:
     """
-    Write the table of all scenarios that ran.
+    Write what the run has to say about its simulations.
     """
+    if reports:
+        _write_table(terminalreporter, reports)
+    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
+        _write_entries(terminalreporter)
+    if interrupted is not None:
+        _write_interrupted(terminalreporter, interrupted)
+
+
+def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
     rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
     terminalreporter.section("hook scenarios")
     # In a file or a CI log nothing is gained by cutting names.
@@ -107,10 +115,7 @@ def write(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> 
         terminalreporter.write_line(line)
 
 
-def write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
-    """
-    Write what was seen of the simulation that the person stopped.
-    """
+def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
     terminalreporter.section("interrupted simulation")
     for line in story.story(outcome).splitlines():
         terminalreporter.write_line(line)

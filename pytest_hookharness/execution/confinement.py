@@ -8,11 +8,13 @@ resolved path, and never through one more link.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 _DEEP = 600
 
@@ -184,3 +186,15 @@ def _unlock(folder: Path) -> None:
 
 def _word(error: OSError) -> str:
     return error.strerror or str(error)
+
+
+def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Append lines of JSON to a file, all at once.
+
+    Raises:
+        WorkspaceError: The file cannot be written.
+    """
+    # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
+    text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

@@ -14,7 +14,6 @@ Middle floor: execution. All of it lies below one base folder::
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -25,6 +24,7 @@ from typing import Any, Self
 
 from pytest_hookharness.execution.confinement import (
     WorkspaceError,
+    append_lines,
     confine,
     lies_in,
     make_folders,
@@ -43,7 +43,7 @@ from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.processes import Call
 from pytest_hookharness.model.scenario import Scenario
 
-__all__ = ["OUTSIDE", "Workspace", "WorkspaceError", "append_lines"]
+__all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
 
 # What begins the state paths of files that were written outside of all other folders.
 OUTSIDE = "outside"
@@ -298,18 +298,6 @@ class Workspace:
 def _given_path(scenario: Scenario) -> str:
     inherited = search_path(os.environ.get("PATH", os.defpath))
     return scenario.env.get("PATH", os.pathsep.join(inherited))
-
-
-def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """
-    Append lines of JSON to a file, all at once.
-
-    Raises:
-        WorkspaceError: The file cannot be written.
-    """
-    # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
-    text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
-    write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)
 
 
 def _new_folder(base: Path, name: str) -> Path:

@@ -20,9 +20,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness.execution import watcher
+from pytest_hookharness.execution.claims import Confinement
 from pytest_hookharness.execution.confinement import write_bytes
 from pytest_hookharness.execution.doubles import Doubles
-from pytest_hookharness.execution.sandbox import Confinement, ExecutionError, Supervisor
+from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.processes import Call, Launch, Tier
 

@@ -22,6 +22,7 @@ from pytest_hookharness.judging.phases import find_stuck_phases
 from pytest_hookharness.judging.pingpong import find_pingpong
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.judging.voices import find_double_noise, find_misheard
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
     Cut,
@@ -34,7 +35,6 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule, Ruling
-from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 

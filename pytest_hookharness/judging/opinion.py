@@ -14,8 +14,8 @@ from pytest_hookharness.judging.findings import find
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.lasso import Lasso
 from pytest_hookharness.judging.problem import Problem
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.probes import Probing
-from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Guard, Limit, Opinion
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.outcome import Outcome, ruled
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.scenario import Expectation, Range
 from pytest_hookharness.model.trace import Hooked
 from pytest_hookharness.model.verdicts import Violation
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from pytest_hookharness.model.scenario import FileExpectations
+from pytest_hookharness.model.expectations import FileExpectations
 from pytest_hookharness.model.trace import Entry
 from pytest_hookharness.model.verdicts import Violation
 

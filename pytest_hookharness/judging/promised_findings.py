@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.codes import look_up, nearest
+from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.scenario import Expectation, Range
 from pytest_hookharness.model.verdicts import Finding, Violation
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_hookharness.model.expectations import ProcessExpectation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.scenario import ProcessExpectation
 from pytest_hookharness.model.verdicts import Violation
 
 

@@ -26,8 +26,8 @@ from pytest_hookharness.judging.promised_files import broken_files
 from pytest_hookharness.judging.promised_findings import broken_findings, broken_leftovers
 from pytest_hookharness.judging.promised_loops import broken_loops
 from pytest_hookharness.judging.promised_threads import broken_threads
+from pytest_hookharness.model.expectations import Expectation, GuardExpectation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.scenario import Expectation, GuardExpectation
 from pytest_hookharness.model.trace import Entry
 from pytest_hookharness.model.verdicts import (
     Capped,

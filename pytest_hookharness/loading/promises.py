@@ -22,8 +22,7 @@ from pytest_hookharness.loading.shapes import (
     Whole,
 )
 from pytest_hookharness.loading.words import EVENT, INSIDE, REGEX, WORDS
-from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.scenario import (
+from pytest_hookharness.model.expectations import (
     VERDICTS,
     Expectation,
     FileExpectations,
@@ -31,6 +30,7 @@ from pytest_hookharness.model.scenario import (
     ProcessExpectation,
     Range,
 )
+from pytest_hookharness.model.protocol import Ruling
 
 
 def check_range(values: Values) -> Iterator[tuple[str, str]]:

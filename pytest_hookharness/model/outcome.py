@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.process_hooks import Tracked
 from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.scenario import Scenario, VerdictName
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Hooked, Trace
 from pytest_hookharness.model.verdicts import (
     Finding,

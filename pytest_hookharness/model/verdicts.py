@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
+from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.protocol import Rule
-from pytest_hookharness.model.scenario import VerdictName
 from pytest_hookharness.model.trace import Change
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.execution.claims import Confinement
+from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
 from pytest_hookharness.model.processes import Tier
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.execution.claims import Confinement
+from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.workspace import OUTSIDE, Workspace
 from pytest_hookharness.model.processes import Tier

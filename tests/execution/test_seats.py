@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pytest_hookharness.execution import wire
-from pytest_hookharness.execution.sandbox import Confinement, Supervisor
+from pytest_hookharness.execution.claims import Confinement
+from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Crowded, Seat, Seats
 from pytest_hookharness.model.processes import Exited, Run
 

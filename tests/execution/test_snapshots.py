@@ -21,8 +21,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pytest_hookharness.execution.claims import Confinement
 from pytest_hookharness.execution.confinement import remove_tree
-from pytest_hookharness.execution.sandbox import Confinement, Supervisor
+from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.snapshots import SnapshotError, Snapshots
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.processes import Tier

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Confinement, Sandbox, Supervisor
+from pytest_hookharness.execution.claims import Confinement
+from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.scan import Scanner
 from pytest_hookharness.execution.workspace import Workspace
 from pytest_hookharness.model.processes import Exited, Launch, Run, Stdin

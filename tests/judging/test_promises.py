@@ -10,18 +10,12 @@ import pytest
 
 from pytest_hookharness.judging.promises import violations, with_findings
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.expectations import Expectation, FileExpectations, GuardExpectation, Range
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
-from pytest_hookharness.model.scenario import (
-    Expectation,
-    FileExpectations,
-    GuardExpectation,
-    Origin,
-    Range,
-    Scenario,
-)
+from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
     Entry,
     Exchange,

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.judging.findings import find
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Event, Prompt, Read, Resume, Run, ToolCall, ToolResult
 from pytest_hookharness.model.processes import Exited, Output
 from pytest_hookharness.model.processes import Run as Process
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
-from pytest_hookharness.model.scenario import Expectation
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,

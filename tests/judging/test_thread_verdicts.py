@@ -6,10 +6,11 @@ import pytest
 
 from pytest_hookharness.judging.promised_threads import broken_threads
 from pytest_hookharness.judging.threads import judge_threads
+from pytest_hookharness.model.expectations import ProcessExpectation, Range
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.process_hooks import Denial, HookThread, Tracked
 from pytest_hookharness.model.protocol import Basis, Rule
-from pytest_hookharness.model.scenario import ProcessExpectation, Range, Scenario
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Capped, Guard, Hung, Recursing, Terminated, Undecided
 

@@ -9,15 +9,8 @@ import pytest
 
 from pytest_hookharness import loading
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.scenario import (
-    Answer,
-    Double,
-    Expectation,
-    FileExpectations,
-    GuardExpectation,
-    Mask,
-    Range,
-)
+from pytest_hookharness.model.expectations import Expectation, FileExpectations, GuardExpectation, Range
+from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 HERE = Path("x.scenario.yaml")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import (
@@ -24,7 +25,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.scenario import Expectation, Origin, Scenario
+from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,

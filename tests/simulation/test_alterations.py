@@ -7,8 +7,9 @@ from dataclasses import fields
 import pytest
 
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
+from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, Run, Stop, Tools
-from pytest_hookharness.model.scenario import Double, Expectation, Scenario
+from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 from pytest_hookharness.model.variations import (
     EmptyInput,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# PreToolUse hook: parses its input and looks at the one field that is a command, so neither order nor other fields matter.
+# PreToolUse hook: parses its input and looks at the one field that is a command.
 import json
 import sys
 

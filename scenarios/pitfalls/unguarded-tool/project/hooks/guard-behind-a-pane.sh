@@ -1,5 +1,5 @@
 #!/bin/sh
-# PreToolUse hook: the same, but whoever has no tmux, or one that fails or hangs, has no guard.
+# PreToolUse hook: names a pane, then guards; without tmux, or with one that fails or hangs, it does not.
 set -e
 tmux rename-window working
 if grep -q 'git push --force'; then

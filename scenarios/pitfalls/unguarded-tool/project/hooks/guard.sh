@@ -1,5 +1,5 @@
 #!/bin/sh
-# PreToolUse hook: shows in the title of a pane what is going on, where there is one in time; then guards.
+# PreToolUse hook: names a pane where there is one in time, and guards in any case.
 if command -v tmux >/dev/null; then
     timeout 0.3 tmux rename-window working >/dev/null 2>&1 || true
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# PreToolUse hook: lets each agent make two calls before it must write its log. $1 says by what agents are told apart.
+# PreToolUse hook: lets each agent make two calls without a log; $1 says how agents are told apart.
 key=$PPID
 [ "$1" = process ] || key=$(sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p")
 mkdir -p .calls
