@@ -60,8 +60,9 @@ class Tracking:
         self._due: processes.SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
-        # Who lives in the yard; ``None`` while that is being counted.
-        self._others: tuple[str, ...] | None = ()
+        # Who lives in the yard besides, when that was last counted.
+        self._counting = False
+        self._others: tuple[str, ...] = ()
         self._began = time.monotonic()
 
     def close(self) -> None:
@@ -145,18 +146,19 @@ class Tracking:
         if self._yard is None or not self.state.quiet:
             return self.state.quiet
         # A process may have ended and left others behind; those may detach one that is tracked.
-        self._others = None
+        self._counting = True
         self._yard.count()
-        while self._others is None and self._remaining():
+        while self._counting and self._remaining():
             self.watch(_LOOK)
         self.watch()
-        return self.state.quiet and self._others == ()
+        return self.state.quiet and not self._counting and not self._others
 
     def _running(self) -> Iterator[str]:
         return (name for name in self.state.living if self.state.watched[name].run.pid)
 
     def _hear(self, said: Mapping[str, Any]) -> None:
         if said.get("what") == "others":
+            self._counting = False
             self._others = tuple(map(str, said.get("commands", ())))
             return
         try:
@@ -209,7 +211,7 @@ class Tracking:
         """
         return (
             *(f"the process {name} still ran" for name in self.state.living),
-            *(f"{command!r}, which some process left behind, still ran" for command in self._others or ()),
+            *(f"{command!r}, which some process left behind, still ran" for command in self._others),
             *(f"thread {spawn.thread.number} still waited for its start" for spawn in self.state.waiting),
         )
 
