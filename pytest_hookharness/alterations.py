@@ -14,6 +14,7 @@ from typing import assert_never
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.wordings import CONTROL, HARMLESS, TRIED
+from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     Act,
@@ -26,7 +27,6 @@ from pytest_hookharness.model.moves import (
     ToolResult,
     Tools,
 )
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Trace
 from pytest_hookharness.model.variations import (
@@ -111,7 +111,7 @@ def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scen
         case KeyOrder():
             return replace(scenario, payload=_SHAPING)
         case EmptyInput():
-            return replace(scenario, stdin=replace(scenario.stdin or Delivery(), empty=True))
+            return replace(scenario, stdin=replace(scenario.stdin or Delivery(), shape="empty"))
         case Unset(variable):
             return replace(scenario, unset=(*scenario.unset, variable))
         case Shell(words, env):

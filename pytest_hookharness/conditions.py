@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.stdin import value_of
 from pytest_hookharness.model.processes import Launch, Run
@@ -89,14 +90,11 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
         launch = replace(launch, env=env)
     if scenario.shell and hook.args is None:
         launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
+    if scenario.stdin is not None:
+        launch = deliver(launch, scenario.stdin.of(hook.event))
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
-    way = scenario.stdin
-    if way is None:
-        return launch
-    data = b"" if way.empty else launch.stdin.data
-    stdin = replace(launch.stdin, data=data, close=way.close, chunk=way.chunk, delay=way.delay)
-    return replace(launch, stdin=stdin)
+    return launch
 
 
 def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:

@@ -47,7 +47,9 @@ class Spawner:
         Try the interpreter's private way, which is free to change, on no program at all.
         """
         times = (0.0,) * 4
-        nothing = Order(([b"?"], [], b"/", [], b"", True, None, 0.0, "", True, *times, (), "", 0.0, 0.0, 0))
+        nothing = Order(
+            ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0)
+        )
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):
@@ -61,7 +63,7 @@ class Spawner:
         """
         Start a process; return its number, and why it never became the command if it did not.
         """
-        if order.stdio == TTY:
+        if order.stdio == order.stdin == TTY:
             return self._on_terminal(order, streams[0])
         # Where the host gives no session of its own, the hook gets a group of its own all the same: a
         # `kill 0` in it must not reach the harness.

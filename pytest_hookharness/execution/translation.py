@@ -40,7 +40,7 @@ def encode(launch: Launch) -> tuple[Any, ...]:
     env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in launch.env.items()]
     return (
         argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), os.fsencode(launch.cwd), env,
-        stdin.data, stdin.close, stdin.chunk, stdin.delay,
+        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or launch.stdio).value,
         launch.stdio.value, launch.own_session,
         launch.limit, launch.patience, launch.pipe_wait, launch.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.acts import THEN
+from pytest_hookharness.loading.deliveries import DELIVERY
 from pytest_hookharness.loading.promises import EXPECT
 from pytest_hookharness.loading.scripts import AGENT, MOVES_ALONE, REACTIONS
 from pytest_hookharness.loading.shapes import (
@@ -29,7 +30,6 @@ from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
 from pytest_hookharness.model.nesting import Nesting
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 MOST_MODE = 0o7777
@@ -122,16 +122,6 @@ NESTING = Record(
         Key(name="sessions", shape=Whole(minimum=1, maximum=150), doc="How many one event may lead to."),
     ),
     build=Nesting,
-)
-DELIVERY = Record(
-    noun="a way of writing",
-    keys=(
-        Key(name="close", shape=Switch(), doc="Whether end of file follows; a hook may wait for it."),
-        Key(name="chunk", shape=Whole(noun="a number of bytes", minimum=1), doc="Write in such pieces."),
-        Key(name="delay", shape=DURATION, doc="Before the first byte and between pieces."),
-        Key(name="empty", shape=Switch(), doc="Nothing is written at all."),
-    ),
-    build=Delivery,
 )
 ANSWER = Record(
     noun="an answer",

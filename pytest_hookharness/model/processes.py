@@ -71,30 +71,14 @@ class Stdin:
         close: Whether the host signals end of file afterwards.
         chunk: Write in pieces of this many bytes; ``None`` for all at once.
         delay: Seconds before the first byte and between pieces.
+        stdio: What standard input alone is connected to; ``None`` for the same as the other streams.
     """
 
     data: bytes = b""
     close: bool = True
     chunk: int | None = None
     delay: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
-    """
-    A way of writing standard input that is not the host's usual one.
-
-    Attributes:
-        close: Whether end of file is signalled afterwards.
-        chunk: Write in pieces of this many bytes; ``None`` for all at once.
-        delay: Seconds before the first byte and between pieces.
-        empty: Whether nothing is written at all.
-    """
-
-    close: bool = True
-    chunk: int | None = None
-    delay: float = 0.0
-    empty: bool = False
+    stdio: Stdio | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
 from pytest_hookharness.model.variations import Shaping, Wish
 
