@@ -6,6 +6,7 @@ Upper floor, below the stage.
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import shlex
@@ -16,24 +17,54 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
-from pytest_hookharness.hosts.stdin import value_of
-from pytest_hookharness.model.processes import Launch, Run
+from pytest_hookharness.hosts.stdin import name_of, value_of
+from pytest_hookharness.model.faults import WorkingFolder
+from pytest_hookharness.model.processes import Exited, Launch, Run, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# One byte, at the end of a file or in a new one.
+_WRITES = """
+file=$1; [ -d "$1" ] && file=$1/.probe
+printf x >>"$file"; status=$?
+[ "$file" = "$1" ] || rm -f "$file"
+exit $status
+"""
 # A script that asks for no shell in particular.
 _PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
 _FIRST_LINE = 256
 # A shell that has something left to do does not become the command, but its parent.
+# Hooks of one event begin together, and one may remove the folder before the other has entered it.
+_REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
 _PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
 
 
-def shaped(payload: Payload, scenario: Scenario) -> Payload:
+def check_disks(tier: Tier, paths: Sequence[str], run: Callable[[Sequence[Launch]], Sequence[Run]]) -> None:
+    """
+    Prove that nobody can write where a scenario says so.
+
+    Raises:
+        SimulationError: Somebody can.
+    """
+    if paths and tier is not Tier.NAMESPACES:
+        raise SimulationError(
+            f"readonly, full: the tier {tier.value!r} cannot do that; it takes namespaces of the kernel"
+        )
+    env = {"PATH": os.defpath}
+    tries = [Launch(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
+    for path, tried in zip(paths, run(tries) if tries else (), strict=True):
+        if tried.ending == Exited(0):
+            raise SimulationError(f"readonly, full: {path} can be written to all the same")
+
+
+def shaped(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Path) -> Payload:
     """
     The input of hooks in the shape that a scenario wants.
     """
+    if scenario.cwd is not None and (name := name_of(rule, "cwd")) in payload:
+        payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
 
 
@@ -81,7 +112,7 @@ def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
             return value
 
 
-def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
+def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launch:
     """
     A launch of a hook as a scenario wants it.
     """
@@ -92,9 +123,18 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
         launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
     if scenario.stdin is not None:
         launch = deliver(launch, scenario.stdin.of(hook.event))
+    if scenario.cwd is not None:
+        launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
     return launch
+
+
+def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:
+    path = str(root / folder.path)
+    if not folder.removed:
+        return replace(launch, cwd=path)
+    return replace(launch, argv=("/bin/sh", "-c", _REMOVED, "host", path, *launch.argv))
 
 
 def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:

@@ -119,8 +119,12 @@ class Stage:
             visible=(*place.visible, *named_folders(self.configuration, place)),
             writable=place.writable,
             outside=str(place.outside),
+            readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
+            full=tuple(str(place.locate(path)) for path in self.scenario.full),
         )
-        return self._supervisor.open(confinement, self.seat)
+        sandbox = self._supervisor.open(confinement, self.seat)
+        conditions.check_disks(sandbox.tier, (*confinement.readonly, *confinement.full), sandbox.run)
+        return sandbox
 
     def _close_sandbox(self) -> None:
         # The one of that time: there may have been others before it.
@@ -233,10 +237,11 @@ class Stage:
         return self.sandbox.run(launches, budget=budget)
 
     def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+        rule = self.profile.events[hooks[index].event]
         made = hosts.launch(
             self.profile,
             hooks[index],
-            conditions.shaped(payload, self.scenario),
+            conditions.shaped(payload, rule, self.scenario, self.workspace.root),
             self.facts,
             self.workspace.environment,
             self.patience,
@@ -244,11 +249,11 @@ class Stage:
             index=index,
         )
         lasting = linger(self.scenario) or made.linger
-        made = replace(made, cwd=self._present(made.cwd), linger=lasting)
+        made = replace(made, cwd=self.workspace.present(made.cwd), linger=lasting)
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
-        return conditions.changed(made, hooks[index], self.scenario)
+        return conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
 
     @property
     def patience(self) -> float:
@@ -290,18 +295,12 @@ class Stage:
         argv, env = place.shell.prepare(command, place.environment, sourced)
         return Launch(
             argv=argv,
-            cwd=self._present(operation.folder or str(place.root)),
+            cwd=self.workspace.present(operation.folder or str(place.root)),
             env=env,
             stdio=Stdio.PIPE,
             limit=self.patience,
             patience=self.patience,
         )
-
-    def _present(self, folder: str) -> str:
-        # Another folder may be one that only the sandbox sees; in the workspace it is sure.
-        root = self.workspace.root
-        gone = Path(folder).is_relative_to(root) and not Path(folder).is_dir()
-        return str(root) if gone else folder
 
     def scan(self) -> tuple[Change, ...]:
         """

@@ -77,7 +77,8 @@ class Sandbox:
         visible, writable = (
             [str(path) for path in paths] for paths in (confinement.visible, confinement.writable)
         )
-        view = private, visible, writable, str(confinement.outside)
+        faults = list(confinement.readonly), list(confinement.full)
+        view = private, visible, writable, str(confinement.outside), *faults
         self._peer.settimeout(_OPENING)
         answer = self._ask(("open", asked, confinement.network, view))
         if answer[0] != "ready":

@@ -26,6 +26,7 @@ from pytest_hookharness.loading.shapes import (
     Values,
     Whole,
 )
+from pytest_hookharness.loading.surroundings import CWD, ON_FAILURE, PLACE, STATE_PATHS
 from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
@@ -258,6 +259,11 @@ COMMON = (
     ),
     Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
     Key(name="payload", shape=SHAPING, doc="How the JSON of standard input differs from the host's."),
+    Key(name="on_failure", shape=ON_FAILURE, doc="What hooks must do when they cannot decide."),
+    Key(name="cwd", shape=CWD, doc="Where hooks are started."),
+    Key(name="place", shape=PLACE, doc="The last part of the workspace's path."),
+    Key(name="readonly", shape=STATE_PATHS, doc="State paths that hooks cannot write to."),
+    Key(name="full", shape=STATE_PATHS, doc="State paths of empty folders without room for one byte."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),

@@ -13,6 +13,7 @@ from typing import Literal
 
 from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
@@ -148,6 +149,12 @@ class Scenario:
         company: Who else sends every event to the hooks, just before it does: another ``session`` in the
             same workspace, or (of tool calls) another ``agent`` of the same session; empty for nobody.
         relaunched: Whether every fire comes from a new process of the host, as after a restart.
+        on_failure: What hooks must do when they cannot decide, by a word of their command; the empty word
+            stands for all others.
+        cwd: Where hooks are started; ``None`` for where the host starts them.
+        place: The last part of the workspace's path; empty for ``workspace``.
+        readonly: State paths that hooks cannot write to; only namespaces can do that.
+        full: State paths of folders, empty at first, without room for one byte; only namespaces can do that.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
         network: Whether the hooks may reach the network.
@@ -190,6 +197,11 @@ class Scenario:
     order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     company: Literal["", "session", "agent"] = ""
     relaunched: bool = False
+    on_failure: Mapping[str, Direction] = field(default_factory=dict)
+    cwd: WorkingFolder | None = None
+    place: str = ""
+    readonly: tuple[str, ...] = ()
+    full: tuple[str, ...] = ()
     stdin: Delivery | None = None
     payload: Shaping | None = None
     network: bool = False

@@ -27,6 +27,8 @@ Kind: TypeAlias = Literal[
     "processes",
     "shells",
     "names",
+    "stdin",
+    "faults",
 ]
 # The cheap ones, and those that tell most, first.
 KINDS: tuple[Kind, ...] = (
@@ -43,6 +45,8 @@ KINDS: tuple[Kind, ...] = (
     "sessions",
     "processes",
     "wide",
+    "stdin",
+    "faults",
 )
 
 
