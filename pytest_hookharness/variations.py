@@ -8,7 +8,7 @@ so that hooks that decide by chance are not blamed for anything else.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -18,8 +18,11 @@ from pytest_hookharness import agents
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import find_losses
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.fault_plans import plan_faults
+from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
+from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -28,6 +31,7 @@ from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.trials import try_faults
 
 _SHOWN = 3
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
@@ -80,12 +84,26 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
                 found += [(variation, finding) for finding in series.find(variation)]
     if any(wish.kind == "shells" for wish in base.scenario.vary):
         others += series.find_first_failure()
+    faults, untried = plan_faults(base, clues)
+    trials = try_faults(base, faults, series.run, series.remaining)
+    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(trials.sights)))
+    cells = (*trials.cells, *untried)
+    told = (*_told(variations, left), *notes, *series.doubts, *trials.notes, *_left_out(cells))
+    return replace(outcome, varied=told, cells=cells)
+
+
+def _left_out(cells: Sequence[Cell]) -> Iterator[str]:
+    for cell in cells:
+        if cell.verdict == "not tried":
+            yield f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."
+
+
+def _told(variations: Sequence[Variation], left: Sequence[Variation]) -> Iterator[str]:
     tried = len(variations) - len(left)
-    told = [f"It was played again under {tried} other condition{'s' if tried != 1 else ''}, one at a time."]
+    if variations:
+        yield f"It was played again under {tried} other condition{'s' if tried != 1 else ''}, one at a time."
     if left:
-        told.append(f"There was no time for {len(left)} more, such as {_listed(left)}.")
-    outcome = with_findings(base, (*join_findings(found), *others))
-    return replace(outcome, varied=(*told, *notes, *series.doubts))
+        yield f"There was no time for {len(left)} more, such as {_listed(left)}."
 
 
 def _listed(variations: Sequence[Variation]) -> str:
@@ -155,14 +173,17 @@ class _Series:
         return self._base.trace
 
     def _varied(self, variation: Replayed) -> Trace:
-        return self._run(alter(self._base.scenario, variation, self._recording))
+        return self.run(alter(self._base.scenario, variation, self._recording))
 
     @cached_property
     def _unchanged(self) -> Sequence[Trace]:
         # Twice, because a hook that throws a coin does the same again every other time.
-        return [self._run(plainly(self._base.scenario)) for _ in range(2)]
+        return [self.run(plainly(self._base.scenario)) for _ in range(2)]
 
-    def _run(self, scenario: Scenario) -> Trace:
+    def run(self, scenario: Scenario) -> Trace:
+        """
+        What takes place when a scenario is played.
+        """
         own = scenario.patience
         patience = self._settings.patience if own is None else own
         wall = min(self.remaining(), _TIMES * self._base.wall + patience + _SPARE)

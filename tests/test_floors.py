@@ -41,7 +41,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
+    "faults": frozenset({"model", "alterations"}),
+    "fault_plans": frozenset({"model", "hosts", "plans"}),
+    "trials": frozenset({"model", "execution", "judging", "settings", "faults"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"fault_plans", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
     "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP

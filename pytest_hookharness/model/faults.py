@@ -17,6 +17,10 @@ Direction: TypeAlias = Literal["allow", "block"]
 Cause: TypeAlias = Literal[
     "stdin", "tools", "folder", "path", "script", "state", "disk", "locale", "profile", "git", "shell"
 ]
+# Those of the kind of variation that is called so; standard input is a kind of its own.
+CAUSES: tuple[Cause, ...] = (
+    "tools", "folder", "path", "script", "state", "disk", "locale", "profile", "git", "shell",
+)  # fmt: skip
 Bearing: TypeAlias = Literal["as declared", "open", "closed", "inert", "hung", "not tried"]
 
 

@@ -57,7 +57,7 @@ class Wish:
 
     Attributes:
         kind: Which.
-        names: The tools, variables or files that it is about; empty for those that suggest themselves.
+        names: The tools, variables, files or causes that it is about; empty for what suggests itself.
     """
 
     kind: Kind
