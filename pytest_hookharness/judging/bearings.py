@@ -156,8 +156,8 @@ def _is_of_tool(fault: Fault) -> bool:
 
 
 def _declared(directions: Mapping[str, Direction], command: str) -> Direction | None:
-    named = next((way for word, way in directions.items() if word and word in command), None)
-    return named or directions.get("")
+    word = next((word for word in directions if word and word in command), "")
+    return directions.get(word)
 
 
 def _told(fire: Fire, *, quoting: bool = False) -> str:
