@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from pytest_hookharness import hosts
 from pytest_hookharness.deliveries import deliver
@@ -41,20 +42,42 @@ _REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; 
 _PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
 
 
-def check_disks(tier: Tier, paths: Sequence[str], run: Callable[[Sequence[Launch]], Sequence[Run]]) -> None:
+class Place(Protocol):
+    """
+    Where hooks run.
+    """
+
+    tier: Tier
+
+    def run(self, launches: Sequence[Launch], /) -> Sequence[Run]:
+        """
+        Start all launches at once and return their runs in the same order.
+        """
+        ...
+
+
+def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Place) -> None:
     """
     Prove that nobody can write where a scenario says so.
 
+    Args:
+        scenario: The scenario.
+        locate: Gives the place of a state path.
+        place: Where hooks run.
+
     Raises:
-        SimulationError: Somebody can.
+        SimulationError: Somebody can, or the tier cannot do that.
     """
-    if paths and tier is not Tier.NAMESPACES:
+    paths = [str(locate(path)) for path in (*scenario.readonly, *scenario.full)]
+    if not paths:
+        return
+    if place.tier is not Tier.NAMESPACES:
         raise SimulationError(
-            f"readonly, full: the tier {tier.value!r} cannot do that; it takes namespaces of the kernel"
+            f"readonly, full: the tier {place.tier.value!r} cannot do that; it takes namespaces of the kernel"
         )
     env = {"PATH": os.defpath}
     tries = [Launch(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
-    for path, tried in zip(paths, run(tries) if tries else (), strict=True):
+    for path, tried in zip(paths, place.run(tries), strict=True):
         if tried.ending == Exited(0):
             raise SimulationError(f"readonly, full: {path} can be written to all the same")
 

@@ -92,6 +92,7 @@ class Stage:
         self._supervisor = supervisor
         self.sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
+        conditions.check_disks(self.scenario, self.workspace.locate, self.sandbox)
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed
         )
@@ -122,9 +123,7 @@ class Stage:
             readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
             full=tuple(str(place.locate(path)) for path in self.scenario.full),
         )
-        sandbox = self._supervisor.open(confinement, self.seat)
-        conditions.check_disks(sandbox.tier, (*confinement.readonly, *confinement.full), sandbox.run)
-        return sandbox
+        return self._supervisor.open(confinement, self.seat)
 
     def _close_sandbox(self) -> None:
         # The one of that time: there may have been others before it.
