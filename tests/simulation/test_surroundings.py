@@ -2,13 +2,17 @@
 Folders and disks around hooks that are not as usual.
 """
 
+from pathlib import Path
+
 import pytest
 
+from pytest_hookharness.conditions import check_disks
 from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.harness import Harness
 from pytest_hookharness.loading import scenario_from
-from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.processes import Exited, Run, Tier
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import Settings, SimulationError
 
 TELLS = 'echo "[$(pwd -P 2>&1)]" >&2; exit 2'
@@ -100,3 +104,20 @@ def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, keys):
     harness = Harness(Settings(base=tmp_path, tier=Tier.GROUP))
     with harness, pytest.raises(SimulationError, match="takes namespaces"):
         harness.simulate(scenario)
+
+
+class Open:
+    """
+    A place in which every program ends well, which no real one with a closed disk is.
+    """
+
+    tier = Tier.NAMESPACES
+
+    def run(self, launches):
+        return [Run(ending=Exited(0)) for _ in launches]
+
+
+def test_a_disk_that_is_open_all_the_same_is_refused():
+    """Where a byte can be written although the mount was made, the scenario is not played."""
+    with pytest.raises(SimulationError, match="can be written to all the same"):
+        check_disks(Scenario(name="x", full=("tmp",)), Path, Open())
