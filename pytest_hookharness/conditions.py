@@ -91,6 +91,7 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
         launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
+    launch = replace(launch, terminal=scenario.terminal)
     way = scenario.stdin
     if way is None:
         return launch

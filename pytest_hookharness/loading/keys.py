@@ -25,6 +25,7 @@ from pytest_hookharness.loading.shapes import (
     Values,
     Whole,
 )
+from pytest_hookharness.loading.terminals import TERMINAL
 from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
@@ -269,6 +270,7 @@ COMMON = (
     Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
     Key(name="payload", shape=SHAPING, doc="How the JSON of standard input differs from the host's."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
+    Key(name="terminal", shape=TERMINAL, doc="A terminal that hooks can open; or what is typed on it."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),

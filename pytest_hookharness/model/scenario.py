@@ -17,6 +17,7 @@ from pytest_hookharness.model.nesting import Nesting
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.terminals import Terminal
 from pytest_hookharness.model.variations import Shaping, Wish
 
 
@@ -150,6 +151,7 @@ class Scenario:
         relaunched: Whether every fire comes from a new process of the host, as after a restart.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
+        terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
         network: Whether the hooks may reach the network.
         script: The agent.
         answers: Replies of handlers that are not commands.
@@ -192,6 +194,7 @@ class Scenario:
     relaunched: bool = False
     stdin: Delivery | None = None
     payload: Shaping | None = None
+    terminal: Terminal | None = None
     network: bool = False
     script: Script = Script()
     answers: tuple[Answer, ...] = ()

@@ -31,6 +31,7 @@ VALID = [
     {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
+    {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
 ]
 REFUSED = [
     {},
@@ -48,6 +49,8 @@ REFUSED = [
     {"name": "a", "expect": {"sessions": "different"}},
     {"name": "a", "variants": {"v": {"name": "b"}}},
     {"name": "a", "modes": {"x": 10000}},
+    {"name": "a", "terminal": []},
+    {"name": "a", "terminal": [{"expect": "("}]},
 ]
 
 
