@@ -11,6 +11,7 @@ import os
 import re
 import termios
 import threading
+import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _ROWS, _COLUMNS = 24, 80
 # Seconds after which is looked whether the fire is over, should somebody still have the terminal open.
 _LOOK = 0.05
+# Seconds after the end of a fire in which what was written until then is read, should somebody still write.
+_DRAIN = 1.0
 _KEPT = 1 << 16
 _MOST_ASKED = 20
 _LONGEST_LINE = 200
@@ -46,7 +49,7 @@ class Conversation:
         self._ours, self._theirs = _open()
         self.path = os.ttyname(self._theirs)
         self._answers = terminal.answers
-        self._over = threading.Event()
+        self._ended = float("inf")
         self._record = _Record()
         self._thread = threading.Thread(target=self._talk, name="hook terminal", daemon=True)
         self._thread.start()
@@ -61,7 +64,7 @@ class Conversation:
         desk.delaybeforesend = None
         desk.logfile_read = self._record
         questions = [re.compile(answer.expect, re.DOTALL) for answer in self._answers]
-        patterns: list[re.Pattern[str] | re.Pattern[bytes] | str | bytes | type[EOF] | type[TIMEOUT]]
+        patterns: list[type[EOF | TIMEOUT] | re.Pattern[str] | re.Pattern[bytes] | str | bytes]
         patterns = [*questions, _PIECE, EOF, TIMEOUT]
         while True:
             index = desk.expect(patterns)
@@ -70,7 +73,7 @@ class Conversation:
             elif patterns[index] is EOF:
                 self._record.rest = str(desk.before)
                 return
-            elif self._over.is_set():
+            elif time.monotonic() > self._ended + (0.0 if patterns[index] is TIMEOUT else _DRAIN):
                 self._record.rest = str(desk.buffer)
                 return
 
@@ -87,7 +90,7 @@ class Conversation:
         Take the terminal away.
         """
         os.close(self._theirs)
-        self._over.set()
+        self._ended = time.monotonic()
         self._thread.join()
         os.close(self._ours)
 
