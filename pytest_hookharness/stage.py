@@ -216,7 +216,7 @@ class Stage:
         self, hooks: Sequence[Hook], payload: Payload, budget: float
     ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
         launches = {
-            index: self._launch(hooks, index, payload)
+            index: self.launch(hooks, index, payload)
             for index, hook in enumerate(hooks)
             if hook.type == "command"
         }
@@ -232,7 +232,10 @@ class Stage:
     def _run(self, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
         return self.sandbox.run(launches, budget=budget)
 
-    def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+    def launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+        """
+        How one of the hooks of an event is started.
+        """
         made = hosts.launch(
             self.profile,
             hooks[index],

@@ -39,6 +39,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
+    "parallels": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
     "tracking": LOOP | {"processes", "settings", "stage"},
@@ -48,7 +49,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"gates"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
-    | {"threads", "tracking"},
+    | {"threads", "tracking", "alterations", "parallels"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),

@@ -14,6 +14,7 @@ from typing import Literal
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
@@ -164,6 +165,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
+        parallel: What is fired side by side besides, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
@@ -206,6 +208,7 @@ class Scenario:
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None
+    parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
 
