@@ -13,11 +13,12 @@ from functools import partial
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.steering import fire_steered
+from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.pitfall_codes import LOST_UPDATES, TORN_STATE
 from pytest_hookharness.judging.tallies import Tally, find_lost, find_torn, tally
 from pytest_hookharness.model.code import Code
 from pytest_hookharness.model.parallels import Parallel
-from pytest_hookharness.model.processes import Launch, Run
+from pytest_hookharness.model.processes import Launch, Run, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.playing import Player
@@ -136,6 +137,8 @@ class _Trial:
         self._payload = payload
         self._remaining = remaining
         self._command = ", ".join(hook.command for hook in hooks)
+        self._before = stage.files
+        self._written: set[str] = set()
         self._reason = ""
         self._holds = 0
 
@@ -145,7 +148,8 @@ class _Trial:
         How it was tried.
         """
         fires = len(self._hooks) * self._parallel.width
-        tried = f"{self._parallel.event} was fired {fires} at a time, {self._parallel.waves} times over: "
+        waves = "once" if self._parallel.waves == 1 else f"{self._parallel.waves} times over"
+        tried = f"{self._parallel.event} woke {fires} fires side by side, {waves}: "
         if self._reason:
             return f"{tried}not steered ({self._reason}), so that nothing was lost may be luck."
         return f"{tried}steered, with {self._holds} holds before a write."
@@ -154,6 +158,11 @@ class _Trial:
         """
         What is lost or torn side by side, each time one after the other gives the same.
         """
+        if len(self._hooks) * self._parallel.width < 2:
+            raise SimulationError(
+                f"parallel.width: the event wakes one hook, {self._command}, and once is not side by side; "
+                "write 2 or more"
+            )
         alone = [self._round(self._one_by_one)]
         self._check(alone[0][-1])
         for _ in range(_MOST_ROUNDS):
@@ -178,6 +187,7 @@ class _Trial:
         Fire all waves, and put everything back; what was there after each.
         """
         seen = [self._look(fire()) for _ in range(self._parallel.waves)]
+        self._written.update(change.path for change in changes(self._before, self._stage.files))
         self._rehearsal.put_back()
         return seen
 
@@ -203,11 +213,23 @@ class _Trial:
         stage, parallel = self._stage, self._parallel
         places = [*range(len(self._hooks))] * parallel.width
         launches = [stage.launch(self._hooks, place, self._payload) for place in places]
-        watched = [str(stage.workspace.root / one.file) for one in parallel.counts]
         start = partial(_start, stage)
-        done = fire_steered(start, launches, watched, parallel.apart, self._remaining())
+        done = fire_steered(start, launches, self._watched(), parallel.apart, self._remaining())
+        if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
+            raise SimulationError(
+                f"parallel: {len(late)} of {len(done.runs)} fires side by side had not ended when their time was "
+                "over, so nothing can be counted; see whether they wait for each other, or raise `patience`"
+            )
         self._reason, self._holds = done.reason, self._holds + done.holds
         return [(self._hooks[place], run) for place, run in zip(places, done.runs, strict=True)]
+
+    def _watched(self) -> list[str]:
+        """
+        The files in which fires are counted, and all others that they leave in the workspace.
+        """
+        inside = (path.removeprefix("workspace/") for path in self._written if path.startswith("workspace/"))
+        names = {*inside, *(one.file for one in self._parallel.counts)}
+        return [str(self._stage.workspace.root / name) for name in sorted(names)]
 
     def _compare(self, alone: Sequence[Sequence[_Wave]], together: Sequence[_Wave]) -> Iterator[Finding]:
         """

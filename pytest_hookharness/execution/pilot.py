@@ -1,5 +1,5 @@
 """
-This module is concerned with the pilot: a program that runs fires side by side and steers them into each other.
+This module is concerned with the pilot: a program that steers fires side by side into each other.
 
 Middle floor: execution. It runs inside the sandbox, by path. Every fire is held just before it changes a file
 that is watched, until all others are held there too, have ended, or sleep; then those that are held go on one
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _ALL = 0x40000000  # tasks of every kind, threads too
 _LOOK = 0.01
-# Looks since something happened at which all tasks of a fire slept, until it is taken to wait for somebody else.
+# Looks since something happened at which all tasks of a fire slept, until it is taken to wait for others.
 _ASLEEP = 3
-# How often one alone may be held while all others wait, and how often and for how many seconds one may be held
-# while they do something: all of it together is less than most who wait for a lock are ready to wait.
+# How often one alone may be held while all others wait, and how often and for how many seconds one may be
+# held while they do something: all together less than most who wait for a lock are ready to wait.
 _MOST_LONELY, _MOST_STALLS, _STALL = 3, 3, 0.25
 _AFTERWARDS = 0.3
 _KEPT = 1 << 16
@@ -81,7 +81,8 @@ class Fire:
                 from pytest_hookharness.execution import tracing
 
                 tracing.filter_calls()
-            os.execvpe(self.order["argv"][0], self.order["argv"], self.order["env"])
+            words, env = self.order["argv"], self.order["env"]
+            os.execvpe(words[0], words, env)  # noqa: S606  # a hook is what it is for
         except BaseException as problem:  # noqa: BLE001  # it is told where the command would speak
             os.write(2, f"{problem}\n".encode())
         finally:
@@ -146,6 +147,7 @@ class Pilot:
                 ended_at = min(ended_at, time.monotonic())
                 if not any(fire.tasks for fire in self.fires):
                     break
+        self._drain()
         return {
             "reason": self.reason,
             "holds": self.holds,
@@ -187,6 +189,19 @@ class Pilot:
             if not pid:
                 return
             self._heard(pid, status)
+
+    def _drain(self) -> None:
+        """
+        Read what was said and not yet heard.
+        """
+        by_output = {descriptor: fire for fire in self.fires for descriptor in fire.outputs}
+        for descriptor, fire in by_output.items():
+            os.set_blocking(descriptor, False)
+            try:
+                while fire.take(descriptor):
+                    continue
+            except BlockingIOError:
+                continue
 
     def _heard(self, task: int, status: int) -> None:
         """
@@ -278,7 +293,7 @@ def _relatives(task: int) -> list[int]:
     """
     found = {}
     try:
-        with open(f"/proc/{task}/status", "rb") as status:  # noqa: PTH123  # pathlib would have to be loaded
+        with open(f"/proc/{task}/status", "rb") as status:
             for line in status:
                 name, _, value = line.partition(b":")
                 found[name] = value
@@ -289,7 +304,7 @@ def _relatives(task: int) -> list[int]:
 
 def _sleeps(task: int) -> bool:
     try:
-        with open(f"/proc/{task}/stat", "rb") as stat:  # noqa: PTH123
+        with open(f"/proc/{task}/stat", "rb") as stat:
             return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
     except OSError:
         return True
@@ -311,4 +326,4 @@ def _lead_to_siblings() -> None:
 
 if __name__ == "__main__":
     _lead_to_siblings()
-    print(json.dumps(Pilot(json.load(sys.stdin)).run()))
+    json.dump(Pilot(json.load(sys.stdin)).run(), sys.stdout)

@@ -1,8 +1,8 @@
 """
 This module is concerned with tracing: processes that the kernel stops before they change a file.
 
-Middle floor: execution. Linux only; loaded by a program that runs inside the sandbox. Of all system calls only
-those that write, open and rename stop, by a filter that a process takes on before it becomes the command.
+Middle floor: execution. Linux only; loaded by a program that runs inside the sandbox. Of all system calls
+only those that write, open and rename stop, by a filter that a process takes on before it becomes a command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CALLS = {
     },
     "aarch64": {
         64: (FD, 0), 68: (FD, 0), 66: (FD, 0), 70: (FD, 0), 287: (FD, 0), 46: (FD, 0), 71: (FD, 0),
-        285: (FD, 2), 45: (PATH, 1), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
+        285: (FD, 2), 45: (PATH, 0), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
         37: (AT, 2),
     },
 }  # fmt: skip
@@ -135,21 +135,29 @@ def changes(pid: int, paths: Collection[str]) -> bool:
         flags = arguments[first + 1 if kind == FLAGGED else first + 2]
         if kind == HOW_AT:
             flags = int.from_bytes(_memory(pid, flags, 8), "little")
-        # Opened to be read and written it changes nothing yet.
-        if not flags & os.O_TRUNC:
+        if not flags & (os.O_TRUNC | os.O_CREAT):
             return False
+        empties = bool(flags & os.O_TRUNC)
+    else:
+        empties = True
     folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
-    return _names(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
+    path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
+    # What is opened only to be written to is not changed yet, if it is there.
+    return bool(path) and (empties or not os.path.lexists(path))
 
 
-def _names(pid: int, folder: int, written: bytes, paths: Collection[str]) -> bool:
+def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
+    """
+    The one of some files that a task means; empty if it means another.
+    """
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
-        return False
+        return ""
     base = _link(f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}")
     head, _, name = os.path.join(base, path).rpartition("/")
-    return f"{os.path.realpath(head)}/{name}" in paths
+    whole = f"{os.path.realpath(head)}/{name}"
+    return whole if whole in paths else ""
 
 
 def _link(path: str) -> str:

@@ -43,7 +43,7 @@ PARALLEL = Record(
         Key(name="event", shape=EVENT, doc="The event that wakes the hooks.", required=True),
         Key(
             name="width",
-            shape=Whole(minimum=2, maximum=_WIDEST),
+            shape=Whole(minimum=1, maximum=_WIDEST),
             doc="How often each hook is fired at once.",
         ),
         Key(name="waves", shape=Whole(minimum=1, maximum=_MOST_WAVES), doc="How often that is done."),

@@ -1,5 +1,5 @@
 """
-This module is concerned with parallel fires: how many of a hook at once, and what they must all be counted in.
+This module is concerned with parallel fires: how many at once, and in what they must all be counted.
 
 Ground floor: values only.
 """

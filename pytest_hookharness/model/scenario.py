@@ -165,7 +165,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
-        parallel: What is fired side by side besides, and where each fire must be counted; ``None`` for nothing.
+        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
