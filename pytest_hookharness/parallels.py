@@ -217,8 +217,8 @@ class _Trial:
         done = fire_steered(start, launches, self._watched(), parallel.apart, self._remaining())
         if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
             raise SimulationError(
-                f"parallel: {len(late)} of {len(done.runs)} fires side by side had not ended when their time was "
-                "over, so nothing can be counted; see whether they wait for each other, or raise `patience`"
+                f"parallel: {len(late)} of {len(done.runs)} fires side by side had not ended when "
+                "their time was over, so nothing can be counted; see whether they wait for each other"
             )
         self._reason, self._holds = done.reason, self._holds + done.holds
         return [(self._hooks[place], run) for place, run in zip(places, done.runs, strict=True)]

@@ -64,7 +64,7 @@ class Spawner:
         Start a process; return its number, and why it never became the command if it did not.
         """
         if order.stdio == TTY:
-            return self._on_terminal(order, (streams[0],) * 3)
+            return self._on_terminal(order, (streams[0], streams[0], streams[0]))
         if order.terminal:
             return self._on_terminal(order, (streams[0], streams[1], streams[2]))
         # Where the host gives no session of its own, the hook gets a group of its own all the same: a

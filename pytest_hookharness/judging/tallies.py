@@ -42,7 +42,7 @@ def tally(data: bytes | None, counted: Counted) -> Tally:
     """
     if data is None:
         return Tally(0)
-    if counted.lines:
+    if not counted.json:
         lines = data.splitlines()
         shapes = frozenset(_VARIES.sub(b"0", line) for line in lines)
         return Tally(len(lines), shapes=shapes, half=bool(data) and not data.endswith(b"\n"))

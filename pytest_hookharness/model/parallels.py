@@ -17,16 +17,14 @@ class Counted:
     Attributes:
         file: Its path, relative to the workspace.
         json: The keys down to a number, or to a list or mapping whose length counts, with dots between them;
-            ``.`` for the whole; empty if it is no JSON.
-        lines: Whether its lines count.
+            ``.`` for the whole; empty if its lines count.
     """
 
     file: str
     json: str = ""
-    lines: bool = False
 
     def __str__(self) -> str:
-        return f"the lines of {self.file}" if self.lines else f"{self.json} in {self.file}"
+        return f"{self.json} in {self.file}" if self.json else f"the lines of {self.file}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ SPINNING = SLEEPING.replace("sleep 0.01", ":")
 IMPATIENT = FLOCK.replace("flock 9", "flock -w 1 9 || exit 1")
 
 
-@pytest.fixture(params=[Tier.NAMESPACES, Tier.GROUP], ids=lambda tier: tier.name.lower())
+@pytest.fixture(params=[Tier.NAMESPACES, pytest.param(Tier.GROUP, marks=pytest.mark.slow)])
 def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
     """
     A sandbox that can write to the folder of the test.
@@ -58,7 +58,15 @@ def test_who_reads_without_a_lock_loses(place: Sandbox, tmp_path: Path, words: t
     assert (tmp_path / "count").read_text().strip() == "1"
 
 
-@pytest.mark.parametrize("script", [FLOCK, SLEEPING, SPINNING, IMPATIENT])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(FLOCK, id="flock"),
+        pytest.param(SLEEPING, id="sleeping"),
+        pytest.param(SPINNING, id="spinning", marks=pytest.mark.slow),
+        pytest.param(IMPATIENT, id="impatient", marks=pytest.mark.slow),
+    ],
+)
 def test_who_holds_a_lock_is_counted(place: Sandbox, tmp_path: Path, script: str) -> None:
     """
     Fires that hold a lock from the read to the write are all counted, and none waits for ever.

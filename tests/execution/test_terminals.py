@@ -24,7 +24,12 @@ NEVER = 0.2
 OPEN = Path("/proc/self/fd")
 
 
-@pytest.fixture(params=[*Tier], ids=lambda tier: tier.name.lower())
+@pytest.fixture(
+    params=[
+        Tier.NAMESPACES,
+        *(pytest.param(tier, marks=pytest.mark.slow) for tier in (Tier.SUBREAPER, Tier.GROUP)),
+    ],
+)
 def place(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """
     A sandbox of each tier.

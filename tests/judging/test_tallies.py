@@ -10,7 +10,7 @@ from pytest_hookharness.judging.tallies import find_lost, find_torn, tally
 from pytest_hookharness.model.parallels import Counted
 
 CALLS = Counted(file="count.json", json="calls")
-LINES = Counted(file="log", lines=True)
+LINES = Counted(file="log")
 
 
 @pytest.mark.parametrize(

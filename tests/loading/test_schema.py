@@ -32,6 +32,18 @@ VALID = [
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
     {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "json": "a.b"}}},
+    {
+        "name": "a",
+        "parallel": {
+            "event": "Stop",
+            "width": 2,
+            "waves": 2,
+            "apart": "30ms",
+            "hook": "x",
+            "counts": [{"file": "n", "lines": True}],
+        },
+    },
 ]
 REFUSED = [
     {},
@@ -50,6 +62,9 @@ REFUSED = [
     {"name": "a", "variants": {"v": {"name": "b"}}},
     {"name": "a", "modes": {"x": 10000}},
     {"name": "a", "terminal": []},
+    {"name": "a", "parallel": {"event": "Stop"}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "lines": True, "json": "a"}}},
+    {"name": "a", "parallel": {"event": "Stop", "width": 0, "counts": {"file": "n", "lines": True}}},
     {"name": "a", "terminal": [{"expect": "("}]},
 ]
 

@@ -47,6 +47,7 @@ def test_what_would_count_nothing_is_an_error(play, parallel, message):
         play(files={"once.sh": ONCE}, hooks={"PreToolUse": "./once.sh"}, agent=AGENT, parallel=parallel)
 
 
+@pytest.mark.slow
 def test_fires_that_never_end_side_by_side_are_an_error(play):
     """Where fires wait for each other nothing is counted, and that is no pass."""
     script = "#!/bin/sh\necho x >>log\nmkdir lock || exec sleep 60\nsleep 0.2\nrmdir lock\n"
