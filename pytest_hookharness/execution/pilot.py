@@ -60,7 +60,8 @@ class Fire:
             self._become((stdin, stdout, stderr), waits)
         data = self.order["stdin"].encode("utf-8", "surrogateescape")
         try:
-            os.write(given, data)
+            if os.write(given, data) < len(data):
+                raise OSError(f"a pipe does not hold {len(data)} bytes of input")
         finally:
             for descriptor in (stdin, given, stdout, stderr, waits):
                 os.close(descriptor)
@@ -165,6 +166,7 @@ class Pilot:
         try:
             from pytest_hookharness.execution import tracing
 
+            tracing.try_filter()
             for fire in self.fires:
                 if not self.reason:
                     tracing.seize(fire.pid)
@@ -220,7 +222,7 @@ class Pilot:
         if event == tracing.FILTERED and fire is not None and self._holds(fire, task):
             return
         if event in tracing.FORKS and fire is not None:
-            fire.tasks.add(tracing.started(task))
+            fire.tasks |= tracing.started(task)
         if event == tracing.STOPPED and number != signal.SIGTRAP:
             tracing.stay(task)
         else:

@@ -32,6 +32,7 @@ _PROGRAM = Path(pilot.__file__)
 LONGEST_INPUT = 1 << 16
 _SPARE = 5.0
 _REPORT = 64 << 20
+_UNSEEN = "no fire was seen to change these files"
 
 Starter = Callable[[Sequence[Launch], float], tuple[Run, ...]]
 
@@ -84,7 +85,8 @@ def fire_steered(
     try:
         report = json.loads(run.stdout.data)
         runs = tuple(_run(fire, limit) for fire in report["fires"])
-        return Round(runs, int(report["holds"]), str(report["reason"]))
+        holds, reason = int(report["holds"]), str(report["reason"])
+        return Round(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
         said = run.stderr.text[-500:]
         raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem

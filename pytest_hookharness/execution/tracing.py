@@ -77,6 +77,21 @@ def filter_calls() -> None:
             raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
 
 
+def try_filter() -> None:
+    """
+    See in a process of its own whether calls can be filtered here; ``OSError`` if not.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            filter_calls()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(pid, 0)[1]:
+        raise OSError("system calls cannot be filtered here")
+
+
 def seize(pid: int) -> None:
     """
     Begin to trace a process, and all that it will start.
@@ -106,16 +121,16 @@ def stay(pid: int) -> None:
         return
 
 
-def started(pid: int) -> int:
+def started(pid: int) -> set[int]:
     """
-    The task that a stopped one has just started.
+    The task that a stopped one has just started; none if that cannot be told any more.
     """
     number = ctypes.c_ulong()
     try:
         _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
     except OSError:
-        return 0
-    return number.value
+        return set()
+    return {number.value}
 
 
 def changes(pid: int, paths: Collection[str]) -> bool:
