@@ -150,7 +150,7 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launc
         launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
-    return launch
+    return replace(launch, terminal=scenario.terminal)
 
 
 def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:

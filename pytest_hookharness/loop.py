@@ -253,6 +253,15 @@ class Loop:
                 f"Assumed by the scenario: stops are told stop_hook_active {told}, over and over, "
                 f"whatever {profile.id} would say."
             )
+        if self.stage.scenario.terminal is not None:
+            notes.append(
+                f"Assumed by the scenario: hooks can open a terminal, as where {profile.id} "
+                + (
+                    "leads them into no session of their own."
+                    if profile.process.own_session
+                    else "was started in one."
+                )
+            )
         if self.lasso is not None or self.experiments.made:
             limits = (net for net in (profile.steps, profile.stuck) if net is not None)
             notes += [

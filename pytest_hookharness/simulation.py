@@ -6,19 +6,23 @@ Upper floor, above the loop.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import agents, drives
+from pytest_hookharness.alterations import plainly
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.loop import Loop, OnTurn
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings
@@ -83,7 +87,23 @@ def simulate(
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
         outcome = vary(outcome, run.clues, run, replace(again, wall=settings.wall))
+    if scenario.parallel is not None:
+        outcome = _crowd(outcome, scenario.parallel, run, again)
     return outcome
+
+
+def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) -> Outcome:
+    """
+    An outcome with what parallel fires showed.
+    """
+    if outcome.scenario.cover:
+        note = "Nothing was fired in parallel: what is under `cover` belongs to the developer."
+        return replace(outcome, varied=(*outcome.varied, note))
+    until = time.monotonic() + settings.wall
+    with run.open(plainly(outcome.scenario), settings) as (stage, agent):
+        told = fire_in_parallel(stage, agent, parallel, lambda: max(0.0, until - time.monotonic()))
+    outcome = promises.with_findings(outcome, told.findings)
+    return replace(outcome, varied=(*outcome.varied, told.note))
 
 
 def _enough(outcome: Outcome, settings: Settings) -> int:

@@ -218,11 +218,8 @@ class Stage:
     def _fire(
         self, hooks: Sequence[Hook], payload: Payload, budget: float
     ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
-        launches = {
-            index: self._launch(hooks, index, payload)
-            for index, hook in enumerate(hooks)
-            if hook.type == "command"
-        }
+        commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
+        launches = {index: self.launch(hooks, index, payload) for index in commands}
         in_turn = any(hook.event in self.scenario.order for hook in hooks)
         run = partial(conditions.run_in_turn, self._run) if in_turn else self._run
         runs = dict(zip(launches, run([*launches.values()], budget), strict=True))
@@ -235,7 +232,10 @@ class Stage:
     def _run(self, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
         return self.sandbox.run(launches, budget=budget)
 
-    def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+    def launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+        """
+        How one of the hooks of an event is started.
+        """
         rule = self.profile.events[hooks[index].event]
         made = hosts.launch(
             self.profile,

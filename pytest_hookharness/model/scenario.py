@@ -16,8 +16,10 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.terminals import Terminal
 from pytest_hookharness.model.variations import Shaping, Wish
 
 
@@ -157,6 +159,7 @@ class Scenario:
         full: State paths of folders, empty at first, without room for one byte; only namespaces can do that.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
+        terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
         network: Whether the hooks may reach the network.
         script: The agent.
         answers: Replies of handlers that are not commands.
@@ -169,6 +172,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
+        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
@@ -204,6 +208,7 @@ class Scenario:
     full: tuple[str, ...] = ()
     stdin: Delivery | None = None
     payload: Shaping | None = None
+    terminal: Terminal | None = None
     network: bool = False
     script: Script = Script()
     answers: tuple[Answer, ...] = ()
@@ -215,6 +220,7 @@ class Scenario:
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None
+    parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
 
