@@ -248,7 +248,7 @@ class Stage:
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
-        return conditions.changed(made, hooks[index], self.scenario)
+        return self.workspace.clock.shown_to(conditions.changed(made, hooks[index], self.scenario))
 
     @property
     def patience(self) -> float:
@@ -287,7 +287,7 @@ class Stage:
         present = [path.name for path in folder.iterdir()] if folder.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
         place, command = self.workspace, operation.command
-        argv, env = place.shell.prepare(command, place.environment, sourced)
+        argv, env = place.shell.prepare(command, place.clock.environment(place.environment), sourced)
         return Launch(
             argv=argv,
             cwd=self._present(operation.folder or str(place.root)),
@@ -307,6 +307,7 @@ class Stage:
         """
         Look at the covered files again, but for the transcript, and say what differs.
         """
+        self.workspace.clock.settle()
         before, self.files = self.files, self.scanner.scan(without=self._unread)
         return changes(before, self.files)
 

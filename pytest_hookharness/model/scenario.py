@@ -152,6 +152,7 @@ class Scenario:
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
         network: Whether the hooks may reach the network.
         script: The agent.
+        pace: Seconds that pass for the hooks before each turn of the agent, beside what it really takes.
         answers: Replies of handlers that are not commands.
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
@@ -194,6 +195,7 @@ class Scenario:
     payload: Shaping | None = None
     network: bool = False
     script: Script = Script()
+    pace: float = 0.0
     answers: tuple[Answer, ...] = ()
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
