@@ -130,7 +130,7 @@ class Prober:
                     self._parts,
                     sizes=self._sizes,
                     numbers=self._numbers,
-                    time=not slow and not self._pace,
+                    time=not slow,
                     pace=self._pace,
                     transcript=not slow and not self._stage.transcript_counts,
                 ),

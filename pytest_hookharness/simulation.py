@@ -19,7 +19,7 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.loop import Loop, OnTurn
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Undecided
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings
@@ -163,7 +163,8 @@ class _Run:
 
     def _doubt(self, outcome: Outcome, settings: Settings) -> str:
         # Covered folders are the developer's own: nothing is played on them a second time.
-        if not settings.probes or outcome.scenario.cover or isinstance(outcome.verdict, Undecided):
+        told = isinstance(outcome.verdict, Terminated | Capped | Livelock)
+        if not told or not settings.probes or outcome.scenario.cover:
             return ""
         self.seen = outcome
         return drives.find_doubt(outcome, self.age(outcome.scenario, _again(outcome, settings)))

@@ -79,7 +79,7 @@ def inquire(
         numbers: Whole numbers that stand in the hooks' own source.
         time: Whether to ask what happens once time has passed.
         transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
-        pace: Seconds that the clock of the hooks goes on with each lap.
+        pace: Seconds that the clock of the hooks goes on with each lap; then no other time is asked about.
     """
     every = tuple(range(len(parts)))
     alone: list[int] = []
@@ -95,7 +95,7 @@ def inquire(
         seen = yield Push(parts=(), how=Pushing.TRANSCRIPT)
         if seen.reaction is Reaction.DECISION:
             return Conclusion(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
-    if time:
+    if time and not pace:
         aged = yield from _aged(every)
         if aged is not None:
             return replace(aged, alone=tuple(alone))
