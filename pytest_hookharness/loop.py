@@ -62,8 +62,6 @@ class Loop:
         self.experiments = Experiments(
             self.player, self.history, most_turns=self.most_turns, remaining=self.remaining
         )
-        # Times of files are no part of the state, so that it may come again while they grow older.
-        self.endless = ageing or stage.scenario.until == "guard"
         self.ageing = Ageing(self.history, Backstage(stage))
         if ageing:
             self.player.pass_time = self.ageing.let_pass
@@ -167,7 +165,7 @@ class Loop:
             self.lasso = None
             return None
         self.flaky = not sure or self.stage.read_in_full() != self.files_in_full
-        if self.endless:
+        if self.stage.scenario.until == "guard":
             return None
         if self.flaky or not self.stage.settings.probes:
             return End(how="lasso", turn=self.turn)
@@ -176,7 +174,7 @@ class Loop:
     def _moved(self) -> End | None:
         # While a lasso is gone round once more, it is not yet known whether the state moves at all.
         pursued = self.lasso is not None and self.turn < self.lasso.last
-        if pursued or not self.stage.settings.probes or self.endless:
+        if pursued or not self.stage.settings.probes or self.stage.scenario.until == "guard":
             return None
         return self.experiments.moving()
 
