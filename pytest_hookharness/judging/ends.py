@@ -102,8 +102,7 @@ def _refusal_stands(trace: Trace, end: End) -> bool:
     if last is None or not _tries_to_stop(last[1].move, end):
         return False
     for step in trace.steps[last[0] + 1 :]:
-        # Time alone takes no refusal back.
-        if isinstance(step.exchange, Happened) and not isinstance(step.exchange.event, moves.Wait):
+        if isinstance(step.exchange, Happened):
             break
         if isinstance(step.exchange, Hooked) and step.exchange.decision.refused:
             return True

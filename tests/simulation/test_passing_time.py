@@ -115,13 +115,6 @@ def test_two_ways_that_agree_leave_no_doubt(play):
     assert "lets go in turn 1" in find_doubt(refusing, letting)
 
 
-def test_a_wait_takes_no_refusal_back(play):
-    """A session that ends after a refused stop and a wait is not taken for one that was let go."""
-    outcome = play(hooks={"Stop": REFUSE}, agent=[{"stop": "Done."}, {"wait": "1h"}, {"end": "other"}])
-
-    assert isinstance(outcome.verdict, Undecided)
-
-
 @pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])
 def test_tracked_processes_have_no_clock_that_could_be_moved(play, keys):
     """Where processes run beside the session a wait is refused, for theirs is the machine's clock."""
