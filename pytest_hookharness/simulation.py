@@ -22,6 +22,7 @@ from pytest_hookharness.loop import Loop, OnTurn
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
@@ -80,10 +81,10 @@ def simulate(
     run = _Run(supervisor, base, behaviours, seat)
     outcome, timely = run.play(scenario, settings, on_turn=on_turn)
     run.seen = outcome
-    again = replace(settings, turns=_enough(outcome, settings), probes=False, keep=False)
+    again = _again(outcome, settings)
     # Covered folders are the developer's own: nothing is played on them a second time.
     if timely and settings.probes and not scenario.cover:
-        finding = drives.compare(outcome, lambda pace: run.play(scenario, again, pace)[0])
+        finding = drives.compare(outcome, lambda pace: run.age(replace(scenario, pace=pace), again))
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
         outcome = vary(outcome, run.clues, run, replace(again, wall=settings.wall))
@@ -106,12 +107,12 @@ def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) 
     return replace(outcome, varied=(*outcome.varied, told.note))
 
 
-def _enough(outcome: Outcome, settings: Settings) -> int:
+def _again(outcome: Outcome, settings: Settings) -> Settings:
     """
-    How many turns are enough to see whether another run of the same scenario goes otherwise.
+    The settings for another run of the same scenario: as many turns as show whether it goes otherwise.
     """
     most = outcome.scenario.turns if settings.turns is None else settings.turns
-    return min(most, 3 * outcome.iterations + 5)
+    return replace(settings, turns=min(most, 3 * outcome.iterations + 5), probes=False, keep=False)
 
 
 class _Run:
@@ -148,7 +149,7 @@ class _Run:
             yield stage, agent
 
     def play(
-        self, scenario: Scenario, settings: Settings, pace: float = 0.0, on_turn: OnTurn | None = None
+        self, scenario: Scenario, settings: Settings, on_turn: OnTurn | None = None, *, ageing: bool = False
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
@@ -157,7 +158,7 @@ class _Run:
             loop = (
                 Threads(stage, agent, self._supervisor, on_turn)
                 if scenario.processes
-                else Loop(stage, agent, on_turn, pace)
+                else Loop(stage, agent, on_turn, ageing=ageing)
             )
             try:
                 end = loop.play()
@@ -165,8 +166,27 @@ class _Run:
                 seen = self.seen or loop.conclude(End(how="interrupted", turn=loop.turn))
                 raise Interrupted(seen) from None
             outcome = loop.conclude(end)
+            doubt = self._doubt(outcome, settings) if stage.workspace.clock.moved else ""
+            if doubt:
+                outcome = loop.conclude(End(how="disagreed", turn=loop.turn, why=doubt))
             if settings.keep and not outcome.passed:
                 outcome = replace(outcome, kept=str(stage.workspace.keep()))
             if scenario.vary:
                 self.clues = Clues.of(stage, outcome.trace)
             return outcome, loop.timely
+
+    def age(self, scenario: Scenario, settings: Settings) -> Outcome:
+        """
+        Play one scenario whose time passes by everything becoming older.
+        """
+        return self.play(scenario, settings, ageing=True)[0]
+
+    def _doubt(self, outcome: Outcome, settings: Settings) -> str:
+        # Covered folders are the developer's own: nothing is played on them a second time.
+        told = isinstance(outcome.verdict, Terminated | Capped | Livelock)
+        if not told or not settings.probes or outcome.scenario.cover:
+            return ""
+        self.seen = outcome
+        # Times of files are no part of the state, which may come again while they become older.
+        further = replace(outcome.scenario, until="guard")
+        return drives.find_doubt(outcome, self.age(further, _again(outcome, settings)))

@@ -252,7 +252,8 @@ class Stage:
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
-        return conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
+        made = conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
+        return self.workspace.clock.shown_to(made)
 
     @property
     def patience(self) -> float:
@@ -294,7 +295,7 @@ class Stage:
         present = [path.name for path in files.iterdir()] if files.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
         place, command = self.workspace, operation.command
-        argv, env = place.shell.prepare(command, place.environment, sourced)
+        argv, env = place.shell.prepare(command, place.clock.environment(place.environment), sourced)
         folder, patience = place.present(operation.folder or str(place.root)), self.patience
         return Launch(argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=patience, patience=patience)
 
@@ -302,6 +303,7 @@ class Stage:
         """
         Look at the covered files again, but for the transcript, and say what differs.
         """
+        self.workspace.clock.settle()
         before, self.files = self.files, self.scanner.scan(without=self._unread)
         return changes(before, self.files)
 

@@ -298,6 +298,7 @@ COMMON = (
         shape=Choice(noun="an end", words=("lasso", "guard")),
         doc="Whether the proof of a livelock ends the run, or the host's guard.",
     ),
+    Key(name="pace", shape=DURATION, doc="Time that passes for the hooks before each turn of the agent."),
     Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
     Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
     Key(name="parallel", shape=PARALLEL, doc="Fires side by side, and where each must be counted."),

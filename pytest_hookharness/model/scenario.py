@@ -162,6 +162,7 @@ class Scenario:
         terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
         network: Whether the hooks may reach the network.
         script: The agent.
+        pace: Seconds that pass for the hooks before each turn of the agent, beside what it really takes.
         answers: Replies of handlers that are not commands.
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
@@ -211,6 +212,7 @@ class Scenario:
     terminal: Terminal | None = None
     network: bool = False
     script: Script = Script()
+    pace: float = 0.0
     answers: tuple[Answer, ...] = ()
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()

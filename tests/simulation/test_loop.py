@@ -235,12 +235,6 @@ def test_a_given_result(play):
     assert outcome.decisions("PostToolUse") == (Ruling.ALLOW,)
 
 
-def test_waiting_is_refused_for_now(play):
-    """A scenario that asks for time to pass is told that the clock cannot be moved, not ignored."""
-    with pytest.raises(SimulationError, match="clock"):
-        play(agent=[{"wait": "301s"}])
-
-
 def test_a_corrupted_file(play):
     """A file can be harmed between turns."""
     outcome = play(
