@@ -1,4 +1,4 @@
 #!/bin/sh
-# The same in a session of its own, which has no terminal: whoever would ask fails at once instead.
+# AfterAgent hook: fetches in a session of its own, which has no terminal, so that who would ask fails at once.
 setsid -w git fetch >&2 || echo "The fetch failed; what others did is not known." >&2
 exit 0

@@ -1,5 +1,4 @@
 #!/bin/sh
-# Fetches before the agent stops, so that it hears of what others did meanwhile. Where git wants to know who is
-# there, it asks on the terminal.
+# AfterAgent hook: fetches what others did meanwhile; git asks on the terminal who is there.
 git fetch >&2 || echo "The fetch failed; what others did is not known." >&2
 exit 0

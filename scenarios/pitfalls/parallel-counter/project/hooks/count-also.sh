@@ -1,5 +1,5 @@
 #!/bin/sh
-# Another PostToolUse hook, of somebody else, that keeps its own number in the same file and holds another lock.
+# PostToolUse hook: counts in the same file as another hook does, and holds a lock that the other does not know.
 exec 9>.count-also.lock
 flock 9
 n=$(cat .count.json 2>/dev/null || echo '{"calls": 0}')
