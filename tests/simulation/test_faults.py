@@ -31,6 +31,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Entry,
+    Fire,
     Happened,
     Hooked,
     Moved,
