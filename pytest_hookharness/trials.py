@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.faults import make_trial, with_fault
 from pytest_hookharness.judging.bearings import Sight, find_bearings
-from pytest_hookharness.model.faults import Cell, Fault
+from pytest_hookharness.model.faults import Cell, Fault, Surroundings
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -102,7 +102,8 @@ class _Series:
         """
         How the hooks took a fault, and what of that was seen once only.
         """
-        first = self._look(fault)
+        usual = self._without(fault)
+        first = self._look(fault, usual)
         if all(sight.code is None for sight in first):
             return [*first], []
         unsteady = {
@@ -110,7 +111,9 @@ class _Series:
             for sight in find_bearings(fault, {}, self._usual, self._again)
             if sight.cell.verdict != "as declared"
         }
-        second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in self._look(fault)}
+        second = {
+            (sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in self._look(fault, usual)
+        }
         sights: list[Sight] = []
         doubted: list[Cell] = []
         for sight in first:
@@ -123,6 +126,16 @@ class _Series:
                 doubted.append(replace(cell, verdict="not tried", evidence=why))
         return sights, doubted
 
-    def _look(self, fault: Fault) -> tuple[Sight, ...]:
+    def _look(self, fault: Fault, usual: Trace) -> tuple[Sight, ...]:
         faulty = self._play(with_fault(self._trial, fault))
-        return find_bearings(fault, self._directions, self._usual, faulty)
+        return find_bearings(fault, self._directions, usual, faulty)
+
+    def _without(self, fault: Fault) -> Trace:
+        """
+        The run without a fault, but with the input that it takes to show.
+        """
+        change = fault.change
+        if not isinstance(change, Surroundings) or not change.extra:
+            return self._usual
+        alone = replace(fault, change=replace(change, env={}, files={}))
+        return self._play(with_fault(self._trial, alone))

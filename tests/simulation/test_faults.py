@@ -2,7 +2,7 @@
 Faults of the world around hooks: which are planned, how each is brought about, and what is seen of them.
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import pytest
 
@@ -26,11 +26,12 @@ from pytest_hookharness.model.faults import (
 from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Run, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.protocol import Basis, Decision, Rule
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Entry,
+    Fire,
     Happened,
     Hooked,
     Moved,
@@ -167,13 +168,15 @@ def test_causes_are_narrowed_by_name():
     assert cells == []
 
 
-def test_a_terminal_is_spared_what_it_cannot_take():
-    """Every way of standard input is planned, and a terminal only for lines that it can hold."""
-    faults, cells = plan_faults(played((1, WROTE), vary=(Wish("stdin"),)), Clues())
+@pytest.mark.parametrize("size, tried", [(4095, True), (4096, False)])
+def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
+    """A terminal is planned for lines that it can hold; of longer ones the kernel would drop the rest."""
+    fire = Fire(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
+    outcome = played((1, replace(WROTE, fires=(fire,))), vary=(Wish("stdin"),))
+    faults, cells = plan_faults(outcome, Clues())
 
-    assert "standard input that is a terminal" in map(str, faults)
-    assert {fault.cause for fault in faults} == {"stdin"}
-    assert cells == []
+    assert ("standard input that is a terminal" in map(str, faults)) is tried
+    assert [cell.verdict for cell in cells] == ([] if tried else ["not tried"])
 
 
 @pytest.mark.slow
@@ -210,3 +213,13 @@ def test_without_a_refusal_nothing_is_said_to_guard(play):
 
     assert {cell.payload for cell in outcome.cells} == {"allow"}
     assert any("expect: deny" in note for note in outcome.varied)
+
+
+@pytest.mark.slow
+def test_a_locale_is_not_blamed_for_the_text_that_shows_it(play):
+    """A hook that refuses every text beyond ASCII does so in each locale, and that is no finding."""
+    refuses = "LC_ALL=C grep -q '[^ -~]' && exit 2; exit 0"
+    outcome = play(hooks={"PreToolUse": refuses}, agent=CALLS[1:], vary=[{"faults": ["locale"]}])
+
+    assert {cell.verdict for cell in outcome.cells if cell.payload} == {"as declared"}
+    assert outcome.findings == ()
