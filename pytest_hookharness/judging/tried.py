@@ -23,7 +23,7 @@ from pytest_hookharness.model.variations import (
     StateFile,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
+    TwoAgents,
     Unset,
     Variation,
     Wide,
@@ -84,7 +84,7 @@ def _placed(variation: Variation) -> tuple[Kind, str, str]:
             return "shells", "", str(variation).removeprefix("the shell ")
         case SameName(twin=twin):
             return "names", twin, ""
-        case TwoTranscripts():
+        case TwoAgents():
             return "sessions", "", "another agent"
         case TwoSessions():
             return "sessions", "", "another session"

@@ -31,7 +31,7 @@ from pytest_hookharness.model.variations import (
     StateFile,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
+    TwoAgents,
     Unset,
     WithoutTool,
 )
@@ -66,7 +66,7 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             return _first(variation, usual, varied, _by_failure)
         case Shell():
             return _first(variation, usual, varied, _by_shell)
-        case TwoTranscripts() | TwoSessions() | TwoProcesses():
+        case TwoAgents() | TwoSessions() | TwoProcesses():
             return _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
         case MovedWords():
             return _moved(variation, usual, varied)

@@ -23,7 +23,7 @@ from pytest_hookharness.model.variations import (
     StateFile,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
+    TwoAgents,
     Unset,
     Wish,
     WithoutTool,
@@ -60,7 +60,7 @@ ONE_FIELD = [
     (HangingTool("git"), "commands"),
     (WithoutTool("git"), "hidden"),
     (StateFile(".n", "empty", 1), "script"),
-    (TwoTranscripts(), "company"),
+    (TwoAgents(), "company"),
     (TwoSessions(), "company"),
     (TwoProcesses(), "relaunched"),
 ]
