@@ -7,7 +7,6 @@ Upper floor, below the stage.
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -100,23 +99,23 @@ def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> 
     return bool(scenario.company)
 
 
-def companion(facts: hosts.Facts, company: str) -> hosts.Facts:
+def as_sent_by_another(
+    profile: hosts.Profile, facts: hosts.Facts, company: str, event: str, payload: Payload
+) -> tuple[hosts.Facts, Payload]:
     """
-    The facts of another session in the same workspace, or of another agent of the same session.
+    The facts of another session in the workspace, or of another agent of the same one, and its input.
     """
-    path = facts.transcript_path
     if company == "agent":
-        stem, suffix = posixpath.splitext(path)
-        return replace(facts, transcript_path=f"{stem}-agent{suffix}" if path else "")
+        sent = hosts.as_agent(profile, facts, event, payload)
+        path = str(sent.get("transcript_path", facts.transcript_path))
+        return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")
-    path = path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
-    return replace(facts, session_id=other, transcript_path=path)
+    path = facts.transcript_path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
+    companion = replace(facts, session_id=other, transcript_path=path)
+    return companion, _as_session(companion, facts, payload)
 
 
-def as_sent_by(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
-    """
-    An input as another session or agent has it.
-    """
+def _as_session(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
     words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
     return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
 

@@ -197,21 +197,22 @@ class Stage:
         if any(
             conditions.has_company(self.scenario, self.profile.events[hook.event], payload) for hook in hooks
         ):
-            with self._as_another(payload) as other:
+            with self._as_another(hooks[0].event, payload) as other:
                 self._fire(hooks, other, budget)
         return self._fire(hooks, payload, budget)
 
     @contextmanager
-    def _as_another(self, payload: Payload) -> Generator[Payload]:
+    def _as_another(self, event: str, payload: Payload) -> Generator[Payload]:
         """
         Be another session, or another agent of the same one, with an input of its own.
         """
         own = self.facts
-        other = self.facts = conditions.companion(own, self.scenario.company)
+        company = self.scenario.company
+        self.facts, sent = conditions.as_sent_by_another(self.profile, own, company, event, payload)
         try:
-            if other.transcript_path:
-                self.write_transcript(other.transcript_path, ())
-            yield conditions.as_sent_by(other, own, payload)
+            if self.facts.transcript_path != own.transcript_path:
+                self.write_transcript(self.facts.transcript_path, ())
+            yield sent
         finally:
             self.facts = own
 
