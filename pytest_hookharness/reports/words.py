@@ -187,7 +187,7 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(_reason(fire)))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(fire.reason))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
@@ -203,12 +203,7 @@ def reason_words(fire: Fire) -> str:
     """
     What a fire said its ruling was for.
     """
-    return quoted(_reason(fire), _REASON)
-
-
-def _reason(fire: Fire) -> str:
-    # Some hosts put the command before its words; it is told beside them already.
-    return fire.reply.reason.removeprefix(f"[{fire.hook.command}]: ")
+    return quoted(fire.reason, _REASON)
 
 
 def _because(reason: str) -> str:
