@@ -42,9 +42,9 @@ from pytest_hookharness.model.variations import (
     Shaping,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoAgents,
     Unset,
     WithoutTool,
 )

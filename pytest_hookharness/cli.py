@@ -46,7 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--seed", type=_whole("--seed", 0), default=0, help="seed of everything that is made up (0)")
+    shared.add_argument(
+        "--seed", type=_whole("--seed", 0), default=0, help="seed of everything that is made up (0)"
+    )
     shared.add_argument("--patience", default="10s", help="cut a fire after this (10s)")
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
     shared.add_argument("--turns", type=_whole("--turns", 1), help="most turns that are played")

@@ -15,6 +15,7 @@ from pathlib import Path
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.stdin import value_of
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.processes import Launch, Run
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
@@ -138,7 +139,7 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
         own = [place for place, hook in enumerate(hooks) if hook.event == event]
         if sorted(places) != [*range(1, len(own) + 1)]:
             raise SimulationError(
-                f"order.{event}: {[*places]} is no order of its {len(own)} hooks; "
+                f"order.{event}: {[*places]} is no order of its {counted(len(own), 'hook')}; "
                 f"name each of 1 to {len(own)} once"
             )
         moved = [hooks[own[place - 1]] for place in places]

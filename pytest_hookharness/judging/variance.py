@@ -29,9 +29,9 @@ from pytest_hookharness.model.variations import (
     SameName,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoAgents,
     Unset,
     WithoutTool,
 )
