@@ -17,7 +17,8 @@ from typing import Protocol
 from pytest_hookharness import hosts
 from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
-from pytest_hookharness.hosts.stdin import name_of, value_of
+from pytest_hookharness.hosts.stdin import value_of
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import WorkingFolder
 from pytest_hookharness.model.processes import Exited, Launch, Run, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
@@ -199,7 +200,7 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
         own = [place for place, hook in enumerate(hooks) if hook.event == event]
         if sorted(places) != [*range(1, len(own) + 1)]:
             raise SimulationError(
-                f"order.{event}: {[*places]} is no order of its {len(own)} hooks; "
+                f"order.{event}: {[*places]} is no order of its {counted(len(own), 'hook')}; "
                 f"name each of 1 to {len(own)} once"
             )
         moved = [hooks[own[place - 1]] for place in places]

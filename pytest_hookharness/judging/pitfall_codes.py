@@ -73,8 +73,8 @@ WRONG_KEY = Code(
     "WRONG-KEY",
     "A count of one agent goes on in another's, or is lost when its host's process changes.",
     "A subagent is refused for what its parent did, and a limit that is kept by process number is never met.",
-    "Key what is counted by `session_id` and `agent_id` together: a subagent's call has both, its parent's the "
-    "first alone. Agents of one session may share a transcript, and a process number is anybody's.",
+    "Key what is counted by `session_id` and `agent_id` together: a subagent's call has both, its parent's "
+    "the first alone. Agents of one session may share a transcript, and a process number is anybody's.",
 )
 TORN_STATE = Code(
     "HH116",

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Livelock, Recursing, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
@@ -19,7 +20,7 @@ from pytest_hookharness.reports.plain import columns, fit, plain
 from pytest_hookharness.reports.probed import write_probing
 from pytest_hookharness.reports.tracked import write_tracked
 from pytest_hookharness.reports.turns import write_turns
-from pytest_hookharness.reports.words import counted, tier_words
+from pytest_hookharness.reports.words import tier_words
 
 __all__ = ["first_line", "story"]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.response import Response
@@ -22,7 +23,6 @@ from pytest_hookharness.reports.plain import columns, fit, plain, quoted
 from pytest_hookharness.reports.words import (
     activity_words,
     command_words,
-    counted,
     ending_words,
     event_words,
     move_words,

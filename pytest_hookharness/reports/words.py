@@ -252,10 +252,3 @@ def listed(parts: list[str], glue: str = ", ") -> str:
     """
     more = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
     return glue.join(parts[:_LISTED]) + more
-
-
-def counted(number: int, word: str) -> str:
-    """
-    A number with its noun.
-    """
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

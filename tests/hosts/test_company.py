@@ -18,7 +18,7 @@ CALL = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "1"
     ],
 )
 def test_a_subagents_call_has_the_recorded_keys(host, added, own):
-    """It is of the same session, names its agent, and has a transcript of its own on hosts that give it one."""
+    """It names its agent, and has a transcript of its own on hosts that give it one."""
     profile = hosts.find(host)
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     parents = hosts.payload_for(profile, "PreToolUse", facts, CALL)

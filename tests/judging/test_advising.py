@@ -35,7 +35,7 @@ def test_three_times_nothing():
 
 
 def test_a_host_adds_no_advice():
-    """The command that a host puts before the words is nothing to act on, and words of its own are no hook's."""
+    """The command that a host puts before the words, and words of its own, are no advice."""
     (finding,) = find(refusals(*["[./gate.sh]: no"] * 3))
 
     assert 'refused 3 times with nothing but "no"' in finding.text

@@ -16,7 +16,7 @@ from pytest_hookharness.model.variations import (
 
 
 def test_conditions_are_listed_by_kind():
-    """Each kind is named once, with what it is about and in which ways, which are counted if they are many."""
+    """Each kind is named once, with what it is about, and in which or in how many ways."""
     forms = [Quoted(1, "rm x", str(number), "", must_be_refused=True, harmless="") for number in range(9)]
     tools = [WithoutTool("jq"), FailingTool("jq"), HangingTool("jq"), FailingTool("yq")]
 

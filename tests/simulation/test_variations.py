@@ -111,7 +111,7 @@ def test_chance_is_not_blamed_on_a_variation(vary):
 
 
 def test_what_there_was_no_time_for_is_no_pass(vary):
-    """A promise is broken by a condition for which the time did not suffice, unless nothing was to be told."""
+    """A condition that there was no time for breaks a promise, unless nothing was promised."""
     base = vary(BY_GREP)
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"), Wish("input"))))
     in_time, late = (play_again(base, Clues(), Coin([base] * 9), Settings(wall=wall)) for wall in (60, 0))
@@ -189,7 +189,7 @@ def test_hooks_run_in_the_order_that_is_given(told):
 
 def test_an_order_must_name_every_hook_once(vary):
     """An order of other hooks than there are is refused with what is allowed."""
-    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hooks"):
+    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hook"):
         vary(TELLS, order={"PreToolUse": [1, 2]})
 
 
