@@ -17,7 +17,7 @@ from typing import Protocol
 from pytest_hookharness import hosts
 from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
-from pytest_hookharness.hosts.stdin import value_of
+from pytest_hookharness.hosts.stdin import name_of, value_of
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import WorkingFolder
 from pytest_hookharness.model.processes import Exited, Launch, Run, Tier
