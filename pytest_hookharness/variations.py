@@ -119,7 +119,9 @@ class _Series:
         What a crowd of fires loses.
         """
         with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
-            return find_losses(stage, agent, variation, self.remaining)
+            losses = find_losses(stage, agent, variation, self.remaining)
+        self.doubts += losses.notes
+        return losses.findings
 
     def find(self, variation: Replayed) -> Sequence[Finding]:
         """
