@@ -13,12 +13,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.stage import Stage
 
 _NUMBER = re.compile(rb"(?<![\w.])\d{1,7}(?![\w.])")
 _WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
 _NAME = re.compile(rb"[A-Za-z_][\w.+-]*")
+# Where a shell, or a call of another language, expects the name of a command.
+_CALLED = re.compile(
+    rb"(?:^|[;|&({!`]|"
+    rb"\b(?:then|do|else|elif|if|while|until|exec|command(?: -[vV])?|xargs|nohup|which|hash)\b)"
+    rb"[ \t]*(?:\w+=[^\s$`(]*[ \t]+)*([A-Za-z_][\w.+-]*)(?![\w.+=-])"
+    rb"|(?:\btimeout[ \t]+\S+[ \t]+|[(\[][\"'])([A-Za-z_][\w.+-]*)",
+    re.MULTILINE,
+)
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
@@ -56,6 +65,32 @@ def words(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     return frozenset(found)
 
 
+def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+    """
+    Those words that stand where a command is called.
+    """
+    found: set[str] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for text in _texts(stage, fire):
+            matches = _CALLED.finditer(_COMMENT.sub(b"", text))
+            found |= {(match[1] or match[2]).decode() for match in matches}
+    return frozenset(found)
+
+
+def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+    """
+    Words of the commands of some fires that come before a script: what runs it, without which no hook is run.
+    """
+    found: set[str] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        launch = _launch(stage, fire)
+        for argument in launch.argv:
+            words = _WORD.findall(_expand(argument, launch.env))
+            scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
+            found |= {Path(word).name for word in words[: next(scripts, 0)]}
+    return frozenset(found)
+
+
 def _short_files(stage: Stage) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
@@ -65,10 +100,13 @@ def _short_files(stage: Stage) -> Iterator[Path]:
             yield place
 
 
+def _launch(stage: Stage, fire: Fire) -> Launch:
+    environment = stage.workspace.environment
+    return hosts.launch(stage.profile, fire.hook, fire.payload, stage.facts, environment, stage.patience)
+
+
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
-    launch = hosts.launch(
-        stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
-    )
+    launch = _launch(stage, fire)
     for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
         for word in _WORD.findall(_expand(argument, launch.env)):

@@ -8,7 +8,7 @@ so that hooks that decide by chance are not blamed for anything else.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -19,11 +19,20 @@ from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import find_losses
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.promises import with_findings
+from pytest_hookharness.judging.purposes import find_purpose
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.variations import Replayed, SameName, Variation, Wide
+from pytest_hookharness.model.variations import (
+    FailingTool,
+    HangingTool,
+    Replayed,
+    SameName,
+    Variation,
+    Wide,
+    WithoutTool,
+)
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Settings
@@ -92,6 +101,18 @@ def _listed(variations: Sequence[Variation]) -> str:
     return "; ".join(map(str, variations[:_SHOWN]))
 
 
+def _purposes(variation: Replayed, usual: Trace, varied: Trace) -> Iterator[str]:
+    match variation:
+        case WithoutTool() | FailingTool() | HangingTool():
+            changed = find_purpose(variation, usual, varied)
+        case _:
+            return
+    if changed is not None:
+        pair, words = changed
+        event = f"{pair.before.event} in turn {pair.turn}"
+        yield f'It goes otherwise on purpose with {variation}, at {event}, where {pair.hook} says "{words}".'
+
+
 class _Series:
     """
     Runs of one scenario with one thing different at a time.
@@ -135,8 +156,10 @@ class _Series:
 
     def _compare(self, variation: Replayed) -> Sequence[Finding]:
         usual = self._usual(variation)
-        finding = find_variance(variation, usual, self._varied(variation))
+        varied = self._varied(variation)
+        finding = find_variance(variation, usual, varied)
         if finding is None:
+            self.doubts += _purposes(variation, usual, varied)
             return ()
         steady = all(find_variance(variation, self._base.trace, other) is None for other in self._unchanged)
         if not steady or find_variance(variation, usual, self._varied(variation)) is None:
