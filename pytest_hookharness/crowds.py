@@ -7,12 +7,15 @@ hooks, and all of it is undone before the session goes on.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.judging.fingerprint import changes
-from pytest_hookharness.judging.losses import Weights, losses, weigh
+from pytest_hookharness.judging.losses import Weights, doubts, losses, weigh
 from pytest_hookharness.judging.pitfall_codes import LOST_UPDATES
+from pytest_hookharness.model.processes import Cut, Run, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.variations import Wide
 from pytest_hookharness.model.verdicts import Finding
@@ -25,11 +28,24 @@ _ALONE, _MOST_ROUNDS = 2, 6
 # A round is fired twice: also on what the first time has left.
 _WAVES = 2
 _SHOWN = 3
+_LIMITS = {Cut.LIMIT: "the host's limit", Cut.PATIENCE: "our patience", Cut.BUDGET: "the time of the run"}
 
 
-def find_losses(
-    stage: Stage, agent: agents.Agent, variation: Wide, remaining: Callable[[], float]
-) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """
+    What a crowd showed.
+
+    Attributes:
+        findings: What it lost.
+        notes: What of it could not be tried, and what is not known, in sentences.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def find_losses(stage: Stage, agent: agents.Agent, variation: Wide, remaining: Callable[[], float]) -> Losses:
     """
     Play a session, and before hooks are fired for the first time, find out what a crowd of them loses.
 
@@ -43,7 +59,13 @@ def find_losses(
     most = stage.settings.turns or stage.scenario.turns
     while player.turn < most and isinstance(request := player.go_on(remaining), hosts.NextAct):
         player.take(request, player.choose(request))
-    return tuple(player.found)
+    return Losses(tuple(player.found), tuple(dict.fromkeys(player.notes)))
+
+
+class _UnjudgedError(Exception):
+    """
+    A round of which nothing can be said, and why.
+    """
 
 
 class _Pausing(Player):
@@ -52,11 +74,13 @@ class _Pausing(Player):
 
     Attributes:
         found: What the crowds lost.
+        notes: Which crowds show nothing, and why.
     """
 
     def __init__(self, stage: Stage, agent: agents.Agent, width: int, remaining: Callable[[], float]) -> None:
         super().__init__(stage, agent)
         self.found: list[Finding] = []
+        self.notes: list[str] = []
         self._width = width
         self._remaining = remaining
         self._tried: set[tuple[str, ...]] = set()
@@ -66,26 +90,42 @@ class _Pausing(Player):
         words = (request.event, *(hook.command for hook in hooks))
         if hooks and words not in self._tried:
             self._tried.add(words)
-            with Rehearsal(self.stage, self.moment) as rehearsal:
-                crowd = _Crowd(self.stage, rehearsal, hooks, request.payload, self._width)
-                lost = crowd.find_losses(self._remaining)
-            if lost:
-                text = (
-                    f"{request.event}: {self._width} fires side by side leave less than one after the other"
-                )
-                command = ", ".join(hook.command for hook in hooks)
-                self.found.append(LOST_UPDATES.found(f"{text}: {lost}.", turn=self.turn, hook=command))
+            self._try(hooks, request)
         super()._fire(request, min(budget, self._remaining()))
+
+    def _try(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
+        side_by_side = f"{self._width} fires of {request.event} side by side"
+        with Rehearsal(self.stage, self.moment) as rehearsal:
+            crowd = _Crowd(self.stage, rehearsal, hooks, request.payload, self._width)
+            try:
+                lost = crowd.find_losses(self._remaining)
+            except _UnjudgedError as trouble:
+                self.notes.append(f"Not tried (wide): what {side_by_side} lose; {trouble}.")
+                return
+        if lost:
+            text = f"{request.event}: {self._width} fires side by side leave less than one after the other"
+            command = ", ".join(hook.command for hook in hooks)
+            self.found.append(LOST_UPDATES.found(f"{text}: {lost}.", turn=self.turn, hook=command))
+        elif crowd.doubts:
+            told = ", ".join([*crowd.doubts][:_SHOWN])
+            self.notes.append(
+                f"Not known (wide): {side_by_side} leave less in {told}; the system does not tell how often "
+                "that was written, and those that did not write have lost nothing."
+            )
 
 
 class _Crowd:
     """
     Fires of the same hooks with the same input from the same state, as often as one likes.
+
+    Attributes:
+        doubts: Files of which less was left, and of which it is not known how often they were written.
     """
 
     def __init__(
         self, stage: Stage, rehearsal: Rehearsal, hooks: Sequence[Hook], payload: Payload, width: int
     ) -> None:
+        self.doubts: dict[str, None] = {}
         self._stage = stage
         self._rehearsal = rehearsal
         self._hooks = hooks
@@ -96,19 +136,24 @@ class _Crowd:
     def find_losses(self, remaining: Callable[[], float]) -> str:
         """
         What is lost side by side, in words; empty if nothing was seen to be.
+
+        Raises:
+            _UnjudgedError: Fires were cut, so that what they leave says nothing.
         """
         one_by_one = [[hook] for _ in range(self._width) for hook in self._hooks]
         at_once = [[hook for hook in self._hooks for _ in range(self._width)]]
         alone = [self._round(one_by_one, remaining)]
-        if not any(amount for weights in alone[0] for amount in weights.values()):
+        if not any(amount for weights in alone[0] for amount in weights.amounts.values()):
             return ""
         alone += [self._round(one_by_one, remaining) for _ in range(_ALONE - 1)]
         for _ in range(_MOST_ROUNDS):
             together = self._round(at_once, remaining)
             for wave, weights in enumerate(together):
-                lost = [*losses([other[wave] for other in alone], weights)]
+                before = [other[wave] for other in alone]
+                lost = [*losses(before, weights)]
                 if lost:
                     return "; ".join(lost[:_SHOWN])
+                self.doubts |= dict.fromkeys(doubts(before, weights))
             if not remaining():
                 break
         return ""
@@ -118,12 +163,18 @@ class _Crowd:
         Fire some batches, twice, and put everything back; what was there after each time.
         """
         seen: list[Weights] = []
-        for _ in range(_WAVES):
-            for batch in batches:
-                self._stage.fire(batch, self._payload, remaining())
-            self._stage.scan()
-            seen.append(weigh(dict(self._changed())))
-        self._rehearsal.put_back()
+        writes: Counter[str] = Counter()
+        # What the scanner has seen until now is not of this round.
+        self._stage.scan()
+        try:
+            for _ in range(_WAVES):
+                for batch in batches:
+                    _require_whole(self._stage.fire(batch, self._payload, remaining())[0])
+                self._stage.scan()
+                writes.update(self._stage.scanner.written or {})
+                seen.append(weigh(dict(self._changed()), writes))
+        finally:
+            self._rehearsal.put_back()
         return seen
 
     def _changed(self) -> Iterator[tuple[str, bytes]]:
@@ -131,3 +182,12 @@ class _Crowd:
             data = self._rehearsal.backstage.read(change.path)
             if data is not None:
                 yield change.path, data
+
+
+def _require_whole(runs: Sequence[Run | Payload]) -> None:
+    for run in runs:
+        match run:
+            case Run(ending=TimedOut(after=after, by=by)):
+                raise _UnjudgedError(f"one was cut after {after:g} s ({_LIMITS[by]}), and that is no loss")
+            case _:
+                continue

@@ -70,12 +70,16 @@ class Clues:
 
     Attributes:
         words: The words of their source.
+        called: Those of them that stand where a command is called.
+        runners: What runs the hooks' own scripts.
         environment: The host's own environment.
         sets: How many hooks are configured for each event.
         scripts: The texts of their scripts, by path relative to the workspace.
     """
 
     words: frozenset[str] = frozenset()
+    called: frozenset[str] = frozenset()
+    runners: frozenset[str] = frozenset()
     environment: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, int] = field(default_factory=dict)
     scripts: Mapping[str, bytes] = field(default_factory=dict)
@@ -88,9 +92,15 @@ class Clues:
         sets: dict[str, int] = {}
         for hook in stage.configuration.hooks:
             sets[hook.event] = sets.get(hook.event, 0) + 1
-        words = sources.words(stage, (fire for _, fire in trace.fires()))
-        scripts = sources.scripts(stage, (fire for _, fire in trace.fires()))
-        return cls(words, stage.workspace.environment, sets, scripts)
+        fires = [fire for _, fire in trace.fires()]
+        return cls(
+            words=sources.words(stage, fires),
+            called=sources.called(stage, fires),
+            runners=sources.runners(stage, fires),
+            environment=stage.workspace.environment,
+            sets=sets,
+            scripts=sources.scripts(stage, fires),
+        )
 
     def has(self, command: str) -> bool:
         """
@@ -101,9 +111,10 @@ class Clues:
     @property
     def tools(self) -> tuple[str, ...]:
         """
-        The commands that hooks name and that may be missing elsewhere.
+        The commands that hooks name and that may be missing elsewhere, those first that are called.
         """
-        return tuple(sorted(word for word in self.words - _ALWAYS if self.has(word)))
+        found = {word for word in self.words - _ALWAYS - self.runners if self.has(word)}
+        return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
 
 
 def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
@@ -211,16 +222,26 @@ def _allowed(trace: Trace) -> Iterator[str]:
 
 
 def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
-    names = wish.names or tuple(name for name in clues.tools if name not in outcome.scenario.commands)
+    if wish.names:
+        for name in wish.names:
+            yield from _trouble(name, outcome, clues)
+            yield HangingTool(name)
+        return
+    names = [name for name in clues.tools if name not in outcome.scenario.commands]
     if not names:
         yield "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
-    for name in names if wish.names else names[:_MOST_TOOLS]:
-        if clues.has(name) or name in outcome.scenario.commands:
-            yield WithoutTool(name)
-        yield FailingTool(name)
-        yield HangingTool(name)
-    if not wish.names:
-        yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
+    for name in names[:_MOST_TOOLS]:
+        yield from _trouble(name, outcome, clues)
+    if names:
+        yield f"a command that never returns; name those that may: tools: [{names[0]}]"
+    yield from (f"the command {name}, which runs the hook itself" for name in sorted(clues.runners))
+    yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
+
+
+def _trouble(name: str, outcome: Outcome, clues: Clues) -> Iterator[Replayed]:
+    if clues.has(name) or name in outcome.scenario.commands:
+        yield WithoutTool(name)
+    yield FailingTool(name)
 
 
 def _variables(clues: Clues) -> tuple[str, ...]:

@@ -20,6 +20,14 @@ from pytest_hookharness.stage import Stage
 _NUMBER = re.compile(rb"(?<![\w.])\d{1,7}(?![\w.])")
 _WORD = re.compile(r"[^\s\"'`;|&<>()*?=]+")
 _NAME = re.compile(rb"[A-Za-z_][\w.+-]*")
+# Where a shell, or a call of another language, expects the name of a command.
+_CALLED = re.compile(
+    rb"(?:^|[;|&({!`]|"
+    rb"\b(?:then|do|else|elif|if|while|until|exec|command(?: -[vV])?|xargs|nohup|which|hash)\b)"
+    rb"[ \t]*(?:\w+=[^\s$`(]*[ \t]+)*([A-Za-z_][\w.+-]*)(?![\w.+=-])"
+    rb"|(?:\btimeout[ \t]+\S+[ \t]+|[(\[][\"'])([A-Za-z_][\w.+-]*)",
+    re.MULTILINE,
+)
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
@@ -71,6 +79,32 @@ def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
     return found
 
 
+def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+    """
+    Those words that stand where a command is called.
+    """
+    found: set[str] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for text in _texts(stage, fire):
+            matches = _CALLED.finditer(_COMMENT.sub(b"", text))
+            found |= {(match[1] or match[2]).decode() for match in matches}
+    return frozenset(found)
+
+
+def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+    """
+    Words of the commands of some fires that come before a script: what runs it, without which no hook is run.
+    """
+    found: set[str] = set()
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        launch = _launch(stage, fire)
+        for argument in launch.argv:
+            words = _WORD.findall(_expand(argument, launch.env))
+            scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
+            found |= {Path(word).name for word in words[: next(scripts, 0)]}
+    return frozenset(found)
+
+
 def _short_files(stage: Stage) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
@@ -78,6 +112,11 @@ def _short_files(stage: Stage) -> Iterator[Path]:
         place = stage.workspace.root / rest
         if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _SHORT:
             yield place
+
+
+def _launch(stage: Stage, fire: Fire) -> Launch:
+    environment = stage.workspace.environment
+    return hosts.launch(stage.profile, fire.hook, fire.payload, stage.facts, environment, stage.patience)
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
@@ -91,12 +130,6 @@ def _named(stage: Stage, fire: Fire) -> Iterator[Path]:
     for argument in launch.argv:
         for word in _WORD.findall(_expand(argument, launch.env)):
             yield Path(os.path.normpath(Path(launch.cwd, word)))
-
-
-def _launch(stage: Stage, fire: Fire) -> Launch:
-    return hosts.launch(
-        stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
-    )
 
 
 def _expand(text: str, env: Mapping[str, str]) -> str:

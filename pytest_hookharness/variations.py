@@ -22,13 +22,22 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.fault_plans import plan_faults
 from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
+from pytest_hookharness.judging.purposes import find_purpose
 from pytest_hookharness.judging.tried import tried_words
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
 from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.variations import Replayed, SameName, Variation, Wide
+from pytest_hookharness.model.variations import (
+    FailingTool,
+    HangingTool,
+    Replayed,
+    SameName,
+    Variation,
+    Wide,
+    WithoutTool,
+)
 from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Settings
@@ -126,6 +135,18 @@ def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
         )
 
 
+def _purposes(variation: Replayed, usual: Trace, varied: Trace) -> Iterator[str]:
+    match variation:
+        case WithoutTool() | FailingTool() | HangingTool():
+            changed = find_purpose(variation, usual, varied)
+        case _:
+            return
+    if changed is not None:
+        pair, words = changed
+        event = f"{pair.before.event} in turn {pair.turn}"
+        yield f'It goes otherwise on purpose with {variation}, at {event}, where {pair.hook} says "{words}".'
+
+
 class _Series:
     """
     Runs of one scenario with one thing different at a time.
@@ -155,7 +176,9 @@ class _Series:
         What a crowd of fires loses.
         """
         with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
-            return find_losses(stage, agent, variation, self.remaining)
+            losses = find_losses(stage, agent, variation, self.remaining)
+        self.doubts += losses.notes
+        return losses.findings
 
     def find(self, variation: Replayed) -> Sequence[Finding]:
         """
@@ -170,8 +193,10 @@ class _Series:
 
     def _compare(self, variation: Replayed) -> Sequence[Finding]:
         usual = self._usual(variation)
-        finding = find_variance(variation, usual, self._varied(variation))
+        varied = self._varied(variation)
+        finding = find_variance(variation, usual, varied)
         if finding is None:
+            self.doubts += _purposes(variation, usual, varied)
             return ()
         steady = all(find_variance(variation, self._base.trace, other) is None for other in self._unchanged)
         if not steady or find_variance(variation, usual, self._varied(variation)) is None:

@@ -67,6 +67,7 @@ class Scanner:
         self._since = Touched(lost=True)
         self._postponed: set[str] = set()
         self._readable: dict[str, bool] = {}
+        self._written: Mapping[str, int] | None = None
         self._published: tuple[frozenset[str], Mapping[str, Entry]] | None = None
         self.settle()
 
@@ -98,6 +99,13 @@ class Scanner:
         """
         return tuple(self._survey.unapplied[name] for name in sorted(self._survey.unapplied))
 
+    @property
+    def written(self) -> Mapping[str, int] | None:
+        """
+        How often each file was written between the last two scans, by state paths; ``None`` if not known.
+        """
+        return self._written
+
     def scan(self, without: Collection[str] = ()) -> Mapping[str, Entry]:
         """
         The entries as they are now; the very same mapping as before if nothing differs.
@@ -111,7 +119,9 @@ class Scanner:
         if self._watch is None or touched.lost:
             self._look_at_all(left_out)
             self._survey.inodes.clear()
+            self._written = None
         else:
+            self._written = {self._name(path) or path: times for path, times in touched.written.items()}
             self._look_at(touched, left_out)
             for name, root in self._walked.items():
                 self._survey.walk(root, name, _nothing, left_out)

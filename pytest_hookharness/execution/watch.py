@@ -10,6 +10,7 @@ import ctypes
 import errno
 import os
 import struct
+from collections import Counter
 from dataclasses import dataclass, field
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
@@ -23,6 +24,8 @@ _WRITES = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE |
 _FOLDER = _WRITES | _DELETE_SELF | _MOVE_SELF | _ONLYDIR | _DONT_FOLLOW
 _FILE = _ACCESS_OPEN | _DELETE_SELF | _MOVE_SELF | _DONT_FOLLOW
 _GONE = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
+# Each way of writing a file ends with one of these, once.
+_WRITTEN = _CLOSE_WRITE | _MOVED_TO
 _RENEWED = _CREATE | _DELETE | _MOVED_FROM | _MOVED_TO
 _HEAD = struct.Struct("iIII")
 _BUFFER = 1 << 18
@@ -37,12 +40,15 @@ class Touched:
         paths: Paths that were written, made, removed, renamed or got another mode.
         folders: Those of them that may hold something new, or something else than before.
         opened: Single files that were opened, moved or removed.
+        written: How often each file was written or put there, seldom too low: the system tells two ends of a
+            write that follow each other at once as one.
         lost: The system could not keep up; anything may have been touched.
     """
 
     paths: set[str] = field(default_factory=set)
     folders: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
+    written: Counter[str] = field(default_factory=Counter)
     lost: bool = False
 
     def add(self, later: Touched) -> None:
@@ -52,6 +58,7 @@ class Touched:
         self.paths |= later.paths
         self.folders |= later.folders
         self.opened |= later.opened
+        self.written += later.written
         self.lost = self.lost or later.lost
 
 
@@ -146,6 +153,8 @@ class Watch:
             return
         path = f"{folder}/{os.fsdecode(name)}" if name else folder
         touched.paths.add(path)
+        if mask & _WRITTEN:
+            touched.written[path] += 1
         if mask & (_DELETE_SELF | _MOVE_SELF) or (mask & _ISDIR and mask & _RENEWED):
             touched.folders.add(path)
 

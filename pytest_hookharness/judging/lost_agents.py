@@ -11,17 +11,24 @@ import re
 from collections.abc import Iterator
 
 from pytest_hookharness.judging import codes
+from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _NAMES = "claude|codex|gemini|qwen|cursor-agent|copilot|droid|kimi|goose|opencode|openhands"
-# As shells, env and Python say it.
+_NO_FILE = r"No such file or directory"
+# As shells that name the place, zsh, env and Python say it of a call, in a line of its own. A message of the
+# hook's own, of a program about a file, or of Python about a file that is not there has another form.
 _SAID = re.compile(
-    rf"(?<![\w-])(?P<by_shell>{_NAMES}): (?:command )?not found"
-    rf"|command not found: (?P<by_zsh>{_NAMES})\b"
-    rf"|['\u2018](?P<by_env>{_NAMES})['\u2019]: No such file or directory"
-    rf"|No such file or directory: '(?P<by_python>{_NAMES})'"
+    rf"^\S[^:\n]*: (?:line )?\d+: (?P<by_shell>{_NAMES}): (?:command )?not found$"
+    rf"|^zsh(?::\d+)?: command not found: (?P<by_zsh>{_NAMES})$"
+    rf"|^(?:/usr)?(?:/bin/)?env: ['\u2018](?P<by_env>{_NAMES})['\u2019]: {_NO_FILE}$"
+    rf"|_execute_child\n(?:[ \t].*\n)*FileNotFoundError: \[Errno 2\] {_NO_FILE}: '(?P<by_python>{_NAMES})'$",
+    re.MULTILINE,
 )
+# The status of a command that is not there tells the short form, too, from words about it.
+_SAID_WITH_STATUS = re.compile(rf"^[\w/.-]+: (?P<by_shell>{_NAMES}): (?:command )?not found$", re.MULTILINE)
+_NOT_THERE = 127
 _LOOKED_AT = 1 << 16
 
 
@@ -33,7 +40,7 @@ def find_lost_agents(trace: Trace) -> Iterator[Finding]:
         if fire.run is None:
             continue
         said = fire.run.stderr.text[:_LOOKED_AT] + fire.run.stdout.text[:_LOOKED_AT]
-        for name in dict.fromkeys(match[match.lastgroup or 0] for match in _SAID.finditer(said)):
+        for name in _names(said, fire.run.ending):
             code = codes.AGENT_MISSING
             yield Finding(
                 code=code.code,
@@ -43,3 +50,9 @@ def find_lost_agents(trace: Trace) -> Iterator[Finding]:
                 turn=step.turn,
                 hook=fire.hook.command,
             )
+
+
+def _names(said: str, ending: Ending) -> Iterator[str]:
+    forms = [_SAID, _SAID_WITH_STATUS] if ending == Exited(_NOT_THERE) else [_SAID]
+    matches = (match for form in forms for match in form.finditer(said))
+    yield from dict.fromkeys(match[match.lastgroup or 0] for match in matches)

@@ -53,6 +53,9 @@ def form(
         outside=outside,
         probing=probing,
     )
+    if end.how == "interrupted":
+        # Hooks that were not fired until then might have been.
+        configured = None
     findings = find(
         trace, problems=problems, outside=outside, flaky=flaky, configured=configured, expect=expect
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,10 @@ from pytest_hookharness.model.verdicts import Finding
 
 _SHOWN = 3
 _WORKSPACE = "workspace/"
+# Files that guards keep from agents in every phase: hidden ones, and those whose names tell of secrets.
+_GUARDED = re.compile(
+    r"(?:^|/)\.[^./]|secret|credential|passw|token|(?:^|/)id_\w+$|\.(?:env|pem|key|p12)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +81,14 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
     looks = list(_looks(session))
     reasons = {look.refusal.decision.reasons for look in looks}
     files = [*dict.fromkeys(look.file for look in looks)]
-    # One file may be refused for its own sake; so may several, each for a reason that speaks of it.
-    if len(files) < 2 or len(reasons) > 1 or not all(call.refused for call in calls):
+    # One file may be refused for its own sake; so may several, each for a reason that speaks of it, and many
+    # secret ones for one reason.
+    if (
+        len(files) < 2
+        or all(map(_GUARDED.search, files))
+        or len(reasons) > 1
+        or not all(call.refused for call in calls)
+    ):
         return
     refusals = [step.turn for step in session if _refused(step)]
     text = (

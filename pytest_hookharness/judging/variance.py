@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging import pitfall_codes as codes
 from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, told, was_refused
+from pytest_hookharness.judging.purposes import spoken_purpose
 from pytest_hookharness.judging.wordings import CONTROL, TRIED
 from pytest_hookharness.model.code import Code
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
@@ -59,7 +61,7 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
         case HookOrder():
             return _first(variation, usual, varied, _by_decision(codes.ORDER))
         case WithoutTool() | FailingTool() | HangingTool():
-            return _first(variation, usual, varied, _by_tool)
+            return _first(variation, usual, varied, partial(_by_tool, variation.name, usual))
         case EmptyInput() | StateFile():
             return _first(variation, usual, varied, _by_leak)
         case Unset():
@@ -95,11 +97,13 @@ def _by_decision(code: Code) -> Callable[[Pair], Sight | None]:
     return lambda pair: (code, pair.hook) if pair.differs else None
 
 
-def _by_tool(pair: Pair) -> Sight | None:
+def _by_tool(tool: str, usual: Trace, pair: Pair) -> Sight | None:
     held_up = next((fire for fire, other in pair.fires() if _cut(other) and not _cut(fire)), None)
     if held_up is not None:
         return codes.UNGUARDED_TOOL, held_up.hook.command
-    return _by_decision(codes.UNGUARDED_TOOL)(pair) or _by_leak(pair)
+    if pair.differs and not spoken_purpose(tool, usual, pair):
+        return codes.UNGUARDED_TOOL, pair.hook
+    return _by_leak(pair)
 
 
 def _by_leak(pair: Pair) -> Sight | None:

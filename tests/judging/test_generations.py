@@ -127,7 +127,10 @@ def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
         "zsh: command not found: gemini",
         "env: 'claude': No such file or directory",
         "env: \u2018claude\u2019: No such file or directory",
-        "FileNotFoundError: [Errno 2] No such file or directory: 'claude'",
+        (
+            '  File "subprocess.py", line 1955, in _execute_child\n    raise child_exception_type(number)\n'
+            "FileNotFoundError: [Errno 2] No such file or directory: 'claude'"
+        ),
     ],
 )
 def test_an_agent_that_is_not_there_is_found(said: str) -> None:
@@ -139,10 +142,21 @@ def test_an_agent_that_is_not_there_is_found(said: str) -> None:
     assert "stand-in" in finding.advice
 
 
-@pytest.mark.parametrize("said", ["jq: not found", "see claude: it was not found", "no-claude: not found: x"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "jq: not found",
+        "see claude: it was not found",
+        "no-claude: not found: x",
+        "claude: not found, so no review is asked for",
+        "review: claude: not found",
+        "ls: cannot access 'goose': No such file or directory",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'goose'",
+    ],
+)
 def test_other_words_name_no_agent(said: str) -> None:
     """
-    Another command that is not there, and words about an agent, are not taken for one.
+    Another command that is not there, words about an agent, and a file of its name are not taken for one.
     """
     assert find(trace(hooked("", "", stderr=said))) == ()
 

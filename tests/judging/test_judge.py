@@ -463,3 +463,14 @@ def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
     assert opinion.verdict == Terminated(turn=2)
     assert [finding.name for finding in opinion.findings] == ["SILENT-REFUSAL"]
     assert opinion.assumptions == STANDING
+
+
+def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
+    """
+    A run that the person stopped before the first fire had ended says nothing of hooks that never fire.
+    """
+    names = [
+        [one.name for one in form(Trace(), End(how=how, turn=0), configured=("Stop",)).findings]
+        for how in ("interrupted", "stopped")
+    ]
+    assert names == [[], ["NEVER-FIRED"]]

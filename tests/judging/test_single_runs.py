@@ -134,6 +134,8 @@ LOCKED = [*read("a.md"), *read("b.md")]
         ([*ran("ls", refused=False), AGAIN, *LOCKED], 1),
         # One file twice, a reason for each, a call that gets through, reads that are to be refused: a guard.
         ([*read("a.md"), *read("a.md")], 0),
+        ([*read(".env"), *read("config/.env.prod")], 0),
+        ([*read(".env"), *read("a.md")], 1),
         ([*read("a.md", why="no a"), *read("b.md", why="no b")], 0),
         ([*LOCKED, *ran("ls", refused=False)], 0),
         ([*read("a.md", expect="deny"), *read("b.md", expect="deny")], 0),

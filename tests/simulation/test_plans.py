@@ -95,7 +95,21 @@ def test_tools_are_those_of_the_source_that_are_there():
     clues = Clues(words=frozenset({"env", "cat", "git", "no-such-command"}))
     variations, _ = plan(played("tools", *ran("ls"), commands={"npm": Double()}), clues)
 
-    assert [WithoutTool("git"), FailingTool("git"), HangingTool("git")] == variations
+    assert [WithoutTool("git"), FailingTool("git")] == variations
+
+
+def test_tools_that_are_called_come_first_and_what_runs_the_hooks_is_left_alone(tmp_path):
+    """Of many words those that call commands are tried first, and never the interpreter of a hook."""
+    names = ["ask", "bid", "cue", "dip", "wit", "zoo"]
+    for name in names:
+        (tmp_path / name).symlink_to("/bin/true")
+    environment = {"PATH": str(tmp_path)}
+    clues = Clues(frozenset(names), frozenset({"zoo"}), frozenset({"ask"}), environment)
+    variations, notes = plan(played("tools", *ran("ls")), clues)
+
+    assert ["zoo", "bid", "cue", "dip"] == [*dict.fromkeys(getattr(one, "name", "") for one in variations)]
+    assert "Not tried (tools): the command ask, which runs the hook itself." in notes
+    assert "Not tried (tools): the command wit, one of many." in notes
 
 
 def test_tools_that_are_named_are_varied_although_they_are_not_there():

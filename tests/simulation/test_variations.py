@@ -212,10 +212,37 @@ exit 0
 """
 
 
+LEAVES_IT_TO_OTHERS = """#!/bin/sh
+mkdir .lock 2>/dev/null || exit 0
+sleep 0.05
+echo built >>.log
+rmdir .lock
+exit 0
+"""
+WAITS_FOR_OTHERS = """#!/bin/sh
+until mkdir .lock 2>/dev/null; do sleep 0.01; done
+trap 'rmdir .lock' EXIT
+sleep 0.05
+echo called >>.log
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, [])])
+@pytest.mark.parametrize(
+    "hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, []), (LEAVES_IT_TO_OTHERS, [])]
+)
 def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
     """Fires side by side lose counts that are read and written back, and no lines that are appended."""
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
     assert found == names(vary(hook, "wide", agent=agent))
+
+
+@pytest.mark.slow
+def test_a_crowd_that_is_cut_has_lost_nothing(vary):
+    """Fires that wait for each other longer than they may are told as not tried, and are no losses."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+    outcome = vary(WAITS_FOR_OTHERS, "wide", agent=agent, patience=0.25)
+
+    assert names(outcome) == []
+    assert any("one was cut after 0.25 s (our patience)" in note for note in outcome.varied)
