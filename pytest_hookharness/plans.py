@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from pytest_hookharness import hosts, sources
 from pytest_hookharness.alterations import twins
@@ -71,11 +72,13 @@ class Clues:
         words: The words of their source.
         environment: The host's own environment.
         sets: How many hooks are configured for each event.
+        scripts: The texts of their scripts, by path relative to the workspace.
     """
 
     words: frozenset[str] = frozenset()
     environment: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, int] = field(default_factory=dict)
+    scripts: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stage: Stage, trace: Trace) -> Clues:
@@ -86,13 +89,21 @@ class Clues:
         for hook in stage.configuration.hooks:
             sets[hook.event] = sets.get(hook.event, 0) + 1
         words = sources.words(stage, (fire for _, fire in trace.fires()))
-        return cls(words, stage.workspace.environment, sets)
+        scripts = sources.scripts(stage, (fire for _, fire in trace.fires()))
+        return cls(words, stage.workspace.environment, sets, scripts)
 
     def has(self, command: str) -> bool:
         """
         Whether hooks find a command on their path.
         """
         return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """
+        The commands that hooks name and that may be missing elsewhere.
+        """
+        return tuple(sorted(word for word in self.words - _ALWAYS if self.has(word)))
 
 
 def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
@@ -138,6 +149,11 @@ def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation |
             yield TwoProcesses()
         case "wide":
             yield Wide()
+        case "stdin" | "faults":
+            # Faults are planned and tried in their own way: each hook has a bearing towards each of them.
+            return
+        case _:
+            assert_never(wish.kind)
 
 
 def _refused(trace: Trace) -> Iterator[tuple[int, str]]:
@@ -195,8 +211,7 @@ def _allowed(trace: Trace) -> Iterator[str]:
 
 
 def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
-    found = sorted(word for word in clues.words - _ALWAYS if clues.has(word))
-    names = wish.names or tuple(name for name in found if name not in outcome.scenario.commands)
+    names = wish.names or tuple(name for name in clues.tools if name not in outcome.scenario.commands)
     if not names:
         yield "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
     for name in names if wish.names else names[:_MOST_TOOLS]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness import hosts
+from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.stage import Stage
 
@@ -56,6 +57,20 @@ def words(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     return frozenset(found)
 
 
+def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
+    """
+    The texts of files of the workspace that the commands of some fires name, by path relative to it.
+    """
+    root = stage.workspace.root
+    found: dict[str, bytes] = {}
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for path in _named(stage, fire):
+            inside = path.is_relative_to(root) and not path.is_symlink()
+            if inside and (text := _read(path)):
+                found[str(path.relative_to(root))] = text
+    return found
+
+
 def _short_files(stage: Stage) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
@@ -66,13 +81,22 @@ def _short_files(stage: Stage) -> Iterator[Path]:
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
-    launch = hosts.launch(
+    for argument in _launch(stage, fire).argv:
+        yield argument.encode("utf-8", "surrogateescape")
+    yield from map(_read, _named(stage, fire))
+
+
+def _named(stage: Stage, fire: Fire) -> Iterator[Path]:
+    launch = _launch(stage, fire)
+    for argument in launch.argv:
+        for word in _WORD.findall(_expand(argument, launch.env)):
+            yield Path(os.path.normpath(Path(launch.cwd, word)))
+
+
+def _launch(stage: Stage, fire: Fire) -> Launch:
+    return hosts.launch(
         stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
     )
-    for argument in launch.argv:
-        yield argument.encode("utf-8", "surrogateescape")
-        for word in _WORD.findall(_expand(argument, launch.env)):
-            yield _read(Path(launch.cwd, word))
 
 
 def _expand(text: str, env: Mapping[str, str]) -> str:

@@ -19,9 +19,12 @@ from pytest_hookharness import agents
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import find_losses
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.fault_plans import plan_faults
+from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
 from pytest_hookharness.judging.tried import tried_words
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
+from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -30,6 +33,7 @@ from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.trials import try_faults
 
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
 _TIMES, _SPARE = 3.0, 5.0
@@ -85,14 +89,25 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
             tried.append(variation)
     if any(wish.kind == "shells" for wish in base.scenario.vary):
         others += series.find_first_failure()
-    outcome = with_findings(base, (*join_findings(found), *others))
+    faults, untried = plan_faults(base, clues)
+    trials = try_faults(base, faults, series.run, series.remaining)
+    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(trials.sights)))
     broken = _untried(outcome, len(variations) - len(tried), len(variations))
     made = [variation for variation in tried if variation not in series.impossible]
-    told = [*_told(made, variations[len(tried) :]), *notes, *series.doubts]
-    return replace(outcome, varied=tuple(told), violations=(*outcome.violations, *broken))
+    cells = (*trials.cells, *untried)
+    told = (*_told(made, variations[len(tried) :]), *notes, *series.doubts, *trials.notes, *_left_out(cells))
+    return replace(outcome, varied=told, cells=cells, violations=(*outcome.violations, *broken))
+
+
+def _left_out(cells: Sequence[Cell]) -> Iterator[str]:
+    for cell in cells:
+        if cell.verdict == "not tried":
+            yield f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."
 
 
 def _told(tried: Sequence[Variation], left: Sequence[Variation]) -> Iterator[str]:
+    if not tried and not left:
+        return
     conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
     yield f"It was played again under {conditions}, one at a time."
     if tried:
@@ -178,14 +193,17 @@ class _Series:
         return self._base.trace
 
     def _varied(self, variation: Replayed) -> Trace:
-        return self._run(alter(self._base.scenario, variation, self._recording))
+        return self.run(alter(self._base.scenario, variation, self._recording))
 
     @cached_property
     def _unchanged(self) -> Sequence[Trace]:
         # Twice, because a hook that throws a coin does the same again every other time.
-        return [self._run(plainly(self._base.scenario)) for _ in range(2)]
+        return [self.run(plainly(self._base.scenario)) for _ in range(2)]
 
-    def _run(self, scenario: Scenario) -> Trace:
+    def run(self, scenario: Scenario) -> Trace:
+        """
+        What takes place when a scenario is played.
+        """
         own = scenario.patience
         patience = self._settings.patience if own is None else own
         wall = min(self.remaining(), _TIMES * self._base.wall + patience + _SPARE)

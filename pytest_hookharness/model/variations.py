@@ -27,6 +27,8 @@ Kind: TypeAlias = Literal[
     "processes",
     "shells",
     "names",
+    "stdin",
+    "faults",
 ]
 # The cheap ones, and those that tell most, first.
 KINDS: tuple[Kind, ...] = (
@@ -43,6 +45,8 @@ KINDS: tuple[Kind, ...] = (
     "sessions",
     "processes",
     "wide",
+    "stdin",
+    "faults",
 )
 
 
@@ -53,7 +57,7 @@ class Wish:
 
     Attributes:
         kind: Which.
-        names: The tools, variables or files that it is about; empty for those that suggest themselves.
+        names: The tools, variables, files or causes that it is about; empty for what suggests itself.
     """
 
     kind: Kind

@@ -17,6 +17,7 @@ from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.children import write_children
+from pytest_hookharness.reports.dialogues import dialogue_words
 from pytest_hookharness.reports.headline import guard_words
 from pytest_hookharness.reports.plain import columns, fit, plain, quoted
 from pytest_hookharness.reports.words import (
@@ -193,6 +194,7 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
         said = reply_words(fire, hooked)
         wall = None if fire.run is None else fire.run.wall
         yield from _fire(hooked.event, fire, wall, said)
+        yield from (_line("", f"  {words}") for words in dialogue_words(fire.run))
         ending = fire.run.ending if fire.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:

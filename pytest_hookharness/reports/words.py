@@ -161,6 +161,9 @@ def activity_words(activity: Activity) -> str:
     What a process was doing when its fire was cut.
     """
     who = process_words(activity.process)
+    if activity.asks:
+        name = f"{plain(activity.process.name, _COMMAND)} (pid {activity.process.pid})"
+        return f"nobody answers {name}, which asks on the terminal: {quoted(activity.asks, _REASON)}"
     if activity.waits_for:
         return f"{who} waits for {plain(activity.waits_for)}"
     if activity.blocked_in:

@@ -44,6 +44,7 @@ def test_an_entry_folder_that_cannot_be_made(project):
     result.stderr.fnmatch_lines(["*--hook-entry-dir: */taken cannot be made (File exists)*"])
 
 
+@pytest.mark.slow
 def test_an_entry_about_an_expected_loop(project):
     """The shell command writes about an item whatever came of it, and never over a file that is there."""
     project.scenario("stubborn", body=STUBBORN, verdict="livelock")
