@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import signal
 import sys
@@ -198,7 +199,8 @@ def _from_words(arguments: argparse.Namespace) -> Scenario:
     if arguments.vary is not None:
         kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
         made = replace(made, vary=loading.scenario_from({"name": "try", "vary": kinds}).vary)
-    hosts.find_event(hosts.find(made.host), arguments.event)
+    profile = hosts.find(made.host)
+    hosts.find_event(profile, hosts.own_event(profile, arguments.event))
     project = arguments.project.resolve() if arguments.project is not None else None
     script = loading.script_from(acts, then=arguments.then)
     return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
@@ -262,12 +264,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = _parser().parse_args(argv)
         if arguments.scenario is None:
             print(arguments.told(arguments))
-            return int(arguments.status)
-        return int(arguments.tell(arguments))
+            status = int(arguments.status)
+        else:
+            status = int(arguments.tell(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has seen enough; what is left has nowhere to go when Python closes its output.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
     except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())
         print(f"hookharness: {said}", file=sys.stderr)
         return UNUSABLE
+    return status
 
 
 def _tell(arguments: argparse.Namespace) -> int:
@@ -292,6 +301,8 @@ def _write_entry(arguments: argparse.Namespace) -> int:
     file: Path | None = arguments.output
     if file is not None and file.exists():
         raise ValueError(_THERE.format(file=file))
+    if file is not None and not file.parent.is_dir():
+        raise ValueError(f"--output: {file.parent} is no folder; make it, or name a file in another one")
     try:
         outcome, ended = _play(scenario, settings, to=sys.stderr), KEPT
     except Interrupted as interrupted:

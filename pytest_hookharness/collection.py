@@ -23,8 +23,6 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
 from pytest_hookharness.reports.plain import plain
 
-# Stands for every host, at every version that is known.
-ALL_HOSTS = "all"
 # Marks by which an item may turn out not to be run.
 _DOUBTS = frozenset({"skip", "skipif", "xfail"})
 _MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
@@ -57,11 +55,14 @@ class ScenarioFile(pytest.Module):
         One item for each variant and host.
         """
         wanted = self.config.getoption("--hook-host") or []
-        if ALL_HOSTS in wanted:
+        if harness.ALL_HOSTS in wanted:
             wanted = [name for name in harness.host_names() if "@" in name]
         try:
             scenarios = loading.load(
-                _short(self.path), hosts=wanted or None, known_hosts=harness.host_names()
+                _short(self.path),
+                hosts=wanted or None,
+                known_hosts=harness.host_names(),
+                known_findings=harness.finding_names(),
             )
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None

@@ -46,6 +46,8 @@ def make_folder(config: pytest.Config, named: str) -> None:
     Raises:
         pytest.UsageError: It cannot be made.
     """
+    if not named.strip():
+        raise pytest.UsageError("--hook-entry-dir: names no folder; name one, which is made if need be")
     folder = config.invocation_params.dir / named
     config.option.hook_entry_dir = str(folder)
     try:

@@ -6,6 +6,7 @@ Top floor.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 import tempfile
@@ -23,6 +24,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.judging.codes import DIVERGE, catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -40,6 +42,8 @@ TROUBLE: tuple[type[Exception], ...] = (
     hosts.UnknownHost,
     agents.UnknownBehaviour,
 )
+# Stands for every host, at every version that is known.
+ALL_HOSTS = "all"
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -83,6 +87,8 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
             return str(given), f"--hook-{name}"
         return str(config.getini(f"hook_{name}")), f"ini key hook_{name}"
 
+    for host in config.getoption("--hook-host") or ():
+        _check_host(host)
     turns, where = chosen("turns")
     return Settings(
         seed=whole(*chosen("seed"), least=0),
@@ -95,11 +101,30 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
     )
 
 
+def _check_host(name: str) -> None:
+    if name in (ALL_HOSTS, *host_names()):
+        return
+    near = difflib.get_close_matches(name.partition(",")[0], host_names(), n=1, cutoff=0.5)
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    raise pytest.UsageError(
+        f"--hook-host: there is no host {name!r}; {meant}`hookharness hosts` lists them, and {ALL_HOSTS} "
+        "stands for each; repeat the option for several hosts"
+    )
+
+
 def host_names() -> tuple[str, ...]:
     """
     The names that a scenario may give for a host: each with its version and without.
     """
     return hosts.names()
+
+
+def finding_names() -> Mapping[str, str]:
+    """
+    The codes and names of findings, each with why a scenario may not promise it; empty where it may.
+    """
+    refused = {DIVERGE: "is found by laying hosts side by side, in no single run; give each host its variant"}
+    return {word: refused.get(code, "") for code in catalogue() for word in (code.code, code.name)}
 
 
 def header(chosen: Settings) -> str:

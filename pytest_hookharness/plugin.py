@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
-_CHECKED = ("seed", "turns", "patience", "budget")
+_CHECKED = ("seed", "turns", "patience", "budget", "host")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -204,13 +204,17 @@ class Tracking:
     def _now(self) -> float:
         return time.monotonic() - self._began
 
+    def _endless(self, process: str) -> str:
+        tracked = self._policy.processes[self.state.watched[process].run.name]
+        return "" if tracked.stop_after else " (give it `stop_after` if it never ends by itself)"
+
     @property
     def unfinished(self) -> tuple[str, ...]:
         """
         What may still start a thread, in words.
         """
         return (
-            *(f"the process {name} still ran" for name in self.state.living),
+            *(f"the process {name} still ran{self._endless(name)}" for name in self.state.living),
             *(f"{command!r}, which some process left behind, still ran" for command in self._others),
             *(f"thread {spawn.thread.number} still waited for its start" for spawn in self.state.waiting),
         )

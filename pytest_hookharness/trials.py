@@ -34,11 +34,13 @@ class Trials:
         sights: How each hook took each fault.
         untried: What was not tried, or proved nothing.
         notes: What is to be said of all of it, in sentences.
+        late: How many faults there was no time for.
     """
 
     sights: tuple[Sight, ...] = ()
     untried: tuple[Cell, ...] = ()
     notes: tuple[str, ...] = ()
+    late: int = 0
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -65,9 +67,11 @@ def try_faults(
     series = _Series(base, play)
     sights: list[Sight] = []
     untried: list[Cell] = []
+    late = 0
     for fault in faults:
         if not remaining():
             untried.append(_untried(fault, "there was no time left"))
+            late += 1
             continue
         try:
             seen, doubted = series.find(fault)
@@ -75,11 +79,13 @@ def try_faults(
             untried.append(_untried(fault, str(error)))
             continue
         sights += seen
+        # What was cut on the way and showed nothing was not tried either.
+        late += not seen and not remaining()
         untried += doubted if seen or doubted else [_untried(fault, "no hook was asked that is without it")]
     notes = [f"{len({sight.cell.fault for sight in sights})} of {len(faults)} faults were tried."]
     if not any(sight.cell.payload == "deny" for sight in sights):
         notes.append(_NO_DENIAL)
-    return Trials(tuple(sights), tuple(untried), tuple(notes))
+    return Trials(tuple(sights), tuple(untried), tuple(notes), late)
 
 
 def _untried(fault: Fault, why: str) -> Cell:

@@ -101,7 +101,8 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
     faults, untried = plan_faults(base, clues)
     trials = try_faults(base, faults, series.run, series.remaining)
     outcome = with_findings(base, (*join_findings(found), *others, *join_sights(trials.sights)))
-    broken = _untried(outcome, len(variations) - len(tried), len(variations))
+    left = len(variations) - len(tried) + trials.late
+    broken = _untried(outcome, left, len(variations) + len(faults))
     made = [variation for variation in tried if variation not in series.impossible]
     cells = (*trials.cells, *untried)
     told = (*_told(made, variations[len(tried) :]), *notes, *series.doubts, *trials.notes, *_left_out(cells))

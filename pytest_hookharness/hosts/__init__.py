@@ -43,6 +43,7 @@ from pytest_hookharness.hosts.rules.calling import Answered
 from pytest_hookharness.hosts.samples import sample_words
 from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
 from pytest_hookharness.hosts.shaping import shape
+from pytest_hookharness.hosts.shorthand import own_event
 from pytest_hookharness.hosts.state import Session
 from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
 from pytest_hookharness.hosts.turns import EVENTS
@@ -98,6 +99,7 @@ __all__ = [
     "launch",
     "names",
     "outdated",
+    "own_event",
     "payload_for",
     "read_command_line",
     "read_commands",

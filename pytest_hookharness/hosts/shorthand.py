@@ -38,13 +38,17 @@ def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]
     """
     The short form with the events that most hosts know by one name under this host's own.
     """
-    known = {*profile.events, *profile.config.events}
-    own = {
-        name: rule.name
-        for name, role in COMMON.items()
-        if name not in known and (rule := profile.by_role(role)) is not None
-    }
-    return {own.get(name, name): value for name, value in inline.items()}
+    return {own_event(profile, name): value for name, value in inline.items()}
+
+
+def own_event(profile: Profile, name: str) -> str:
+    """
+    The host's own name of an event that most hosts know by another one; any other name as it is.
+    """
+    if name in profile.events or name in profile.config.events or name not in COMMON:
+        return name
+    rule = profile.by_role(COMMON[name])
+    return name if rule is None else rule.name
 
 
 def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:

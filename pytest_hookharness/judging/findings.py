@@ -22,6 +22,7 @@ from pytest_hookharness.judging.phases import find_stuck_phases
 from pytest_hookharness.judging.pingpong import find_pingpong
 from pytest_hookharness.judging.problem import Problem
 from pytest_hookharness.judging.voices import find_double_noise, find_misheard
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.processes import (
@@ -211,14 +212,26 @@ def _refusing(hooked: Hooked) -> list[Fire]:
 
 
 def _fires(trace: Trace) -> Iterator[Finding]:
+    nested = _living(trace)
     for step, fire in trace.fires():
-        sights = [] if fire.run is None else [*_run(fire, fire.run)]
+        sights = [] if fire.run is None else [*_run(fire, fire.run, nested.get(step.number, 0))]
         said = _fault(fire)
         # What the process did says more than what the host made of it, so one defect is told once.
         if said is not None and not any(_covers(sight.code, said.code) for sight in sights):
             sights.append(said)
         for sight in sights:
             yield _finding(sight, step.turn, fire.hook.command)
+
+
+def _living(trace: Trace) -> dict[int, int]:
+    """
+    How many sessions of stand-ins were still going on when the fires of a step were over, by its number.
+    """
+    living: dict[int, int] = {}
+    for step, child in trace.children():
+        if not (child.ended or child.refused or child.trouble):
+            living[step.number] = living.get(step.number, 0) + 1
+    return living
 
 
 def _covers(seen: Code, said: Code) -> bool:
@@ -243,11 +256,11 @@ def _fault(fire: Fire) -> _Sight | None:
     return _Sight(code, f"{fire.hook.event}: {rest.strip() or word}", fire.reply.rule)
 
 
-def _run(fire: Fire, run: Run) -> Iterator[_Sight]:
+def _run(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
     if not fire.hook.command.strip():
         yield _Sight(codes.NOT_RUN, f"{fire.hook.event}: the command is empty.", fire.reply.rule)
     rule = fire.reply.rule
-    yield from _ending(fire, run)
+    yield from _ending(fire, run, nested)
     holders = (
         {process.pid for process in run.ending.holders} if isinstance(run.ending, HeldOpen) else set[int]()
     )
@@ -260,13 +273,15 @@ def _run(fire: Fire, run: Run) -> Iterator[_Sight]:
             yield _Sight(codes.OUTPUT_CUT, text, rule)
 
 
-def _ending(fire: Fire, run: Run) -> Iterator[_Sight]:
+def _ending(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
     event, rule = fire.hook.event, fire.reply.rule
     match run.ending:
         case TimedOut(by=Cut.BUDGET):
             return
         case TimedOut() as cut:
-            limit = "the host's limit" if cut.by is Cut.LIMIT else "our patience; assumed: never ends"
+            # Sessions that it started may be what takes so long; that it never ends is not assumed then.
+            why = f"{counted(nested, 'session')} within it went on" if nested else "assumed: never ends"
+            limit = "the host's limit" if cut.by is Cut.LIMIT else f"our patience; {why}"
             deaf = ", and it ignored the first signal" if cut.ignored_term else ""
             text = f"{event}: cut after {cut.after:g} s ({limit}){deaf}{_late(cut, run)}{_doing(cut)}."
             yield _Sight(codes.HUNG_FIRE, text, rule)

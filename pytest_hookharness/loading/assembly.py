@@ -83,27 +83,59 @@ def is_known(host: str, known: Sequence[str]) -> bool:
     return name in known and not any(other.startswith(name + "@") for other in known)
 
 
+def check_findings(element: Element, known: Mapping[str, str], problems: Problems) -> None:
+    """
+    Refuse findings that are not known, or that no run can have, where they are promised.
+    """
+    for top, table in tables_of(element):
+        if "expect" not in table:
+            continue
+        for path, place in scalars_of(entries_of(table["expect"].value), "findings", join(top, "expect")):
+            word = place.value
+            if not isinstance(word, str):
+                continue
+            why = known.get(word.upper(), "is not a known finding")
+            if why:
+                allowed = [name for name, objection in known.items() if not objection]
+                message = f"{shown(word)} {why}"
+                problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
+
+
 def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:
     """
     Every place where a host is written, with its key path.
     """
+    for path, table in tables_of(element):
+        yield from scalars_of(table, "host", path)
+
+
+def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, Entry]]]:
+    """
+    The keys of the base and of each variant, with the path that leads there.
+    """
     top = entries_of(element)
-    tables = [("", top)]
+    yield "", top
     if "variants" in top:
-        variants = entries_of(top["variants"].value)
-        tables += [(join("variants", name), entries_of(entry.value)) for name, entry in variants.items()]
-    for path, table in tables:
-        if "host" in table:
-            here = join(path, "host")
-            match table["host"].value:
-                case Scalar() as scalar:
-                    yield here, scalar
-                case Listing(items=items):
-                    for index, item in enumerate(items):
-                        if isinstance(item, Scalar):
-                            yield join(here, index), item
-                case _:
-                    pass
+        for name, entry in entries_of(top["variants"].value).items():
+            yield join("variants", name), entries_of(entry.value)
+
+
+def scalars_of(table: Mapping[str, Entry], key: str, path: str) -> Iterator[tuple[str, Scalar]]:
+    """
+    The single values under a key, which may be a list of them, with their key paths.
+    """
+    if key not in table:
+        return
+    here = join(path, key)
+    match table[key].value:
+        case Scalar() as scalar:
+            yield here, scalar
+        case Listing(items=items):
+            for index, item in enumerate(items):
+                if isinstance(item, Scalar):
+                    yield join(here, index), item
+        case _:
+            pass
 
 
 def entries_of(element: Element) -> Mapping[str, Entry]:

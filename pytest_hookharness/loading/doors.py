@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.loading.assembly import assemble, check_hosts, script_of
+from pytest_hookharness.loading.assembly import assemble, check_findings, check_hosts, script_of
 from pytest_hookharness.loading.composing import compose, place_of
 from pytest_hookharness.loading.conversion import FAILED, Conversion
 from pytest_hookharness.loading.elements import Element, Refused, Table, marks
@@ -25,7 +25,11 @@ LARGEST = 1 << 20
 
 
 def load(
-    path: Path, *, hosts: Sequence[str] | None = None, known_hosts: Sequence[str] | None = None
+    path: Path,
+    *,
+    hosts: Sequence[str] | None = None,
+    known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     The scenarios of a file: its base and variants, on each of its hosts.
@@ -34,6 +38,8 @@ def load(
         path: The scenario file.
         hosts: Hosts instead of those that the file names.
         known_hosts: The hosts that the file may name; any, if not given.
+        known_findings: The findings that there are, and why a file may not name them, if it may not; any,
+            if not given.
 
     Raises:
         ScenarioErrors: All that is wrong with it.
@@ -41,7 +47,8 @@ def load(
     problems = Problems(path)
     data = read_bytes(path, problems)
     problems.raise_if_any()
-    return loads(decode(data, problems), path, hosts=hosts, known_hosts=known_hosts)
+    text = decode(data, problems)
+    return loads(text, path, hosts=hosts, known_hosts=known_hosts, known_findings=known_findings)
 
 
 def loads(
@@ -50,6 +57,7 @@ def loads(
     *,
     hosts: Sequence[str] | None = None,
     known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     The scenarios of a text that stands, or will stand, in a file.
@@ -59,6 +67,7 @@ def loads(
         path: The file; folders are looked for beside it, and messages name it.
         hosts: Hosts instead of those that the text names.
         known_hosts: The hosts that the text may name; any, if not given.
+        known_findings: As for ``load``.
 
     Raises:
         ScenarioErrors: All that is wrong with it.
@@ -73,6 +82,8 @@ def loads(
         element = Refused()
     if known_hosts is not None:
         check_hosts(element, known_hosts, problems)
+    if known_findings is not None:
+        check_findings(element, known_findings, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(assemble(values, Origin(file=path, marks=marks(element)), hosts))
 

@@ -50,13 +50,17 @@ CODES = Either(
 
 def check_hook(values: Values) -> Iterator[tuple[str, str]]:
     """
-    A hook has one trigger.
+    A hook has one trigger, and that waits for something.
     """
     found = [name for name in TRIGGERS if name in values]
     if not found:
         yield "", f"a hook needs a trigger: {', '.join(TRIGGERS)}"
     for name in found[1:]:
         yield name, f"a hook has one trigger, and {found[0]} is there already; write two hooks"
+    if values.get("on_output_match") == "":
+        yield "on_output_match", "an empty expression matches every line; write what a line must hold"
+    if values.get("on_timeout") == 0:
+        yield "on_timeout", "every process runs longer than no time; give a duration above zero, such as 30s"
 
 
 def make_hook(**values: Any) -> ProcessHook:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness import entries
+from pytest_hookharness import cli, entries
 
 STUBBORN = "echo 'never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
@@ -78,3 +78,14 @@ def test_entries_of_other_runs_stay(tmp_path):
 
     assert [path.read_text() for path in (first, second, other)] == ["one", "two", "three"]
     assert {path.parent for path in (first, second, other)} == {tmp_path}
+
+
+def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
+    """A folder without a name, or one that is not there, is told before anything is played."""
+    monkeypatch.chdir(project.path)
+    project.scenario("polite")
+    with pytest.raises(pytest.UsageError, match="--hook-entry-dir: names no folder"):
+        entries.make_folder(None, "")
+
+    assert cli.main(["entry", "scenarios/polite.scenario.yaml", "-o", "nodir/e.md"]) == 2
+    assert "hookharness: --output: nodir is no folder" in capsys.readouterr().err

@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from pytest_hookharness import harness
+
 STUBBORN = "echo 'never' >&2; exit 2"
 
 
@@ -273,6 +275,16 @@ def test_bad_options(project):
 
     assert result.ret != 0
     assert "--hook-patience: 'soon' is not a time above zero" in result.stdout.str() + result.stderr.str()
+
+
+@pytest.mark.parametrize("name", ["cluade-code", "claude-code,codex", ""])
+def test_a_wrong_host(pytestconfig, monkeypatch, name):
+    """A host that there is not is one usage error, which says how several are named."""
+    monkeypatch.setattr(pytestconfig.option, "hook_host", [name])
+    with pytest.raises(pytest.UsageError, match="repeat the option for several hosts") as caught:
+        harness.settings(pytestconfig)
+
+    assert ("did you mean 'claude-code'?" in str(caught.value)) == bool(name)
 
 
 @pytest.mark.slow

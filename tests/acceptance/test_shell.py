@@ -185,3 +185,15 @@ def test_interrupt(project, pytester, door):
     assert process.returncode != 0
     assert b"undecided: interrupted" in output
     assert b"first" in output
+
+
+def test_a_reader_that_has_seen_enough(project):
+    """Output that nobody reads any more ends the command without a word."""
+    command = [sys.executable, "-m", "pytest_hookharness.cli", "schema"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=project.path
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+
+    assert (process.returncode, said) == (128 + signal.SIGPIPE, b"")

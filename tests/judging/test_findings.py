@@ -2,13 +2,14 @@
 Which defects are found in a trace, and how they are told.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from pytest_hookharness.judging.codes import catalogue, look_up
 from pytest_hookharness.judging.findings import find
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -301,3 +302,17 @@ def test_every_finding_says_what_to_do() -> None:
         assert look_up(code.code) is look_up(code.name.lower()) is code
     assert len({code.code for code in catalogue()}) == len(catalogue())
     assert look_up("HH999") is None
+
+
+def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
+    """That a fire never ends is not assumed where sessions that it started were still going on."""
+    asked = hooked(fire(TimedOut(after=10.0, by=Cut.PATIENCE)))
+    children = (
+        ChildSession(number=1, ended="idle"),
+        ChildSession(number=2),
+        ChildSession(number=3, refused="x"),
+    )
+    (alone,), (within,) = find(trace(asked)), find(trace(replace(asked, children=children)))
+
+    assert "assumed: never ends" in alone.text
+    assert "our patience; 1 session within it went on" in within.text

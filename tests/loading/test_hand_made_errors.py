@@ -317,3 +317,28 @@ def test_what_is_no_file_is_a_problem_of_the_file(name, place):
     """A path that is missing, a folder or a device is a problem, not a traceback."""
     with pytest.raises(loading.ScenarioErrors, match="cannot be read: "):
         loading.load(Path(place.parent) / name)
+
+
+def test_findings_are_looked_up(place):
+    """A promise of a finding that there is not, or that no single run can have, is told with its line."""
+    text = (
+        "name: a\nexpect:\n  findings: [MANGELD, HUNG, OTHERS]\nvariants: {b: {expect: {findings: [HH2]}}}\n"
+    )
+    known = {"MANGLED": "", "HUNG": "", "OTHERS": "is found elsewhere"}
+    found = problems_of(text, place, known_findings=known)
+
+    assert ["3:14 expect.findings[0]", "3:29 expect.findings[2]", "4:36 variants.b.expect.findings[0]"] == [
+        problem.partition(": ")[0] for problem in found
+    ]
+    assert "MANGLED" in found[0]
+    assert "is found elsewhere" in found[1]
+
+
+@pytest.mark.parametrize(
+    "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "above zero")]
+)
+def test_a_trigger_waits_for_something(place, trigger, says):
+    """A trigger that any process pulls at once is refused."""
+    text = f"name: a\nprocesses: {{p: {{run: x, hooks: [{{{trigger}}}]}}}}\n"
+
+    assert says in problems_of(text, place)[0]

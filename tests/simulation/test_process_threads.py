@@ -72,7 +72,9 @@ def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
         outcome = short.simulate(scenario_from(keys))
 
     assert isinstance(outcome.verdict, Undecided)
-    assert outcome.verdict.why == "it was ended while the process build still ran"
+    assert outcome.verdict.why.startswith(
+        "it was ended while the process build still ran (give it `stop_after`"
+    )
 
 
 def test_a_thread_that_never_stops_is_undecided(play):

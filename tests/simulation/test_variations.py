@@ -125,6 +125,9 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
     ]
     assert "There was no time for key-order; input." in late.varied
     assert play_again(unsure, Clues(), Coin([]), Settings(wall=0)).violations == ()
+    faults = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
+    late = play_again(faults, Clues(), Coin([base] * 9), Settings(wall=0))
+    assert any("for lack of time" in violation.seen for violation in late.violations)
 
 
 @pytest.mark.slow
