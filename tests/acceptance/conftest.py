@@ -5,7 +5,7 @@ A small project of its own for every acceptance test.
 import pytest
 
 LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
-REFUSES = "#!/bin/sh\necho 'never' >&2\nexit 2\n"
+REFUSES = "#!/bin/sh\necho 'run never' >&2\nexit 2\n"
 
 SCENARIO = """\
 name: {name}
@@ -26,7 +26,7 @@ expect:
 UNUSED = ("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
-STUBBORN = "echo 'never' >&2; exit 2"
+STUBBORN = "echo 'run never' >&2; exit 2"
 
 
 @pytest.fixture

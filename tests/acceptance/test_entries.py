@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness import cli, entries
 
-STUBBORN = "echo 'never' >&2; exit 2"
+STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import pytest_hookharness
 
-STUBBORN = "echo 'never' >&2; exit 2"
+STUBBORN = "echo 'run never' >&2; exit 2"
 
 
 @pytest.fixture

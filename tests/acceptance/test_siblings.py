@@ -73,7 +73,7 @@ def test_who_is_played_ahead(project, pytester):
 @pytest.mark.slow
 def test_each_item_has_its_own_end(apart):
     """Beside a host on which it goes well, a scenario fails, or cannot be played, on another."""
-    apart.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo no >&2; exit 2")
+    apart.scenario("loop", body="case $PWD in */1/*) exit 0;; esac; echo fix >&2; exit 2")
     path = apart.scenario("odd")
     path.write_text(path.read_text().replace("  - then:", "  - tool: {name: Guess}\n  - then:"))
 

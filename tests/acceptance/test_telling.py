@@ -73,6 +73,6 @@ def test_findings_are_told(hookharness):
 )
 def test_a_hook_is_tried_under_every_host(hookharness, host, event, verdict):
     """A real hook that refuses every stop by exit code is played under hosts of all forms."""
-    result = hookharness("try", event, "echo no >&2; exit 2", "--host", host, "--timeout", "5")
+    result = hookharness("try", event, "echo fix >&2; exit 2", "--host", host, "--timeout", "5")
 
     assert result.stdout.splitlines()[1].startswith(f"{verdict}:"), result.stdout + result.stderr

@@ -10,7 +10,7 @@ from pytest_hookharness.settings import SimulationError
 def test_a_subagent_that_may_never_stop_ends_the_run(play):
     """Refusals of a subagent's stop that no cap of the host ends are counted, and the run is undecided."""
     outcome = play(
-        hooks={"SubagentStop": "echo no >&2; exit 2"},
+        hooks={"SubagentStop": "echo fix >&2; exit 2"},
         agent=[{"subagent": "look"}, {"stop": "done"}],
         env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"},
     )

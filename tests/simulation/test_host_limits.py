@@ -5,7 +5,7 @@ Claims about hosts that end a run by limits of their own, each with real hooks i
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
 from pytest_hookharness.reports import story
 
-REFUSE = "echo no >&2; exit 2"
+REFUSE = "echo fix >&2; exit 2"
 FINISH = {"tool": {"name": "finish", "input": {"message": "Done."}}}
 
 
@@ -38,7 +38,7 @@ def test_a_run_that_ends_at_the_limit(play):
 
 def test_an_agent_that_stops_by_a_call(play):
     """A session that ends with a call of the finishing tool has terminated like one that ends with words."""
-    once = "[ -e said ] && exit 0; touch said; echo no >&2; exit 2"
+    once = "[ -e said ] && exit 0; touch said; echo fix >&2; exit 2"
 
     outcome = play(host="openhands", hooks={"Stop": once}, agent=[{"prompt": "Fix it."}, FINISH, FINISH])
 

@@ -80,7 +80,7 @@ def test_a_process_that_outlives_the_run_leaves_it_undecided(harness):
 def test_a_thread_that_never_stops_is_undecided(play):
     """No state is compared beside running processes: a thread without end is cut by the turns."""
     hook = {"on_exit": "any", "agent": [{"then": "idle"}]}
-    refuse = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -lt 1 ] || { echo no >&2; exit 2; }"
+    refuse = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -lt 1 ] || { echo fix >&2; exit 2; }"
 
     outcome = play(
         hooks={"Stop": refuse},

@@ -46,7 +46,7 @@ def test_both_events_of_a_prompt(play, inputs):
 @pytest.mark.parametrize(
     "hook",
     [
-        "echo no >&2; exit 2",
+        "echo fix >&2; exit 2",
         'echo \'{"decision": "block", "reason": "no"}\'',
         'echo \'{"continue": false, "stopReason": "no"}\'',
     ],

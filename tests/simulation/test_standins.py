@@ -127,7 +127,9 @@ def test_one_session_a_turn_is_no_recursion(play):
         nesting={"sessions": 1},
         until="guard",
         turns=4,
-        hooks=hooks('[ "$GUARD" ] || { GUARD=1 claude -p x </dev/null; echo no >&2; exit 2; }', event="Stop"),
+        hooks=hooks(
+            '[ "$GUARD" ] || { GUARD=1 claude -p x </dev/null; echo fix >&2; exit 2; }', event="Stop"
+        ),
         expect={"verdict": "undecided"},
     )
 
@@ -178,7 +180,7 @@ def test_a_host_that_nobody_can_call_is_an_error(play):
 @pytest.mark.slow
 def test_a_gate_that_a_variable_switches_off_is_found(play):
     """A gate is open that lets through in the session of a hook what it refuses without its variable."""
-    gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo no >&2; exit 2; }; exit 0'
+    gate = 'if [ "$GUARD" ]; then exit 0; fi; grep -q force && { echo fix >&2; exit 2; }; exit 0'
     starts = '[ "$GUARD" ] || GUARD=1 claude -p x </dev/null'
 
     def found(gate):

@@ -15,7 +15,7 @@ from pytest_hookharness.variations import vary as play_again
 
 REFUSED = [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
 BY_GREP = """#!/bin/sh
-if grep -q '"tool_name":"Bash".*rm -rf'; then echo no >&2; exit 2; fi
+if grep -q '"tool_name":"Bash".*rm -rf'; then echo fix >&2; exit 2; fi
 exit 0
 """
 TELLS = """#!/bin/sh
@@ -30,7 +30,7 @@ exit 2
 """
 ONE_PARENT = """#!/bin/sh
 [ -e .parent ] || echo $PPID >.parent
-[ $PPID = "$(cat .parent)" ] || { echo no >&2; exit 2; }
+[ $PPID = "$(cat .parent)" ] || { echo fix >&2; exit 2; }
 """
 FIRST_FAILS = """#!/bin/bash
 set -e
