@@ -18,7 +18,10 @@ from pytest_hookharness.model.trace import Trace
 _TIMES = 3
 # Somewhere in so many letters there is something.
 _LONG = 4096
-_THING = re.compile(r"""[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|[^\x00-\x7f]""")
+# The last but one: programs put their name and a colon before their words.
+_THING = re.compile(
+    r"""[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|\A[a-z][\w-]*: |[^\x00-\x7f]"""
+)
 _STEP = re.compile(
     r"\b(?:"
     r"add|allow|approve|ask|avoid|call|change|check|choose|clean|commit|complete|"

@@ -12,7 +12,7 @@ from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
-STUBBORN = "echo never >&2; exit 2"
+STUBBORN = "echo 'run the tests' >&2; exit 2"
 GUARD = "grep -q -- --force && { echo 'no force' >&2; exit 2; }; exit 0"
 
 

@@ -86,7 +86,7 @@ def test_node_id_and_keyword(project):
 def test_variants_and_hosts_are_items(project):
     """Each variant on each host is an item of its own, the base among them."""
     text = project.scenario("polite").read_text()
-    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\necho no >&2; exit 2\\n"}\n'
+    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\necho run the tests >&2; exit 2\\n"}\n'
     text += "    expect: {verdict: livelock}\n"
     project.scenario("polite", text="host: [claude-code, claude-code@2.1.329]\n" + text)
 

@@ -16,7 +16,7 @@ from pytest_hookharness.model.trace import Hooked, Moved, Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
 from pytest_hookharness.settings import SimulationError
 
-REFUSE = "echo no >&2; exit 2"
+REFUSE = "echo run the tests >&2; exit 2"
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 
 
@@ -353,7 +353,7 @@ def test_two_quick_refusals_come_in_one_order(play):
 
 def test_a_cycle_until_the_guard_is_no_contradiction(play):
     """A loop of two states that the guard ends is capped, without a finding about two answers."""
-    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo no >&2; exit 2"
+    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo run the tests >&2; exit 2"
 
     outcome = play(hooks={"Stop": flip}, until="guard")
 

@@ -10,7 +10,7 @@ from pytest_hookharness.model.parts import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
-REFUSE = "echo no >&2; exit 2"
+REFUSE = "echo run the tests >&2; exit 2"
 
 
 def count(then, file="n"):
