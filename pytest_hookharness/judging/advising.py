@@ -18,9 +18,9 @@ from pytest_hookharness.model.trace import Trace
 _TIMES = 3
 # Somewhere in so many letters there is something.
 _LONG = 4096
-# A name before a colon is that of who complains, such as a linter.
+# The last but one: programs put their name and a colon before their words.
 _THING = re.compile(
-    r"""^[\w-]+: |[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|[^\x00-\x7f]"""
+    r"""[`"'<{\[][^`"'>}\]]+[`"'>}\]]|\w[./\\_]\w|\d|(?<!\S)--?\w|\$\w|\A[a-z][\w-]*: |[^\x00-\x7f]"""
 )
 _STEP = re.compile(
     r"\b(?:"

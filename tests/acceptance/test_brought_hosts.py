@@ -35,7 +35,7 @@ def toy(project, tmp_path, monkeypatch):
 
 def test_a_brought_host_is_played_beside_ours(project, toy):
     """A profile of another distribution is known by its name, and its guard is the one that acts."""
-    text = project.scenario("loop", body="echo fix >&2; exit 2", verdict="capped").read_text()
+    text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="capped").read_text()
     project.scenario("loop", text="until: guard\n" + text)
 
     result = project.run("--hook-scenarios", "--hook-host", "toy", "--hook-host", "claude-code")
@@ -57,7 +57,7 @@ def test_a_brought_host_that_is_no_profile(project, toy):
 
 def test_one_scenario_on_every_host(project):
     """On all hosts at once, the verdicts stand side by side and the facts that part the hosts are named."""
-    text = project.scenario("loop", body="echo fix >&2; exit 2", verdict="livelock").read_text()
+    text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()
     project.scenario("loop", text="until: guard\nturns: 20\n" + text)
 
     result = project.run("--hook-scenarios", "--hook-host", "all")
@@ -66,10 +66,10 @@ def test_one_scenario_on_every_host(project):
     result.stdout.fnmatch_lines(
         [
             "*hosts compared*",
-            "claude-code@2.1.329 *capped",
-            "codex@0.169.0 *livelock",
+            "scenario*loop*",
+            "claude-code@2.1.329*capped*",
             "HH018 DIVERGE  loop: capped on claude-code@*; livelock on codex@*",
-            "*claude-code@2.1.329: in turn 9 refusal overridden, for 8 refusals*observed: Claude Code*",
-            "*codex@0.169.0: in turn 9 refused, for *observed: Codex*",
+            "*claude-code@2.1.329*: in turn 9 refusal overridden, for 8 refusals*observed: Claude Code*",
+            "*codex@0.169.0*: in turn 9 refused, for *observed: Codex*",
         ]
     )

@@ -12,7 +12,7 @@ from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 
 POLITE = "grep -q '\"stop_hook_active\":true' && exit 0; echo 'run the tests' >&2; exit 2"
-STUBBORN = "echo run never >&2; exit 2"
+STUBBORN = "echo 'run the tests' >&2; exit 2"
 GUARD = "grep -q -- --force && { echo 'no force' >&2; exit 2; }; exit 0"
 
 
@@ -81,7 +81,7 @@ def test_a_failed_assert_tells_the_story(project):
     """A Python test that fails carries the story of its simulation."""
     project.write(
         "test_it.py",
-        'def test_it(hook_loop):\n    assert hook_loop(Stop="echo run never >&2; exit 2").terminated\n',
+        'def test_it(hook_loop):\n    assert hook_loop(Stop="echo never >&2; exit 2").terminated\n',
     )
 
     result = project.run()

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_hookharness import harness
 
-STUBBORN = "echo 'run never' >&2; exit 2"
+STUBBORN = "echo 'never' >&2; exit 2"
 
 
 def test_the_flag_alone(project):
@@ -86,7 +86,7 @@ def test_node_id_and_keyword(project):
 def test_variants_and_hosts_are_items(project):
     """Each variant on each host is an item of its own, the base among them."""
     text = project.scenario("polite").read_text()
-    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\necho fix >&2; exit 2\\n"}\n'
+    text += 'variants:\n  stubborn:\n    files: {hook.sh: "#!/bin/sh\\necho run the tests >&2; exit 2\\n"}\n'
     text += "    expect: {verdict: livelock}\n"
     project.scenario("polite", text="host: [claude-code, claude-code@2.1.329]\n" + text)
 
@@ -290,7 +290,7 @@ def test_a_wrong_host(pytestconfig, monkeypatch, name):
 @pytest.mark.slow
 def test_wall_budget(project):
     """A simulation that uses up its wall time is undecided, and says so."""
-    project.scenario("slow", body="echo x >> log; sleep 0.2; echo fix >&2; exit 2")
+    project.scenario("slow", body="echo x >> log; sleep 0.2; echo no >&2; exit 2")
 
     result = project.run("--hook-scenarios", "--hook-budget", "0.5s")
 
@@ -300,7 +300,7 @@ def test_wall_budget(project):
 
 def test_turn_budget(project):
     """A loop that is neither repeated nor followed is undecided after its turns, and the file is named."""
-    chance = "head -c 9 /dev/urandom > noise; echo fix >&2; exit 2"
+    chance = "head -c 9 /dev/urandom > noise; echo no >&2; exit 2"
     text = project.scenario("chance", body=chance).read_text()
     project.scenario("chance", text='env: {CLAUDE_CODE_STOP_HOOK_BLOCK_CAP: "0"}\n' + text)
 

@@ -65,6 +65,8 @@ def test_advice_and_variety_pass(reasons):
         ("You are not allowed to", False),
         ("Blocked by policy: src/app.py", True),
         ("ruff: 3 problems", True),
+        ("eslint: not found", True),
+        ("Denied: never", False),
         ("no --force", True),
         ("create it", True),
         ("Tests fail; fix them", True),

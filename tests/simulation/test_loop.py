@@ -16,7 +16,7 @@ from pytest_hookharness.model.trace import Hooked, Moved, Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
 from pytest_hookharness.settings import SimulationError
 
-REFUSE = "echo fix >&2; exit 2"
+REFUSE = "echo run the tests >&2; exit 2"
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 
 
@@ -31,7 +31,7 @@ def test_a_hook_that_never_lets_go(play):
 
 def test_a_hook_that_counts(play):
     """A hook that lets go after its own count terminates, however much its state looks like a loop."""
-    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 5 ] || { echo fix >&2; exit 2; }"
+    count = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n; [ $n -ge 5 ] || { echo no >&2; exit 2; }"
 
     outcome = play(hooks={"Stop": count})
 
@@ -162,7 +162,7 @@ def test_the_agent_sees_what_the_model_would(play):
 
 def test_tool_calls_really_happen(play):
     """A call that is let through is carried out, and one that is refused is not."""
-    guard = "grep -q forbidden && { echo fix >&2; exit 2; }; exit 0"
+    guard = "grep -q forbidden && { echo no >&2; exit 2; }; exit 0"
 
     outcome = play(
         hooks={"PreToolUse": guard},
@@ -305,7 +305,7 @@ def test_the_host_writes_nothing_through_a_link(play, tmp_path):
 def test_a_hook_that_switches_itself_off(play):
     """Settings that a hook rewrites are read again, as the host does, so such a loop ends."""
     settings = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "./once.sh"}]}]}}
-    once = "#!/bin/sh\necho '{}' > .claude/settings.json; echo fix >&2; exit 2\n"
+    once = "#!/bin/sh\necho '{}' > .claude/settings.json; echo no >&2; exit 2\n"
 
     outcome = play(files={".claude/settings.json": json.dumps(settings), "once.sh": once})
 
@@ -353,7 +353,7 @@ def test_two_quick_refusals_come_in_one_order(play):
 
 def test_a_cycle_until_the_guard_is_no_contradiction(play):
     """A loop of two states that the guard ends is capped, without a finding about two answers."""
-    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo fix >&2; exit 2"
+    flip = "if [ -e flag ]; then rm flag; else touch flag; fi; echo run the tests >&2; exit 2"
 
     outcome = play(hooks={"Stop": flip}, until="guard")
 
@@ -363,7 +363,7 @@ def test_a_cycle_until_the_guard_is_no_contradiction(play):
 
 def test_a_transcript_that_is_removed(play):
     """A hook that removes the transcript at every stop is no contradiction either."""
-    outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo fix >&2; exit 2"}, turns=8, env=OFF)
+    outcome = play(hooks={"Stop": "rm -rf ~/.claude/projects; echo no >&2; exit 2"}, turns=8, env=OFF)
 
     assert "FLAKY" not in [finding.name for finding in outcome.findings]
 

@@ -10,7 +10,7 @@ from pytest_hookharness.model.parts import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
-REFUSE = "echo fix >&2; exit 2"
+REFUSE = "echo run the tests >&2; exit 2"
 
 
 def count(then, file="n"):
@@ -290,7 +290,7 @@ def test_an_attribute_that_counts(play):
         "def read():\n    try: return int(os.getxattr('f', 'user.n'))\n    except OSError: return 0\n"
         "open('f', 'a').close()\nn = read() + 1\n"
         "try: os.setxattr('f', 'user.n', str(n).encode())\nexcept OSError: sys.exit(0)\n"
-        "if n < 12:\n    print('fix', file=sys.stderr)\n    sys.exit(2)\n"
+        "if n < 12:\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
     )
 
     outcome = play(hooks={"Stop": "./count.py"}, files={"count.py": script}, env=OFF)
@@ -304,7 +304,7 @@ def test_a_number_in_the_head_of_a_database(play):
     script = (
         "#!/usr/bin/env python3\nimport sqlite3, sys\ndb = sqlite3.connect('h.db', isolation_level=None)\n"
         "n = db.execute('pragma user_version').fetchone()[0] + 1\ndb.execute(f'pragma user_version = {n}')\n"
-        "if n < 20:\n    print('fix', file=sys.stderr)\n    sys.exit(2)\n"
+        "if n < 20:\n    print('no', file=sys.stderr)\n    sys.exit(2)\n"
     )
 
     outcome = play(hooks={"Stop": "./count.py"}, files={"count.py": script}, env=OFF)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stop hook: the work is done when the title is spelled well.
 if grep -q '^# Titles' page.md; then
-  echo 'The title is still misspelled.' >&2
+  echo 'The title is still misspelled; correct it.' >&2
   exit 2
 fi
