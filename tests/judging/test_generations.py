@@ -128,7 +128,7 @@ def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
         "env: 'claude': No such file or directory",
         "env: \u2018claude\u2019: No such file or directory",
         (
-            '  File "subprocess.py", line 1955, in _execute_child\n    raise child_exception_type(errno_num)\n'
+            '  File "subprocess.py", line 1955, in _execute_child\n    raise child_exception_type(number)\n'
             "FileNotFoundError: [Errno 2] No such file or directory: 'claude'"
         ),
     ],
