@@ -231,6 +231,5 @@ def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
         case {"what": str()}:
             yield said
         case _:
-            raise ExecutionError(
-                f"the watcher of the tracked processes said {line[:_SHOWN]!r}; who wrote that?"
-            )
+            seen = f"the watcher of the tracked processes said {line[:_SHOWN]!r}"
+            raise ExecutionError(f"{seen}, which is no news; did somebody else write there?")

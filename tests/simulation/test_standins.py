@@ -207,3 +207,25 @@ def test_a_tier_that_cannot_see_agents_in_the_background_decides_nothing(tmp_pat
 
     assert outcome.verdict_name == verdict
     assert any("process groups" in note for note in outcome.assumptions) == bool(commands)
+
+
+GATE = """#!/bin/sh
+# Lets the first call through, whatever is set.
+[ -e seen ] && { echo no >&2; exit 2; }
+echo >seen
+"""
+
+
+def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
+    """A gate that refuses again for another reason than a variable that is missing is not accused."""
+    start = '[ -n "$GUARD" ] || GUARD=1 claude -p x </dev/null >/dev/null'
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": {**AGENT, "does": [{"run": "ls"}]}},
+        files={"gate.sh": GATE},
+        hooks={"PreToolUse": "./gate.sh", **hooks(start, event="Stop")},
+    )
+    (_, child), *_ = outcome.trace.children()
+
+    assert [fire.ruling for fire in child.fires if fire.event == "PreToolUse"] == ["none"]
+    assert "GATE-OPEN" not in [finding.name for finding in outcome.findings]
