@@ -14,6 +14,7 @@ from typing import assert_never
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.wordings import CONTROL, HARMLESS, TRIED
+from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     Act,
@@ -26,7 +27,6 @@ from pytest_hookharness.model.moves import (
     ToolResult,
     Tools,
 )
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Trace
 from pytest_hookharness.model.variations import (
@@ -42,15 +42,15 @@ from pytest_hookharness.model.variations import (
     Shaping,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     WithoutTool,
 )
 
 _SHAPING = Shaping(reversed=True, extra={"a_key_that_nobody_knows": {"of": ["any", "kind"]}})
-_GIVEN = ToolResult(text="done")
+GIVEN = ToolResult(text="done")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scen
         case KeyOrder():
             return replace(scenario, payload=_SHAPING)
         case EmptyInput():
-            return replace(scenario, stdin=replace(scenario.stdin or Delivery(), empty=True))
+            return replace(scenario, stdin=replace(scenario.stdin or Delivery(), shape="empty"))
         case Unset(variable):
             return replace(scenario, unset=(*scenario.unset, variable))
         case Shell(words, env):
@@ -129,7 +129,7 @@ def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scen
             return replace(scenario, script=_harmed(scenario.script, variation, recording))
         case MovedWords() | Quoted():
             return replace(scenario, script=_asked(scenario, variation, recording))
-        case TwoTranscripts():
+        case TwoAgents():
             return replace(scenario, company="agent")
         case TwoSessions():
             return replace(scenario, company="session")
@@ -155,8 +155,8 @@ def _harmed(script: Script, variation: StateFile, recording: Recording) -> Scrip
 def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: Recording) -> Script:
     match variation:
         case Quoted(text=text, harmless=harmless):
-            control: Run | Tools = Run(command=harmless, given=_GIVEN, label=CONTROL)
-            tried: Run | Tools = Run(command=text, given=_GIVEN, label=TRIED)
+            control: Run | Tools = Run(command=harmless, given=GIVEN, label=CONTROL)
+            tried: Run | Tools = Run(command=text, given=GIVEN, label=TRIED)
         case MovedWords(command=command, words=words):
             control = _described(scenario, HARMLESS, "Says hello", CONTROL)
             tried = _described(scenario, command, words, TRIED)
@@ -166,7 +166,7 @@ def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: Record
 
 def _described(scenario: Scenario, command: str, words: str, label: str) -> Tools:
     profile = hosts.find(scenario.host)
-    call = profile.tools.call(Run(command=command, given=_GIVEN, label=label), "/")
+    call = profile.tools.call(Run(command=command, given=GIVEN, label=label), "/")
     return Tools(calls=(replace(call, input={**call.input, "description": words}),))
 
 

@@ -6,33 +6,88 @@ Upper floor, below the stage.
 
 from __future__ import annotations
 
-import posixpath
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from pytest_hookharness import hosts
+from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
-from pytest_hookharness.hosts.stdin import value_of
-from pytest_hookharness.model.processes import Launch, Run
+from pytest_hookharness.hosts.stdin import name_of, value_of
+from pytest_hookharness.model.counting import counted
+from pytest_hookharness.model.faults import WorkingFolder
+from pytest_hookharness.model.processes import Exited, Launch, Run, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+# One byte, at the end of a file or in a new one.
+_WRITES = """
+file=$1; [ -d "$1" ] && file=$1/.probe
+printf x >>"$file"; status=$?
+[ "$file" = "$1" ] || rm -f "$file"
+exit $status
+"""
 # A script that asks for no shell in particular.
 _PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
 _FIRST_LINE = 256
 # A shell that has something left to do does not become the command, but its parent.
+# Hooks of one event begin together, and one may remove the folder before the other has entered it.
+_REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
 _PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
 
 
-def shaped(payload: Payload, scenario: Scenario) -> Payload:
+class Place(Protocol):
+    """
+    Where hooks run.
+    """
+
+    tier: Tier
+
+    def run(self, launches: Sequence[Launch], /) -> Sequence[Run]:
+        """
+        Start all launches at once and return their runs in the same order.
+        """
+        ...
+
+
+def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Place) -> None:
+    """
+    Prove that nobody can write where a scenario says so.
+
+    Args:
+        scenario: The scenario.
+        locate: Gives the place of a state path.
+        place: Where hooks run.
+
+    Raises:
+        SimulationError: Somebody can, or the tier cannot do that.
+    """
+    paths = [str(locate(path)) for path in (*scenario.readonly, *scenario.full)]
+    if not paths:
+        return
+    if place.tier is not Tier.NAMESPACES:
+        raise SimulationError(
+            f"readonly, full: the tier {place.tier.value!r} cannot do that; it takes namespaces of the kernel"
+        )
+    env = {"PATH": os.defpath}
+    tries = [Launch(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
+    for path, tried in zip(paths, place.run(tries), strict=True):
+        if tried.ending == Exited(0):
+            raise SimulationError(f"readonly, full: {path} can be written to all the same")
+
+
+def shaped(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Path) -> Payload:
     """
     The input of hooks in the shape that a scenario wants.
     """
+    if scenario.cwd is not None and (name := name_of(rule, "cwd")) in payload:
+        payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
 
 
@@ -45,23 +100,23 @@ def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> 
     return bool(scenario.company)
 
 
-def companion(facts: hosts.Facts, company: str) -> hosts.Facts:
+def as_sent_by_another(
+    profile: hosts.Profile, facts: hosts.Facts, company: str, event: str, payload: Payload
+) -> tuple[hosts.Facts, Payload]:
     """
-    The facts of another session in the same workspace, or of another agent of the same session.
+    The facts of another session in the workspace, or of another agent of the same one, and its input.
     """
-    path = facts.transcript_path
     if company == "agent":
-        stem, suffix = posixpath.splitext(path)
-        return replace(facts, transcript_path=f"{stem}-agent{suffix}" if path else "")
+        sent = hosts.as_agent(profile, facts, event, payload)
+        path = str(sent.get("transcript_path", facts.transcript_path))
+        return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")
-    path = path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
-    return replace(facts, session_id=other, transcript_path=path)
+    path = facts.transcript_path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
+    companion = replace(facts, session_id=other, transcript_path=path)
+    return companion, _as_session(companion, facts, payload)
 
 
-def as_sent_by(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
-    """
-    An input as another session or agent has it.
-    """
+def _as_session(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
     words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
     return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
 
@@ -80,7 +135,7 @@ def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
             return value
 
 
-def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
+def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launch:
     """
     A launch of a hook as a scenario wants it.
     """
@@ -89,14 +144,20 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario) -> Launch:
         launch = replace(launch, env=env)
     if scenario.shell and hook.args is None:
         launch = replace(launch, argv=_by_shell(scenario.shell, hook.command, launch))
+    if scenario.stdin is not None:
+        launch = deliver(launch, scenario.stdin.of(hook.event))
+    if scenario.cwd is not None:
+        launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
-    way = scenario.stdin
-    if way is None:
-        return launch
-    data = b"" if way.empty else launch.stdin.data
-    stdin = replace(launch.stdin, data=data, close=way.close, chunk=way.chunk, delay=way.delay)
-    return replace(launch, stdin=stdin)
+    return replace(launch, terminal=scenario.terminal)
+
+
+def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:
+    path = str(root / folder.path)
+    if not folder.removed:
+        return replace(launch, cwd=path)
+    return replace(launch, argv=("/bin/sh", "-c", _REMOVED, "host", path, *launch.argv))
 
 
 def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:
@@ -139,7 +200,7 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
         own = [place for place, hook in enumerate(hooks) if hook.event == event]
         if sorted(places) != [*range(1, len(own) + 1)]:
             raise SimulationError(
-                f"order.{event}: {[*places]} is no order of its {len(own)} hooks; "
+                f"order.{event}: {[*places]} is no order of its {counted(len(own), 'hook')}; "
                 f"name each of 1 to {len(own)} once"
             )
         moved = [hooks[own[place - 1]] for place in places]

@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from pytest_hookharness import hosts, sources
 from pytest_hookharness.alterations import twins
@@ -30,9 +31,9 @@ from pytest_hookharness.model.variations import (
     Replayed,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     Variation,
     Wide,
@@ -73,6 +74,7 @@ class Clues:
         runners: What runs the hooks' own scripts.
         environment: The host's own environment.
         sets: How many hooks are configured for each event.
+        scripts: The texts of their scripts, by path relative to the workspace.
     """
 
     words: frozenset[str] = frozenset()
@@ -80,6 +82,7 @@ class Clues:
     runners: frozenset[str] = frozenset()
     environment: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, int] = field(default_factory=dict)
+    scripts: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
     def of(cls, stage: Stage, trace: Trace) -> Clues:
@@ -96,6 +99,7 @@ class Clues:
             runners=sources.runners(stage, fires),
             environment=stage.workspace.environment,
             sets=sets,
+            scripts=sources.scripts(stage, fires),
         )
 
     def has(self, command: str) -> bool:
@@ -103,6 +107,15 @@ class Clues:
         Whether hooks find a command on their path.
         """
         return shutil.which(command, path=self.environment.get("PATH", os.defpath)) is not None
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """
+        The commands that hooks name and that may be missing elsewhere; none runs the hooks themselves.
+        """
+        found = {word for word in self.words - _ALWAYS - self.runners if self.has(word)}
+        # What is called comes before what is only a word.
+        return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
 
 
 def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
@@ -148,6 +161,11 @@ def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation |
             yield TwoProcesses()
         case "wide":
             yield Wide()
+        case "stdin" | "faults":
+            # Faults are planned and tried in their own way: each hook has a bearing towards each of them.
+            return
+        case _:
+            assert_never(wish.kind)
 
 
 def _refused(trace: Trace) -> Iterator[tuple[int, str]]:
@@ -210,16 +228,15 @@ def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | st
             yield from _trouble(name, outcome, clues)
             yield HangingTool(name)
         return
-    found = {word for word in clues.words - _ALWAYS if clues.has(word)} - outcome.scenario.commands.keys()
-    # What is called comes before what is only a word.
-    names = sorted(found - clues.runners, key=lambda name: (name not in clues.called, name))
+    names = [name for name in clues.tools if name not in outcome.scenario.commands]
     if not names:
         yield "no command that may be missing is named in the hooks; name those that may: tools: [NAME]"
     for name in names[:_MOST_TOOLS]:
         yield from _trouble(name, outcome, clues)
     if names:
         yield f"a command that never returns; name those that may: tools: [{names[0]}]"
-    yield from (f"the command {name}, which runs the hook itself" for name in sorted(found & clues.runners))
+    runners = sorted(name for name in clues.runners - _ALWAYS if clues.has(name))
+    yield from (f"the command {name}, which runs the hook itself" for name in runners)
     yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
 
 
@@ -290,10 +307,11 @@ def _shells(clues: Clues) -> Iterator[Replayed | str]:
 
 
 def _company(outcome: Outcome) -> Iterator[Variation | str]:
-    if hosts.find(outcome.scenario.host).transcript.path:
-        yield TwoTranscripts()
+    profile = hosts.find(outcome.scenario.host)
+    if hosts.tells_agents_apart(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
+        yield TwoAgents()
     else:
-        yield f"two agents of one session, for {outcome.host} tells hooks of no transcript"
+        yield f"two agents of one session, for {outcome.host} tells hooks nothing by which they differ"
     yield TwoSessions()
 
 

@@ -7,6 +7,7 @@ so that hooks that decide by chance are not blamed for anything else.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -18,9 +19,13 @@ from pytest_hookharness import agents
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import find_losses
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.fault_plans import plan_faults
+from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
 from pytest_hookharness.judging.purposes import find_purpose
+from pytest_hookharness.judging.tried import tried_words
 from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
+from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -33,12 +38,12 @@ from pytest_hookharness.model.variations import (
     Wide,
     WithoutTool,
 )
-from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.trials import try_faults
 
-_SHOWN = 3
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
 _TIMES, _SPARE = 3.0, 5.0
 
@@ -79,26 +84,55 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
     series = _Series(base, theatre, settings)
     found: list[tuple[Replayed, Finding]] = []
     others: list[Finding] = []
-    left = variations
-    while left and series.remaining():
-        variation, *left = left
+    tried: list[Variation] = []
+    for variation in itertools.takewhile(lambda _: series.remaining(), variations):
         match variation:
             case Wide():
-                others += series.crowd(variation)
+                seen = series.crowd(variation)
+                others += seen
             case _:
-                found += [(variation, finding) for finding in series.find(variation)]
+                seen = series.find(variation)
+                found += [(variation, finding) for finding in seen]
+        # Where the time ran out on the way, what was seen counts, and that nothing was seen does not.
+        if seen or series.remaining():
+            tried.append(variation)
     if any(wish.kind == "shells" for wish in base.scenario.vary):
         others += series.find_first_failure()
-    tried = len(variations) - len(left)
-    told = [f"It was played again under {tried} other condition{'s' if tried != 1 else ''}, one at a time."]
+    faults, untried = plan_faults(base, clues)
+    trials = try_faults(base, faults, series.run, series.remaining)
+    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(trials.sights)))
+    broken = _untried(outcome, len(variations) - len(tried), len(variations))
+    made = [variation for variation in tried if variation not in series.impossible]
+    cells = (*trials.cells, *untried)
+    told = (*_told(made, variations[len(tried) :]), *notes, *series.doubts, *trials.notes, *_left_out(cells))
+    return replace(outcome, varied=told, cells=cells, violations=(*outcome.violations, *broken))
+
+
+def _left_out(cells: Sequence[Cell]) -> Iterator[str]:
+    for cell in cells:
+        if cell.verdict == "not tried":
+            yield f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."
+
+
+def _told(tried: Sequence[Variation], left: Sequence[Variation]) -> Iterator[str]:
+    if not tried and not left:
+        return
+    conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
+    yield f"It was played again under {conditions}, one at a time."
+    if tried:
+        yield f"Tried: {tried_words(tried)}."
     if left:
-        told.append(f"There was no time for {len(left)} more, such as {_listed(left)}.")
-    outcome = with_findings(base, (*join_findings(found), *others))
-    return replace(outcome, varied=(*told, *notes, *series.doubts))
+        yield f"There was no time for {tried_words(left)}."
 
 
-def _listed(variations: Sequence[Variation]) -> str:
-    return "; ".join(map(str, variations[:_SHOWN]))
+def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
+    # Who expects that nothing can be told has not been promised more.
+    if left and outcome.scenario.expect.verdict != "undecided":
+        yield Violation(
+            path=outcome.scenario.mark("vary"),
+            expected="all conditions tried",
+            seen=f"{left} of {planned} were not tried, for lack of time; give --hook-budget more",
+        )
 
 
 def _purposes(variation: Replayed, usual: Trace, varied: Trace) -> Iterator[str]:
@@ -118,11 +152,13 @@ class _Series:
     Runs of one scenario with one thing different at a time.
 
     Attributes:
-        doubts: Differences that were seen and prove nothing, in sentences.
+        doubts: What could not be played, and differences that prove nothing, in sentences.
+        impossible: The variations that could not be played.
     """
 
     def __init__(self, base: Outcome, theatre: Theatre, settings: Settings) -> None:
         self.doubts: list[str] = []
+        self.impossible: list[Variation] = []
         self._base = base
         self._theatre = theatre
         self._settings = settings
@@ -151,6 +187,7 @@ class _Series:
         try:
             return self._compare(variation)
         except WorkspaceError as error:
+            self.impossible.append(variation)
             self.doubts.append(f"It could not be played with {variation}: {error}.")
             return ()
 
@@ -163,7 +200,8 @@ class _Series:
             return ()
         steady = all(find_variance(variation, self._base.trace, other) is None for other in self._unchanged)
         if not steady or find_variance(variation, usual, self._varied(variation)) is None:
-            self.doubts.append(f"It went otherwise once, perhaps by chance, with {variation}.")
+            why = "perhaps by chance" if self.remaining() else "and the time ran out before it was seen twice"
+            self.doubts.append(f"It went otherwise once, {why}, with {variation}.")
             return ()
         return (finding,)
 
@@ -180,14 +218,17 @@ class _Series:
         return self._base.trace
 
     def _varied(self, variation: Replayed) -> Trace:
-        return self._run(alter(self._base.scenario, variation, self._recording))
+        return self.run(alter(self._base.scenario, variation, self._recording))
 
     @cached_property
     def _unchanged(self) -> Sequence[Trace]:
         # Twice, because a hook that throws a coin does the same again every other time.
-        return [self._run(plainly(self._base.scenario)) for _ in range(2)]
+        return [self.run(plainly(self._base.scenario)) for _ in range(2)]
 
-    def _run(self, scenario: Scenario) -> Trace:
+    def run(self, scenario: Scenario) -> Trace:
+        """
+        What takes place when a scenario is played.
+        """
         own = scenario.patience
         patience = self._settings.patience if own is None else own
         wall = min(self.remaining(), _TIMES * self._base.wall + patience + _SPARE)

@@ -23,7 +23,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     **dict.fromkeys(ROOMS, frozenset({"model"})),
     "settings": frozenset({"model"}),
     "firing": frozenset({"model", "settings"}),
-    "conditions": frozenset({"model", "hosts", "settings"}),
+    "deliveries": frozenset({"model"}),
+    "conditions": frozenset({"model", "hosts", "settings", "deliveries"}),
     "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
     "stage": LOOP | {"settings", "firing", "opening", "conditions"},
     "asking": frozenset({"model", "hosts", "firing", "stage"}),
@@ -39,8 +40,12 @@ BELOW: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
+    "parallels": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"},
+    "faults": frozenset({"model", "alterations"}),
+    "fault_plans": frozenset({"model", "hosts", "plans"}),
+    "trials": frozenset({"model", "execution", "judging", "settings", "faults"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"fault_plans", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
     "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
@@ -48,7 +53,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"gates"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
-    | {"threads", "tracking"},
+    | {"threads", "tracking", "alterations", "parallels"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),

@@ -32,7 +32,7 @@ class Source:
         self._socket = end if isinstance(end, _socket.socket) else None
         self.fd = fd = end if isinstance(end, int) else end.fileno()
         self.taken = 0
-        self._kind = order.stdio
+        self._kind = order.stdin
         self._data = memoryview(order.data)
         self._close = order.close
         self._piece = order.chunk or len(order.data)
@@ -40,7 +40,7 @@ class Source:
         self._mirror = -1
         self._quiet = False
         self.due: float | None = None
-        if len(order.data) > _SURE or order.delay or order.stdio == TTY:
+        if len(order.data) > _SURE or order.delay or order.stdin == TTY:
             os.set_blocking(fd, False)
 
     @property
@@ -200,25 +200,21 @@ class Channels:
     __slots__ = ("names", "sinks", "source", "theirs")
 
     def __init__(self, order: Order) -> None:
-        in_ours: int | _socket.socket
-        if order.stdio == PIPE:
-            in_theirs, in_ours = os.pipe()
-            (out_ours, out_theirs), (err_ours, err_theirs) = os.pipe(), os.pipe()
-            self.theirs: tuple[int, ...] = in_theirs, out_theirs, err_theirs
-        elif order.stdio == TTY:
+        if order.stdio == order.stdin == TTY:
+            in_ours: int | _socket.socket
             in_ours, theirs = _terminal()
             out_ours, err_ours = os.dup(in_ours), -1
-            self.theirs = (theirs,)
+            self.theirs: tuple[int, ...] = (theirs,)
         else:
-            # The bare type: the one of ``socket`` costs several times as much, three times per fire.
-            in_ours, in_end = _socket.socketpair()
-            (out_ours, out_theirs), (err_ours, err_theirs) = _pair(), _pair()
-            self.theirs = in_end.detach(), out_theirs, err_theirs
+            in_ours, in_theirs = _inlet(order.stdin)
+            (out_ours, out_theirs), (err_ours, err_theirs) = _outlet(order.stdio), _outlet(order.stdio)
+            self.theirs = in_theirs, out_theirs, err_theirs
         self.source = Source(in_ours, order)
         self.sinks = Sink(out_ours, order.output_limit), Sink(err_ours, order.output_limit)
         # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
         # known only now.
-        self.names = () if order.stdio == PIPE else tuple(_name(end, order.stdio) for end in self.theirs)
+        kinds = order.stdin, order.stdio, order.stdio
+        self.names = () if {*kinds} == {PIPE} else tuple(map(_name, self.theirs, kinds))
 
     def handed_over(self) -> None:
         """
@@ -257,7 +253,26 @@ class Channels:
             sink.close()
 
 
-def _pair() -> tuple[int, int]:
+def _inlet(kind: str) -> tuple[int | _socket.socket, int]:
+    """
+    Open a stream that we write to: our end and the hook's.
+    """
+    if kind == TTY:
+        return _terminal()
+    if kind == PIPE:
+        theirs, ours = os.pipe()
+        return ours, theirs
+    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+    end, their_end = _socket.socketpair()
+    return end, their_end.detach()
+
+
+def _outlet(kind: str) -> tuple[int, int]:
+    """
+    Open a stream that we read from: our end and the hook's.
+    """
+    if kind == PIPE:
+        return os.pipe()
     ours, theirs = _socket.socketpair()
     return ours.detach(), theirs.detach()
 

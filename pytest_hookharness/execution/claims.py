@@ -27,6 +27,8 @@ class Confinement:
         writable: Those of them in which writes go to the path itself.
         outside: Folder that takes what is written elsewhere, below ``upper`` and the path; where it is empty,
             or the tier cannot do that, such writes go to the machine.
+        readonly: Paths that cannot be written to, where the tier can do that.
+        full: Empty folders without room for one byte, where the tier can do that.
     """
 
     tier: Tier | None = None
@@ -35,6 +37,8 @@ class Confinement:
     visible: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
     outside: str = ""
+    readonly: tuple[str, ...] = ()
+    full: tuple[str, ...] = ()
 
 
 def notes_of(tier: Tier, confinement: Confinement, reason: str) -> tuple[str, ...]:

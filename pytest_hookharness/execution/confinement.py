@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -121,6 +122,31 @@ def make_folders(path: Path) -> None:
     make_folders(path.parent)
     path.mkdir()
     path.chmod(0o755)
+
+
+def make_new_folder(base: Path, name: str) -> Path:
+    """
+    Make a folder below another that is named after something, and that nobody has yet.
+
+    Raises:
+        WorkspaceError: The other cannot hold one.
+    """
+    # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
+    stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        base = Path(os.path.realpath(base))
+        number = 1
+        while True:
+            folder = base / (stem if number == 1 else f"{stem}.{number}")
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                number += 1
+                continue
+            return folder
+    except OSError as error:
+        raise WorkspaceError(base, f"cannot hold a workspace: {error.strerror}") from error
 
 
 def remove_tree(path: Path) -> list[str]:

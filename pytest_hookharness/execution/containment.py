@@ -46,6 +46,8 @@ class View:
         visible: Iterable[str],
         writable: Iterable[str],
         outside: str,
+        readonly: Iterable[str] = (),
+        full: Iterable[str] = (),
     ) -> None:
         """
         Say what is wanted.
@@ -55,7 +57,10 @@ class View:
             visible: Paths that stay at their own place although something is mounted above them.
             writable: Those of them in which writes go to the path itself.
             outside: The folder that takes writes elsewhere; empty if these are not contained.
+            readonly: Paths that cannot be written to.
+            full: Empty folders without room for one byte.
         """
+        self._readonly, self._full = tuple(readonly), tuple(full)
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]
         real = {name: os.path.realpath(name) for name in names}
@@ -78,15 +83,27 @@ class View:
         Args:
             own_users: Whether this is a namespace of users, who have no rights over the machine.
         """
-        if self._outside and not own_users:
-            try:
-                self._contain_all(f"{self._outside}/root")
-            except OSError as problem:
-                self.contained.clear()
-                self.refusals = [("/", str(problem))]
-            else:
-                return
-        self._arrange_in_place(own_users)
+        if not self._contains_all(own_users):
+            self._arrange_in_place(own_users)
+        for path in self._full:
+            mounts.mount_full(path)
+        for path in self._readonly:
+            self._bind(mounts.hold(path), path)
+            mounts.forbid_writing(path)
+
+    def _contains_all(self, own_users: bool) -> bool:
+        """
+        Whether all of the machine is shown through overlays now.
+        """
+        if not self._outside or own_users:
+            return False
+        try:
+            self._contain_all(f"{self._outside}/root")
+        except OSError as problem:
+            self.contained.clear()
+            self.refusals = [("/", str(problem))]
+            return False
+        return True
 
     def _contain_all(self, root: str) -> None:
         """

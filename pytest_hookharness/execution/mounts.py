@@ -7,6 +7,7 @@ Middle floor: execution. Linux only; loaded by the supervisor too. What the kern
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 
 TYPE_CHECKING = False
@@ -86,6 +87,23 @@ def forbid_writing(target: str) -> None:
     # Flags that were inherited must be said again, or an unprivileged user is refused.
     flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
+
+
+def mount_full(target: str) -> None:
+    """
+    Show an empty folder on a file system of its own that has no room for one byte.
+    """
+    _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
+    descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
+    try:
+        # The size is rounded up to a page, which is larger on some machines.
+        while os.write(descriptor, bytes(4096)):
+            continue
+    except OSError as problem:
+        if problem.errno != errno.ENOSPC:
+            raise
+    finally:
+        os.close(descriptor)
 
 
 def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:

@@ -22,7 +22,7 @@ class Order:
     __slots__ = (
         "argv", "chunk", "close", "close_wait", "cwd", "data", "delay", "env", "executables",
         "grace", "limit", "linger", "output_limit", "own_session", "patience", "pipe_wait", "scope",
-        "signals", "stdio",
+        "signals", "stdin", "stdio", "terminal",
     )  # fmt: skip
 
     argv: list[bytes]
@@ -33,6 +33,7 @@ class Order:
     close: bool
     chunk: int | None
     delay: float
+    stdin: str
     stdio: str
     own_session: bool
     limit: float
@@ -44,12 +45,14 @@ class Order:
     grace: float
     close_wait: float | None
     output_limit: int
+    terminal: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         (
             self.argv, self.executables, self.cwd, self.env,
-            self.data, self.close, self.chunk, self.delay,
+            self.data, self.close, self.chunk, self.delay, self.stdin,
             self.stdio, self.own_session,
             self.limit, self.patience, self.pipe_wait, self.linger,
             self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
+            self.terminal,
         ) = values  # fmt: skip

@@ -28,9 +28,13 @@ from pytest_hookharness.model.processes import (
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(launch: Launch) -> tuple[Any, ...]:
+def encode(launch: Launch, terminal: str = "") -> tuple[Any, ...]:
     """
     Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
+
+    Args:
+        launch: What is to be started.
+        terminal: Where its controlling terminal is found; empty if it has none.
     """
     if not launch.argv:
         raise ValueError("a launch needs at least one word in argv")
@@ -40,10 +44,11 @@ def encode(launch: Launch) -> tuple[Any, ...]:
     env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in launch.env.items()]
     return (
         argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), os.fsencode(launch.cwd), env,
-        stdin.data, stdin.close, stdin.chunk, stdin.delay,
+        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or launch.stdio).value,
         launch.stdio.value, launch.own_session,
         launch.limit, launch.patience, launch.pipe_wait, launch.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,
+        os.fsencode(terminal),
     )  # fmt: skip
 
 

@@ -15,28 +15,28 @@ Middle floor: execution. All of it lies below one base folder::
 from __future__ import annotations
 
 import os
-import re
-import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pytest_hookharness.execution.clock import Clock
 from pytest_hookharness.execution.confinement import (
     WorkspaceError,
     append_lines,
     confine,
-    lies_in,
     make_folders,
+    make_new_folder,
     read_bytes,
     remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.corruption import corrupt
-from pytest_hookharness.execution.doubles import PACKAGE, Doubles, home_of_module
+from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
+from pytest_hookharness.execution.neighbours import find_neighbours
 from pytest_hookharness.execution.repository import commit_all
 from pytest_hookharness.execution.shells import Shell
 from pytest_hookharness.model.moves import Corrupt
@@ -69,6 +69,7 @@ class Workspace:
         bin: The folder of the doubles, first on PATH.
         shell: The agent's shell.
         lineage: The sessions that stand-ins played.
+        clock: The clock that the hooks and the agent's shell see.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -80,22 +81,23 @@ class Workspace:
 
     def __init__(self, scenario: Scenario, base: Path) -> None:
         self.base = base
-        self.root, self.home, self.tmp = base / "workspace", base / "home", base / "tmp"
+        self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
         self._doubles = Doubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
         self.shell = Shell(self._doubles.folder / "shell")
         self.lineage = self._doubles.lineage
-        self.plugin = base / "plugin" if scenario.plugin is not None else None
+        self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
         }
         self.outside = base / "outside"
         self.roots: Mapping[str, Path] = self._roots(scenario)
+        self.clock = Clock(self._doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
         self.writable = _unique([*(str(folder) for folder in own if folder is not None), *covered])
-        self.visible = _unique([*self.writable, *self._hiding.instead, *_surroundings(scenario)])
+        self.visible = _unique([*self.writable, *self._hiding.instead, *find_neighbours(scenario, _PRIVATE)])
         environment = host_environment(
             path=self._hiding.path,
             root=str(self.root),
@@ -120,7 +122,7 @@ class Workspace:
         for folder in scenario.cover:
             if not folder.startswith("/"):
                 raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
-        workspace = cls(scenario, _new_folder(base, scenario.name))
+        workspace = cls(scenario, make_new_folder(base, scenario.name))
         try:
             workspace._furnish(scenario)
         except OSError as error:
@@ -184,10 +186,39 @@ class Workspace:
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
+        self._furnish_surroundings(scenario)
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
             commit_all(self.root, self.base)
+
+    def _furnish_surroundings(self, scenario: Scenario) -> None:
+        cwd = scenario.cwd
+        if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
+            make_folders(self._locate(cwd.path))
+        for path in scenario.full:
+            folder = self.locate(path)
+            make_folders(folder)
+            if any(folder.iterdir()):
+                raise WorkspaceError(
+                    folder, "is not empty, and a full disk would hide what it holds (`full`)"
+                )
+        for path in scenario.readonly:
+            if not self.locate(path).exists():
+                raise WorkspaceError(path, "is not there, so it cannot be made read-only (`readonly`)")
+
+    def locate(self, state_path: str) -> Path:
+        """
+        The place of a state path, or of a whole covered folder.
+
+        Raises:
+            WorkspaceError: It is no state path, or leads out of the covered folders.
+        """
+        name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
+        if name is None:
+            allowed = ", ".join(self.roots)
+            raise WorkspaceError(state_path, f"is no state path; it begins with one of {allowed}")
+        return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
 
     def _locate(self, path: str) -> Path:
         if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
@@ -212,11 +243,7 @@ class Workspace:
         Raises:
             WorkspaceError: It is there and is not readable UTF-8 text, or leads out of the covered folders.
         """
-        name = next((name for name in self.roots if state_path.startswith(name + "/")), None)
-        if name is None:
-            allowed = ", ".join(self.roots)
-            raise WorkspaceError(state_path, f"is no state path; it begins with one of {allowed}")
-        path = confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
+        path = self.locate(state_path)
         data = read_bytes(path)
         try:
             return None if data is None else data.decode("utf-8")
@@ -231,6 +258,7 @@ class Workspace:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
         append_lines(confine(path, [self.base]), lines)
+        self.clock.stamp(path)
 
     def make_folder(self, path: Path) -> None:
         """
@@ -243,6 +271,14 @@ class Workspace:
             make_folders(confine(path, [self.base]))
         except OSError as error:
             raise WorkspaceError(path, f"cannot be made: {error.strerror}") from error
+
+    def present(self, folder: str) -> str:
+        """
+        A folder, or the workspace in the place of one in it that is gone.
+        """
+        # Another may be one that only the sandbox sees.
+        gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
+        return str(self.root) if gone else folder
 
     def corrupt(self, event: Corrupt) -> None:
         """
@@ -298,46 +334,6 @@ class Workspace:
 def _given_path(scenario: Scenario) -> str:
     inherited = search_path(os.environ.get("PATH", os.defpath))
     return scenario.env.get("PATH", os.pathsep.join(inherited))
-
-
-def _new_folder(base: Path, name: str) -> Path:
-    # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
-    stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-        base = Path(os.path.realpath(base))
-        number = 1
-        while True:
-            folder = base / (stem if number == 1 else f"{stem}.{number}")
-            try:
-                folder.mkdir(mode=0o700)
-            except FileExistsError:
-                number += 1
-                continue
-            return folder
-    except OSError as error:
-        raise WorkspaceError(base, f"cannot hold a workspace: {error.strerror}") from error
-
-
-def _surroundings(scenario: Scenario) -> list[str]:
-    """
-    What belongs to the developer and must be seen nevertheless.
-    """
-    found = [sys.prefix, sys.base_prefix]
-    found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins else [])]
-    found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
-    if scenario.origin is not None:
-        found.append(str(scenario.origin.file.absolute().parent))
-    path = (*search_path(os.environ.get("PATH", "")), *search_path(scenario.env.get("PATH", "")))
-    found += [_home_of(folder) for folder in path if lies_in(folder, _PRIVATE)]
-    return [folder for folder in found if os.path.exists(folder)]
-
-
-def _home_of(folder: str) -> str:
-    # The programs of a virtual environment are nothing without the rest of it.
-    parent = os.path.dirname(folder)
-    return parent if os.path.exists(os.path.join(parent, "pyvenv.cfg")) else folder
 
 
 def _unique(paths: Iterable[str]) -> tuple[str, ...]:

@@ -115,9 +115,15 @@ def value_of(rule: EventRule, payload: Payload, word: str) -> Json:
     """
     What an input says under a word of the session; ``None`` for nothing.
     """
+    return payload.get(name_of(rule, word))
+
+
+def name_of(rule: EventRule, word: str) -> str:
+    """
+    The key under which an input has a word of the session.
+    """
     fields = rule.fields.fields
-    name = next((field.name for field in fields if (field.source or field.name) == word), word)
-    return payload.get(name)
+    return next((field.name for field in fields if (field.source or field.name) == word), word)
 
 
 def target_of(profile: Profile, event: str, payload: Payload) -> str:

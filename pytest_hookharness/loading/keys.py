@@ -10,6 +10,8 @@ from collections.abc import Iterator
 
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.acts import THEN
+from pytest_hookharness.loading.deliveries import DELIVERY
+from pytest_hookharness.loading.parallels import PARALLEL
 from pytest_hookharness.loading.promises import EXPECT
 from pytest_hookharness.loading.scripts import AGENT, MOVES_ALONE, REACTIONS
 from pytest_hookharness.loading.shapes import (
@@ -25,11 +27,12 @@ from pytest_hookharness.loading.shapes import (
     Values,
     Whole,
 )
+from pytest_hookharness.loading.surroundings import CWD, ON_FAILURE, PLACE, STATE_PATHS
+from pytest_hookharness.loading.terminals import TERMINAL
 from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
 from pytest_hookharness.model.nesting import Nesting
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 MOST_MODE = 0o7777
@@ -122,16 +125,6 @@ NESTING = Record(
         Key(name="sessions", shape=Whole(minimum=1, maximum=150), doc="How many one event may lead to."),
     ),
     build=Nesting,
-)
-DELIVERY = Record(
-    noun="a way of writing",
-    keys=(
-        Key(name="close", shape=Switch(), doc="Whether end of file follows; a hook may wait for it."),
-        Key(name="chunk", shape=Whole(noun="a number of bytes", minimum=1), doc="Write in such pieces."),
-        Key(name="delay", shape=DURATION, doc="Before the first byte and between pieces."),
-        Key(name="empty", shape=Switch(), doc="Nothing is written at all."),
-    ),
-    build=Delivery,
 )
 ANSWER = Record(
     noun="an answer",
@@ -268,7 +261,13 @@ COMMON = (
     ),
     Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
     Key(name="payload", shape=SHAPING, doc="How the JSON of standard input differs from the host's."),
+    Key(name="on_failure", shape=ON_FAILURE, doc="What hooks must do when they cannot decide."),
+    Key(name="cwd", shape=CWD, doc="Where hooks are started."),
+    Key(name="place", shape=PLACE, doc="The last part of the workspace's path."),
+    Key(name="readonly", shape=STATE_PATHS, doc="State paths that hooks cannot write to."),
+    Key(name="full", shape=STATE_PATHS, doc="State paths of empty folders without room for one byte."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
+    Key(name="terminal", shape=TERMINAL, doc="A terminal that hooks can open; or what is typed on it."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),
@@ -299,8 +298,10 @@ COMMON = (
         shape=Choice(noun="an end", words=("lasso", "guard")),
         doc="Whether the proof of a livelock ends the run, or the host's guard.",
     ),
+    Key(name="pace", shape=DURATION, doc="Time that passes for the hooks before each turn of the agent."),
     Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
     Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
+    Key(name="parallel", shape=PARALLEL, doc="Fires side by side, and where each must be counted."),
     Key(name="vary", shape=VARY, doc="What must not matter: it is played again with that different."),
     Key(name="expect", shape=EXPECT, doc="The promise."),
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.shapes import Choice, Either, Key, Many, Record, Switch, Text, Whole
 from pytest_hookharness.loading.words import INSIDE, JSON_MAPPING
+from pytest_hookharness.model.faults import CAUSES
 from pytest_hookharness.model.variations import KINDS, Kind, Shaping, Wish
 
 COMMANDS = Many(
@@ -77,6 +78,11 @@ NAMING = Record(
             name="state",
             shape=Many(noun="a list of files", item=INSIDE, unique=True),
             doc="Files that are harmed between turns.",
+        ),
+        Key(
+            name="faults",
+            shape=Many(noun="a list of causes", item=Choice(noun="a cause", words=CAUSES), unique=True),
+            doc="Kinds of faults of the world around hooks.",
         ),
     ),
     build=make_wish,

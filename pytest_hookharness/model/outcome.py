@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.model.expectations import VerdictName
+from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.process_hooks import Tracked
 from pytest_hookharness.model.processes import Call, Process, Tier
@@ -48,6 +49,7 @@ class Outcome:
         calls: The calls of each double.
         probings: Experiments on saved states; their fires are no part of the trace.
         varied: What of the scenario was varied, and what could not be, in sentences.
+        cells: How each fault that was tried was taken.
         kept: Where the workspace was kept; empty if it was not.
         tracked: What became of process hooks.
     """
@@ -65,6 +67,7 @@ class Outcome:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     probings: tuple[Probing, ...] = ()
     varied: tuple[str, ...] = ()
+    cells: tuple[Cell, ...] = ()
     kept: str = ""
     tracked: Tracked = Tracked()
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
-from pytest_hookharness.model.processes import Delivery
 from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.terminals import Terminal
 from pytest_hookharness.model.variations import Shaping, Wish
 
 
@@ -148,10 +151,18 @@ class Scenario:
         company: Who else sends every event to the hooks, just before it does: another ``session`` in the
             same workspace, or (of tool calls) another ``agent`` of the same session; empty for nobody.
         relaunched: Whether every fire comes from a new process of the host, as after a restart.
+        on_failure: What hooks must do when they cannot decide, by a word of their command; the empty word
+            stands for all others.
+        cwd: Where hooks are started; ``None`` for where the host starts them.
+        place: The last part of the workspace's path; empty for ``workspace``.
+        readonly: State paths that hooks cannot write to; only namespaces can do that.
+        full: State paths of folders, empty at first, without room for one byte; only namespaces can do that.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
+        terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
         network: Whether the hooks may reach the network.
         script: The agent.
+        pace: Seconds that pass for the hooks before each turn of the agent, beside what it really takes.
         answers: Replies of handlers that are not commands.
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
@@ -162,6 +173,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
+        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
@@ -190,10 +202,17 @@ class Scenario:
     order: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     company: Literal["", "session", "agent"] = ""
     relaunched: bool = False
+    on_failure: Mapping[str, Direction] = field(default_factory=dict)
+    cwd: WorkingFolder | None = None
+    place: str = ""
+    readonly: tuple[str, ...] = ()
+    full: tuple[str, ...] = ()
     stdin: Delivery | None = None
     payload: Shaping | None = None
+    terminal: Terminal | None = None
     network: bool = False
     script: Script = Script()
+    pace: float = 0.0
     answers: tuple[Answer, ...] = ()
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
@@ -203,6 +222,7 @@ class Scenario:
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None
+    parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
 

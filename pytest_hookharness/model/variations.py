@@ -27,6 +27,8 @@ Kind: TypeAlias = Literal[
     "processes",
     "shells",
     "names",
+    "stdin",
+    "faults",
 ]
 # The cheap ones, and those that tell most, first.
 KINDS: tuple[Kind, ...] = (
@@ -43,6 +45,8 @@ KINDS: tuple[Kind, ...] = (
     "sessions",
     "processes",
     "wide",
+    "stdin",
+    "faults",
 )
 
 
@@ -53,7 +57,7 @@ class Wish:
 
     Attributes:
         kind: Which.
-        names: The tools, variables or files that it is about; empty for those that suggest themselves.
+        names: The tools, variables, files or causes that it is about; empty for what suggests itself.
     """
 
     kind: Kind
@@ -281,9 +285,9 @@ class Wide:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoTranscripts:
+class TwoAgents:
     """
-    The same events from another agent of the session, with a transcript of its own.
+    The same calls from another agent of the session, told as the host tells those of a subagent.
     """
 
     def __str__(self) -> str:
@@ -323,7 +327,7 @@ Replayed: TypeAlias = (
     | HookOrder
     | Shell
     | SameName
-    | TwoTranscripts
+    | TwoAgents
     | TwoSessions
     | TwoProcesses
 )

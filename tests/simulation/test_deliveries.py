@@ -1,0 +1,91 @@
+"""
+Standard input that reaches hooks otherwise than their host writes it.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.deliveries import deliver
+from pytest_hookharness.model.deliveries import Delivery
+from pytest_hookharness.model.processes import Exited, Launch, Stdin, Stdio, TimedOut
+
+DATA = b'{"a":"\xc3\xa4"}\n'
+LAUNCH = Launch(argv=("x",), cwd="/", env={}, stdin=Stdin(data=DATA), stdio=Stdio.SOCKET)
+TELLS_KIND = """
+if [ -t 0 ]; then echo pty
+elif [ -p /dev/stdin ]; then echo pipe
+elif [ -S /dev/stdin ]; then echo socket
+elif [ ! -e /dev/stdin ]; then echo closed
+elif [ -c /dev/stdin ]; then echo null
+fi >&2
+exit 2
+"""
+
+
+@pytest.mark.parametrize(
+    "shape, data",
+    [
+        ("whole", DATA),
+        ("empty", b""),
+        ("partial-line", DATA[:-1]),
+        ("partial-json", DATA[: len(DATA) // 2]),
+        ("bom", b"\xef\xbb\xbf" + DATA),
+    ],
+)
+def test_input_has_the_shape_that_is_said(shape, data):
+    """Each shape is made of the very bytes that the host would have written."""
+    assert deliver(LAUNCH, Delivery(shape=shape)).stdin.data == data
+
+
+@pytest.mark.parametrize("size", [1 << 16, (1 << 20) + 1])
+def test_input_grows_and_stays_json(size):
+    """A size is reached by one more key, and what was there before is still there."""
+    data = deliver(LAUNCH, Delivery(size=size)).stdin.data
+
+    assert size <= len(data) < size + 100
+    assert json.loads(data)["a"] == "ä"
+    assert data.endswith(b"}\n")
+
+
+def test_input_that_is_large_enough_stays_as_it_is():
+    """A size that the input has already adds nothing."""
+    assert deliver(LAUNCH, Delivery(size=5)) == LAUNCH
+
+
+@pytest.mark.parametrize("kind", ["socket", "pipe", "pty", "null", "closed"])
+def test_hook_finds_the_kind_that_is_said(play, kind):
+    """Standard input alone is of the kind that is asked for; the output still arrives."""
+    outcome = play(hooks={"Stop": TELLS_KIND}, stdin={"kind": kind}, turns=1)
+
+    assert {kind} == {reason.strip().split()[-1] for reason in outcome.reasons("Stop")}
+
+
+def test_one_event_only_is_written_otherwise(play):
+    """The input of one event is left open, and a hook that reads to its end hangs there and nowhere else."""
+    ways = {"events": {"SessionEnd": {"close": False}}}
+    reads = "cat >/dev/null"
+    outcome = play(hooks={"Stop": reads, "SessionEnd": reads}, stdin=ways, patience=0.3)
+    endings = {fire.hook.event: fire.run.ending for _, fire in outcome.trace.fires()}
+
+    assert endings["Stop"] == Exited(0)
+    assert isinstance(endings["SessionEnd"], TimedOut)
+
+
+@pytest.mark.parametrize("size", [60_000, 70_000, 200_000, 900_000])
+def test_input_of_any_size_passes_through(play, size):
+    """A hook that passes its input on gives back every byte of it."""
+    outcome = play(hooks={"SessionEnd": "cat"}, stdin={"size": size})
+    ((_, fire),) = outcome.trace.fires()
+
+    assert len(fire.stdin) >= size
+    assert fire.run.stdout.data == fire.stdin
+
+
+@pytest.mark.parametrize("hook, whole", [("exit 0", False), ("cat >/dev/null", True)])
+def test_hook_that_ends_early_takes_less(play, hook, whole):
+    """What a hook leaves of a large input is seen from the side that writes."""
+    outcome = play(hooks={"SessionEnd": hook}, stdin={"size": 1 << 20})
+    ((_, fire),) = outcome.trace.fires()
+
+    assert (fire.run.stdin_taken == len(fire.stdin)) is whole
