@@ -25,18 +25,23 @@ from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.judging.lasso import Lasso, follow
 from pytest_hookharness.model.moves import Observation, Read
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.trace import (
     Entry,
     Performed,
     Trace,
 )
-from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
 from pytest_hookharness.playing import Player
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.stage import Stage
 
 OnTurn = Callable[[int, int], None]
+_BLIND = (
+    "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
+    "play it in another tier"
+)
 
 
 class Loop:
@@ -217,7 +222,7 @@ class Loop:
             scenario=stage.scenario,
             host=stage.profile.id,
             trace=trace,
-            verdict=formed.verdict,
+            verdict=self._as_far_as_seen(formed.verdict),
             findings=(*formed.findings, *gates),
             assumptions=formed.assumptions,
             tier=stage.sandbox.tier,
@@ -228,6 +233,16 @@ class Loop:
         )
         broken = promises.violations(outcome, initial=self.initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)
+
+    def _as_far_as_seen(self, verdict: Verdict) -> Verdict:
+        if not self._blind or not isinstance(verdict, Terminated):
+            return verdict
+        return Undecided(turn=verdict.turn, why=f"the session ended, but {_BLIND}")
+
+    @property
+    def _blind(self) -> bool:
+        # An agent that is started in a session of its own is in nobody's view there.
+        return self.stage.sandbox.tier is Tier.GROUP and bool(self.stage.scenario.stand_ins)
 
     @property
     def _period(self) -> int:
@@ -245,6 +260,8 @@ class Loop:
         sandbox = self.stage.sandbox
         outside = CONTAINED if sandbox.contained else UNCONTAINED
         notes = [outside, *sandbox.notes, *self.stage.scanner.unapplied]
+        if self._blind:
+            notes.append(f"No agent was started in the background: {_BLIND}.")
         if any("/.git/" in path for path in self.stage.files):
             notes.append("What git keeps in its store of objects decides nothing.")
         if self.stage.workspace.clock.moved:

@@ -111,9 +111,10 @@ class Clues:
     @property
     def tools(self) -> tuple[str, ...]:
         """
-        The commands that hooks name and that may be missing elsewhere, those first that are called.
+        The commands that hooks name and that may be missing elsewhere; none runs the hooks themselves.
         """
         found = {word for word in self.words - _ALWAYS - self.runners if self.has(word)}
+        # What is called comes before what is only a word.
         return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
 
 
@@ -234,7 +235,8 @@ def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | st
         yield from _trouble(name, outcome, clues)
     if names:
         yield f"a command that never returns; name those that may: tools: [{names[0]}]"
-    yield from (f"the command {name}, which runs the hook itself" for name in sorted(clues.runners))
+    runners = sorted(name for name in clues.runners - _ALWAYS if clues.has(name))
+    yield from (f"the command {name}, which runs the hook itself" for name in runners)
     yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
 
 

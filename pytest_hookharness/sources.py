@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.stage import Stage
 
@@ -112,11 +110,6 @@ def _short_files(stage: Stage) -> Iterator[Path]:
         place = stage.workspace.root / rest
         if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _SHORT:
             yield place
-
-
-def _launch(stage: Stage, fire: Fire) -> Launch:
-    environment = stage.workspace.environment
-    return hosts.launch(stage.profile, fire.hook, fire.payload, stage.facts, environment, stage.patience)
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:

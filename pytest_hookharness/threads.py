@@ -20,7 +20,7 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.promises import violations
 from pytest_hookharness.judging.threads import judge_threads
-from pytest_hookharness.model.moves import Prompt, Script, Wait
+from pytest_hookharness.model.moves import Act, Prompt, Run, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.process_hooks import USER, HookThread
 from pytest_hookharness.model.trace import Performed, Trace
@@ -146,6 +146,7 @@ class Threads:
         return end
 
     def _go_on(self, player: Player, number: int) -> End:
+        act: Act | None = None
         while True:
             request = player.go_on(self._remaining)
             self.turn = player.turn
@@ -153,7 +154,7 @@ class Threads:
                 return End(how="turns" if self._remaining() else "wall", turn=self.turn)
             if self._on_turn is not None:
                 self._on_turn(self.turn, sum(played.player.fired for played in self._played))
-            self._tracking.take_requests(number)
+            self._tracking.take_requests(number, called=isinstance(act, Run | Tools))
             self._tracking.watch()
             if isinstance(request, hosts.Ended):
                 return _ended(request, player)

@@ -91,9 +91,13 @@ class Tracking:
         due, self._due = self._due, None
         return due
 
-    def take_requests(self, thread: int) -> None:
+    def take_requests(self, thread: int, *, called: bool = False) -> None:
         """
-        Start what was asked for in the calls of a thread since the last time.
+        Start what was asked for in a thread since the last time.
+
+        Args:
+            thread: The thread.
+            called: Whether its agent made a call meanwhile; otherwise only hooks can have asked.
 
         Raises:
             SimulationError: There is no process of that name, or the person's own thread starts too many.
@@ -103,7 +107,7 @@ class Tracking:
             if name not in self._policy.processes:
                 known = ", ".join(self._policy.processes)
                 raise SimulationError(f"{DETACH} {name}: `processes` has no such process; it has {known}")
-            if thread == USER and len(self.state.watched) >= most:
+            if thread == USER and called and len(self.state.watched) >= most:
                 # No hook has a part in this, so it is nothing to judge.
                 raise SimulationError(
                     f"{DETACH} {name}: there is room for {most} in all; raise `threads: {{most: ...}}`"

@@ -121,7 +121,7 @@ class Lineage:
             place = confine(self.folder / str(number), [self.folder.parent])
             try:
                 found[number] = _read(number, read_bytes(place / "record", most=_MOST_RECORD) or b"")
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
                 message = f"is no record of a session: {error}; did a hook write there?"
                 raise WorkspaceError(place / "record", message) from error
         return tuple(_started(session, found) for session in found.values())

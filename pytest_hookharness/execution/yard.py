@@ -34,6 +34,7 @@ _FOR_EVER = 86400.0
 _READ = 1 << 18
 _MOMENT = 0.005
 _PATIENCE = 10.0
+_SHOWN = 80
 
 
 class Yard:
@@ -222,7 +223,13 @@ def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
     except ValueError:
         # The half of a line of which a watcher that was killed had the other half.
         return
-    if isinstance(said, dict):
-        if said["what"] == "lost":
-            raise ExecutionError(f"the minder of the tracked process {said['process']!r} was lost")
-        yield said
+    except RecursionError as error:
+        raise ExecutionError("the watcher of the tracked processes said what cannot be read") from error
+    match said:
+        case {"what": "lost", "process": name}:
+            raise ExecutionError(f"the minder of the tracked process {name!r} was lost")
+        case {"what": str()}:
+            yield said
+        case _:
+            seen = f"the watcher of the tracked processes said {line[:_SHOWN]!r}"
+            raise ExecutionError(f"{seen}, which is no news; did somebody else write there?")

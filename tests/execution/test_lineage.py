@@ -41,7 +41,8 @@ def test_a_session_within_a_session_is_its_child(lineage: Lineage) -> None:
     (living / str(os.getpid())).rename(living / str(parent))
     known = json.loads((living / str(parent)).read_text())
 
-    # Another process with the same number is not the one that was entered.
+    # Another process with the same number, born at another time, is not the one that was entered.
+    (living / str(parent)).write_text(json.dumps({**known, "born": -1.0}))
     assert lineage.enter(Nesting()).session.parent == 0
     born = float(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[19])
     known["born"] = born / os.sysconf("SC_CLK_TCK")
@@ -107,6 +108,7 @@ def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: Lineage
         '{"fires": [{"strange": 1}]}\n',
         '{"call": 1}\n',
         "\xff\n",
+        "[" * 100_000 + "\n",
     ],
 )
 def test_records_that_hooks_wrote_are_refused(lineage: Lineage, text: str) -> None:

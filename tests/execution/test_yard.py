@@ -136,3 +136,14 @@ def test_what_is_written_down_is_read_back(supervisor, tmp_path):
 
         assert yard.read_back() == "second"
         assert not [*tmp_path.rglob("*.new")]
+
+
+@pytest.mark.parametrize("junk", ["{}", "7", '{"what": 1}', "[" * 20_000])
+def test_news_that_nobody_can_read_are_an_error(supervisor, tmp_path, junk):
+    """What others write where the watcher speaks is trouble that is named, and no news."""
+    with opened(supervisor, tmp_path) as yard:
+        (news,) = tmp_path.rglob("news")
+        news.write_text(f"{junk}\n")
+
+        with pytest.raises(ExecutionError, match="the watcher of the tracked processes said"):
+            [*yard.news(DEADLINE)]

@@ -107,10 +107,11 @@ def test_the_same_change_undone_twice_is_pingpong() -> None:
         [edited("a", "b"), hooked("b", "a")],
         [edited("a", "b"), hooked("b", "c"), edited("c", "d"), hooked("d", "e")],
         [edited("a", "b"), hooked("b", "a"), edited("a", "c"), hooked("c", "a")],
+        [edited("a", "b"), hooked("c", "a"), edited("a", "b"), hooked("c", "a")],
         [edited("a", "b"), edited("b", "a"), edited("a", "b"), edited("b", "a")],
         [hooked("a", "b"), hooked("b", "a"), hooked("a", "b"), hooked("b", "a")],
     ],
-    ids=["once", "formatted", "other changes", "agent alone", "hooks alone"],
+    ids=["once", "formatted", "other changes", "something between", "agent alone", "hooks alone"],
 )
 def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
     """

@@ -121,6 +121,14 @@ def test_too_many_processes_of_the_person_are_an_error(play):
         play(processes=process("true"), threads={"most": 1}, agent=acts)
 
 
+def test_too_many_processes_of_a_hook_are_a_recursion(play):
+    """A hook that detaches more processes than there may be recurses, and the scenario is no error."""
+    hooks = {"Stop": "detach build; detach build"}
+    outcome = play(hooks=hooks, processes=process("true"), threads={"most": 1}, agent=[{"stop": ""}])
+
+    assert outcome.verdict_name == "recursing"
+
+
 @pytest.mark.parametrize(
     ("keys", "message"),
     [

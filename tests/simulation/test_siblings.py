@@ -4,6 +4,7 @@ Claims about simulations that are played side by side, most with plain values in
 
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.execution.seats import Crowded
 from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
@@ -119,3 +121,21 @@ def test_real_waits_overlap(tmp_path):
     assert [each.outcome.verdict_name for each in played] == ["terminated"] * 4
     assert all(each.seconds > 1 for each in played)
     assert took < 0.75 * sum(each.seconds for each in played)
+
+
+@pytest.mark.parametrize(("shared", "begun"), [(True, False), (False, True)])
+def test_what_shares_a_covered_folder_is_not_begun_beside(tmp_path, shared, begun):
+    """While one scenario is played a sibling begins, but not one that covers a folder of the developer."""
+    if Tier.NAMESPACES not in available_tiers():
+        pytest.skip("no namespaces here")
+    folder = tmp_path / "covered"
+    folder.mkdir()
+    cover = (str(folder),) if shared else ()
+    one, other = (
+        scenario_from({"name": name, "hooks": {"Stop": "sleep 0.3"}, "agent": [{"stop": "Done."}]})
+        for name in ("one", "other")
+    )
+    one, other = replace(one, cover=cover), replace(other, cover=cover)
+    with Harness(Settings(base=tmp_path)) as harness:
+        harness.play(one, lambda: [other])
+        assert harness._siblings.knows(other) is begun

@@ -3,12 +3,16 @@ Stand-ins for agents: sessions that hooks start, played inside the same sandbox 
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.verdicts import Recursing
 from pytest_hookharness.reports.story import story
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.settings import Settings, SimulationError
 
 AGENT = {"agent": "claude-code", "stdout": "A summary."}
 SCRIPT = [{"prompt": "Do it."}, {"stop": "Done."}]
@@ -194,3 +198,38 @@ def test_a_gate_that_a_variable_switches_off_is_found(play):
     (text,) = found(gate)
     assert text.endswith("lets a call of Bash through; asked the same without GUARD, it refuses.")
     assert found(gate.replace("$GUARD", "$OTHER")) == []
+
+
+@pytest.mark.parametrize(("commands", "verdict"), [({"claude": AGENT}, "undecided"), ({}, "terminated")])
+def test_a_tier_that_cannot_see_agents_in_the_background_decides_nothing(tmp_path, commands, verdict):
+    """Where an agent may be played behind everybody's back, the end of the session is no termination."""
+    hook = "command -v claude >/dev/null && setsid nohup claude -p x </dev/null >/dev/null 2>&1 &"
+    scenario = scenario_from({"name": "x", "hooks": {"Stop": hook}, "commands": commands})
+    scenario = replace(scenario, script=script_from(SCRIPT))
+    with Harness(Settings(base=tmp_path, tier=Tier.GROUP)) as harness:
+        outcome = harness.simulate(scenario)
+
+    assert outcome.verdict_name == verdict
+    assert any("process groups" in note for note in outcome.assumptions) == bool(commands)
+
+
+GATE = """#!/bin/sh
+# Lets the first call through, whatever is set.
+[ -e seen ] && { echo no >&2; exit 2; }
+echo >seen
+"""
+
+
+def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
+    """A gate that refuses again for another reason than a variable that is missing is not accused."""
+    start = '[ -n "$GUARD" ] || GUARD=1 claude -p x </dev/null >/dev/null'
+    outcome = play(
+        agent=SCRIPT,
+        commands={"claude": {**AGENT, "does": [{"run": "ls"}]}},
+        files={"gate.sh": GATE},
+        hooks={"PreToolUse": "./gate.sh", **hooks(start, event="Stop")},
+    )
+    (_, child), *_ = outcome.trace.children()
+
+    assert [fire.ruling for fire in child.fires if fire.event == "PreToolUse"] == ["none"]
+    assert "GATE-OPEN" not in [finding.name for finding in outcome.findings]
