@@ -112,6 +112,11 @@ def _short_files(stage: Stage) -> Iterator[Path]:
             yield place
 
 
+def _launch(stage: Stage, fire: Fire) -> Launch:
+    environment = stage.workspace.environment
+    return hosts.launch(stage.profile, fire.hook, fire.payload, stage.facts, environment, stage.patience)
+
+
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
     for argument in _launch(stage, fire).argv:
         yield argument.encode("utf-8", "surrogateescape")

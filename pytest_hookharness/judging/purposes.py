@@ -22,7 +22,7 @@ _NOT_ITS_OWN = re.compile(
 )
 _TROUBLE = re.compile(
     r"\b(?:missing|absent|not (?:there|installed|available)|unavailable|cannot|can't|could ?n[o']t|unable|"
-    r"needs?|needed|requires?|required|install|fail(?:s|ed|ure)?|timed out|too long|no answer)\b",
+    r"needs?|needed|requires?|required|install|fail|fails|failed|failure|timed out|too long|no answer)\b",
     re.IGNORECASE,
 )
 _LOOKED_AT = 1 << 14
