@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from pytest_hookharness import hosts
+from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.stage import Stage
 
@@ -63,20 +65,6 @@ def words(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     return frozenset(found)
 
 
-def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
-    """
-    The texts of files of the workspace that the commands of some fires name, by path relative to it.
-    """
-    root = stage.workspace.root
-    found: dict[str, bytes] = {}
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
-        for path in _named(stage, fire):
-            inside = path.is_relative_to(root) and not path.is_symlink()
-            if inside and (text := _read(path)):
-                found[str(path.relative_to(root))] = text
-    return found
-
-
 def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     """
     Those words that stand where a command is called.
@@ -103,6 +91,20 @@ def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     return frozenset(found)
 
 
+def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
+    """
+    The texts of files of the workspace that the commands of some fires name, by path relative to it.
+    """
+    root = stage.workspace.root
+    found: dict[str, bytes] = {}
+    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+        for path in _named(stage, fire):
+            inside = path.is_relative_to(root) and not path.is_symlink()
+            if inside and (text := _read(path)):
+                found[str(path.relative_to(root))] = text
+    return found
+
+
 def _short_files(stage: Stage) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
@@ -110,11 +112,6 @@ def _short_files(stage: Stage) -> Iterator[Path]:
         place = stage.workspace.root / rest
         if name == "workspace" and not rest.startswith(".git/") and place.stat().st_size <= _SHORT:
             yield place
-
-
-def _launch(stage: Stage, fire: Fire) -> Launch:
-    environment = stage.workspace.environment
-    return hosts.launch(stage.profile, fire.hook, fire.payload, stage.facts, environment, stage.patience)
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
@@ -128,6 +125,12 @@ def _named(stage: Stage, fire: Fire) -> Iterator[Path]:
     for argument in launch.argv:
         for word in _WORD.findall(_expand(argument, launch.env)):
             yield Path(os.path.normpath(Path(launch.cwd, word)))
+
+
+def _launch(stage: Stage, fire: Fire) -> Launch:
+    return hosts.launch(
+        stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
+    )
 
 
 def _expand(text: str, env: Mapping[str, str]) -> str:
