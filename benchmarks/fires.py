@@ -78,7 +78,7 @@ _TITLES = {"bare": "subprocess.run(input)", "usual": "subprocess.run(input, time
 
 def _environment(folder: Path) -> dict[str, str]:
     places = {name: str(folder / name) for name in ("root", "home", "tmp", "doubles")}
-    return host_environment({"PATH": "/usr/local/bin:/usr/bin:/bin"}, given={}, **places)
+    return host_environment(path="/usr/local/bin:/usr/bin:/bin", given={}, **places)
 
 
 @contextmanager

@@ -92,6 +92,7 @@ class Player:
         self.stage = stage
         self.agent = agent
         self.progress = progress or hosts.begin(stage.profile, stage.configuration, stage.facts)
+        stage.facts = self.progress.session.facts
         self.turn = turn
         self.fired = 0
         self.refused: ChildSession | None = None
@@ -171,6 +172,8 @@ class Player:
             self.turn += 1
             self._note(Moved(move=act, saw=request.observation))
         self.progress = hosts.advance(self.progress.session, act)
+        # A copy of a session has another name.
+        self.stage.facts = self.progress.session.facts
         self._note_calls()
 
     def _write(self, request: hosts.Request) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.moves import Resume
 from pytest_hookharness.model.process_hooks import hook_names
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
@@ -32,6 +33,7 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
             )
     _check_hooks_of_processes(scenario)
     _check_stand_ins(scenario)
+    _check_forks(scenario, profile)
     for path, name in (*_expected(scenario.expect), *_reactions(scenario)):
         try:
             hosts.find_event(profile, name)
@@ -69,6 +71,14 @@ def _check_hooks_of_processes(scenario: Scenario) -> None:
             raise SimulationError(
                 f"expect.processes.threads: {word!r} is no process and no hook of one{_nearest(word, known)}"
             )
+
+
+def _check_forks(scenario: Scenario, profile: hosts.Profile) -> None:
+    forks = any(isinstance(act, Resume) and act.fork for act in scenario.script.acts)
+    if forks and "fork" not in profile.turns.rules:
+        raise SimulationError(
+            f"resume: how {profile.id} takes up a copy of a session is not known here; write `resume: true`"
+        )
 
 
 def _check_stand_ins(scenario: Scenario) -> None:

@@ -272,35 +272,32 @@ class Stage:
         Raises:
             SimulationError: It is a tool that the harness cannot perform.
         """
-        if not isinstance(operation, RunCommand):
-            return self._edit(call, operation), None
-        run = self.sandbox.run([self._shell(operation)], budget=budget)[0]
-        return replace(performance_of(run), folder=self.workspace.shell.take_word()), run
-
-    def _edit(self, call: ToolCall, operation: Edit | Read | None) -> Performance:
         if operation is None:
             raise SimulationError(
                 f"{call.label or 'agent'}: the harness cannot perform the tool {call.name!r}; "
                 "give the call a result: {tool: {...}, result: text}"
             )
+        if not isinstance(operation, RunCommand):
+            return self.handle(operation), None
+        run = self.sandbox.run([self._shell(operation)], budget=budget)[0]
+        return replace(performance_of(run), folder=self.workspace.shell.take_word()), run
+
+    def handle(self, operation: Edit | Read) -> Performance:
+        """
+        Edit or read a file as the agent does.
+        """
         place = self.workspace
         hidden = place.private if self.sandbox.tier is Tier.NAMESPACES else {}
         return perform(place.root, operation, folders=(place.home, place.tmp), private=hidden)
 
     def _shell(self, operation: RunCommand) -> Launch:
-        folder = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
-        present = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        files = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
+        present = [path.name for path in files.iterdir()] if files.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
         place, command = self.workspace, operation.command
         argv, env = place.shell.prepare(command, place.environment, sourced)
-        return Launch(
-            argv=argv,
-            cwd=self.workspace.present(operation.folder or str(place.root)),
-            env=env,
-            stdio=Stdio.PIPE,
-            limit=self.patience,
-            patience=self.patience,
-        )
+        folder, patience = self.workspace.present(operation.folder or str(place.root)), self.patience
+        return Launch(argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=patience, patience=patience)
 
     def scan(self) -> tuple[Change, ...]:
         """

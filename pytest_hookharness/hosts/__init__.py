@@ -20,6 +20,7 @@ from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.hosts.events import EventRule, Power
 from pytest_hookharness.hosts.explaining import explain, known_facts, summarise
 from pytest_hookharness.hosts.facts import Facts, facts
+from pytest_hookharness.hosts.freshness import outdated
 from pytest_hookharness.hosts.launching import env_files, env_folder, launch
 from pytest_hookharness.hosts.matching import select, waves
 from pytest_hookharness.hosts.options import find_ignored
@@ -94,6 +95,7 @@ __all__ = [
     "known_facts",
     "launch",
     "names",
+    "outdated",
     "payload_for",
     "read_command_line",
     "read_commands",

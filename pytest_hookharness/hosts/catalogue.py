@@ -45,6 +45,12 @@ def _openhands() -> Profile:
     return OPENHANDS
 
 
+def _openhands_1_12() -> Profile:
+    from pytest_hookharness.hosts.openhands import OPENHANDS_1_12  # noqa: PLC0415 - likewise
+
+    return OPENHANDS_1_12
+
+
 def _openhands_pr3183() -> Profile:
     from pytest_hookharness.hosts.openhands import OPENHANDS_PR3183  # noqa: PLC0415 - likewise
 
@@ -127,6 +133,7 @@ _KNOWN: Mapping[str, Callable[[], Profile]] = {
     "qwen-code@0.24.4": _qwen_code,
     "qwen-code@0.15.10": _qwen_code_0_15_10,
     "openhands@1.58": _openhands,
+    "openhands@1.12": _openhands_1_12,
     "openhands@pr3183": _openhands_pr3183,
     "cursor@2026-08": _cursor,
     "cursor@2026-08-reported": _cursor_reported,

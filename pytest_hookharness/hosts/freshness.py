@@ -6,6 +6,7 @@ Middle floor: hosts. Contents are compared, not times: what was written anew as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from pytest_hookharness.hosts.identifiers import derive_digest
@@ -46,9 +47,22 @@ def compare(session: Session, look: Look, found: Performance) -> Session | Perfo
     """
     The session that goes on with a call after the look; or what the call comes to if the file has changed.
     """
-    if found.content is None or _digest(found.content) == session.seen[look.file]:
+    if not _differs(found.content, session.seen[look.file]):
         return session.first(Perform(look.call, looked=True))
     return Performance(error=session.profile.tools.stale, original=found.content)
+
+
+def outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:
+    """
+    Files that are others by now than the agent saw, in order; it is part of the state which these are.
+
+    Those that are as it saw them are left out: in the next lap of a loop they are seen again.
+    """
+    return tuple(file for file, digest in sorted(session.seen.items()) if _differs(read(file), digest))
+
+
+def _differs(text: str | None, digest: str) -> bool:
+    return text is not None and _digest(text) != digest
 
 
 def _digest(text: str) -> str:

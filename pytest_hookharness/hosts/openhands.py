@@ -11,9 +11,9 @@ from dataclasses import replace
 from pytest_hookharness.hosts import openhands_tools as tools
 from pytest_hookharness.hosts.forms import OPEN_GROUPS, parse_json
 from pytest_hookharness.hosts.openhands_answers import REPLIES
-from pytest_hookharness.hosts.openhands_circles import look
+from pytest_hookharness.hosts.openhands_circles import look, look_also_at_texts
 from pytest_hookharness.hosts.openhands_events import EVENTS
-from pytest_hookharness.hosts.openhands_sources import BRANCH, assumed, documented, observed
+from pytest_hookharness.hosts.openhands_sources import BRANCH, OLDER, assumed, documented, observed
 from pytest_hookharness.hosts.profile import (
     ConfigRules,
     GuardRules,
@@ -166,6 +166,7 @@ TURNS = TurnRules(
             "a refused prompt goes straight to Stop and stays in the conversation; a refusal there sends it"
         ),
         "together": observed("all calls of one message are asked about before the first is made"),
+        "fork": assumed("a forked conversation has a name of its own, its options, and no denials counted"),
         "finish": observed("a finish call is a tool call, with hooks before and after it, and then a stop"),
         "pause": assumed("pause() is not simulated"),
         "window": assumed(
@@ -227,6 +228,33 @@ OPENHANDS = Profile(
     steps=STEPS,
     stuck=STUCK,
     options=OPTIONS,
+)
+
+# Its events and payloads were not recorded; they are taken to be those of the newest release.
+OPENHANDS_1_12 = replace(
+    OPENHANDS,
+    version="1.12",
+    turns=replace(
+        TURNS,
+        rules={
+            **TURNS.rules,
+            "release": assumed("all but its ends is as in 1.58; this release was not recorded in full"),
+        },
+    ),
+    steps=replace(
+        STEPS,
+        stopped="error",
+        rule=observed("a run ends as an error after max_iteration_per_run moves, 500 without", OLDER),
+    ),
+    stuck=replace(
+        STUCK,
+        look=look_also_at_texts,
+        rule=observed(
+            "three texts of the agent in a row end the run as stuck, also if each was refused as a stop; "
+            "so does what ends later releases",
+            OLDER,
+        ),
+    ),
 )
 
 OPENHANDS_PR3183 = replace(

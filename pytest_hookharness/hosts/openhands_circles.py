@@ -14,6 +14,7 @@ Moves: TypeAlias = tuple[tuple[str, str], ...]
 _SAME = 4
 _FAILING = 3
 _ALTERNATING = 6
+_TEXTS = 3
 
 # The host looks at its newest 20 events only. A call is two of them, and a text three: itself, the fire of
 # the stop and the feedback. Fires of other hooks are events too, but are not known here.
@@ -35,6 +36,16 @@ def look(recent: Moves) -> str:
     if len(newest) == _ALTERNATING and newest[:-2] == newest[2:]:
         return f"the agent alternates between two calls, {_ALTERNATING} times"
     return ""
+
+
+def look_also_at_texts(recent: Moves) -> str:
+    """
+    The same for releases to which what a stop's hooks say does not part one text from the next.
+    """
+    newest = recent[-_TEXTS:]
+    if len(newest) == _TEXTS and all(kind == "stop" for kind, _ in newest):
+        return f"the agent wrote {_TEXTS} texts and made no call between them"
+    return look(recent)
 
 
 def _are_alike(calls: Sequence[tuple[str, str]], number: int) -> bool:

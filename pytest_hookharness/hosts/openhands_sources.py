@@ -10,6 +10,7 @@ from pytest_hookharness.model.protocol import Basis, Rule
 
 RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
 MEASURED = "OpenHands SDK 1.58.0, measured"
+OLDER = "OpenHands SDK 1.12.0, measured"
 BRANCH = "OpenHands software-agent-sdk, pull request 3183, measured"
 CODE = "source code of the OpenHands SDK, 1.43.1 to 1.58.2"
 CHOSEN = "not recorded; chosen for the simulation"

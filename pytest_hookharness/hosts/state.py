@@ -241,7 +241,6 @@ class Session:
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
             "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
-            **({"files seen": self.seen} if self.seen else {}),
             **{name: value for name, value in self._counters.items() if self._is_told(name)},
         }
 

@@ -96,7 +96,7 @@ def take(session: Session, act: Act | None) -> Session:
             values = {"trigger": act.trigger, "custom_instructions": None}
             return replace(session, agenda=(Ask(role=Role.BEFORE_COMPACT, values=values), Listen()))
         case Resume():
-            return _resume(session)
+            return _resume(session, fork=act.fork)
         case _:
             assert_never(act)
 
@@ -147,12 +147,16 @@ def _end(session: Session, reason: str) -> Session:
     return replace(session, agenda=(*last, Close()))
 
 
-def _resume(session: Session) -> Session:
+def _resume(session: Session, *, fork: bool) -> Session:
     if session.in_turn:
         rule = session.profile.replies.rules["no hooks"]
         session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
     again = open_session(replace(session, agenda=(Listen(),)), "resume")
     again = replace(again, streak=0, calls_refused=False, stop_hook_active=False, cwd=session.root)
+    if fork:
+        # The one that it is a copy of is left as it is, and so not ended.
+        name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
+        return replace(again, facts=replace(session.facts, session_id=name))
     if not session.started:
         return again
     return again.first(Ask(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason}))

@@ -206,9 +206,15 @@ EVENTS = (
     ),
     Tag(
         name="resume",
-        shape=Either(shapes=(Switch(only=True, read=lambda _: Resume()), Nothing(read=lambda _: Resume()))),
+        shape=Either(
+            shapes=(
+                Switch(only=True, read=lambda _: Resume()),
+                Choice(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
+                Nothing(read=lambda _: Resume()),
+            )
+        ),
         role="event",
-        doc="The session is ended and taken up again.",
+        doc="The session is ended and taken up again, or a copy of it under another name.",
     ),
     Tag(
         name="end",

@@ -195,7 +195,12 @@ class Compact:
 class Resume:
     """
     The session is ended and taken up again.
+
+    Attributes:
+        fork: What is taken up is a copy of it, under a name of its own.
     """
+
+    fork: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

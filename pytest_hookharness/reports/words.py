@@ -91,8 +91,8 @@ def event_words(event: Event) -> str:
             return f"waits {seconds:g} s"
         case Compact(trigger=trigger):
             return f"compacts the conversation ({plain(trigger, 20)})"
-        case Resume():
-            return "resumes the session"
+        case Resume(fork=fork):
+            return "takes up a copy of the session" if fork else "resumes the session"
         case End(reason=reason):
             return f"ends the session ({plain(reason, 20)})"
         case Corrupt(file=file, how=how):

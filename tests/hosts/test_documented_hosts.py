@@ -30,6 +30,7 @@ REFUSED = {
     "qwen-code@0.24.4": (BLOCK, (8, "capped"), (8, "capped")),
     "qwen-code@0.15.10": (BLOCK, (100, "capped"), (100, "capped")),
     "openhands@1.58": (DENY, ENDLESS, ENDLESS),
+    "openhands@1.12": (DENY, (3, "capped"), (3, "capped")),
     "openhands@pr3183": (DENY, (5, "capped"), (5, "capped")),
     "cursor@2026-08": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),
     "cursor@2026-08-reported": ({"followup_message": "not yet"}, (6, "capped"), (1, "stopped")),

@@ -80,3 +80,12 @@ def test_other_hosts_do_not_look():
         progress = make(progress, Edit(file="a.txt", text="one"), Performance(content="one"))
 
     assert not progress.session.seen
+
+
+def test_only_files_that_are_others_by_now_count(session):
+    """Of all files that the agent saw, those that have changed since are part of the state."""
+    progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
+    progress = make(progress, Read(file="b.txt"), Performance(original="two", content="two"))
+
+    assert hosts.outdated(progress.session, {"a.txt": "one", "b.txt": "two"}.get) == ()
+    assert hosts.outdated(progress.session, {"a.txt": "one", "b.txt": "2"}.get) == ("b.txt",)

@@ -14,6 +14,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Read,
+    Resume,
     Run,
     Stop,
     ToolCall,
@@ -71,6 +72,19 @@ def test_the_guard_ends_the_run(play, branch, options, asked):
     assert (ending.how, ending.status) == ("capped", "error")
     assert f"denied {asked} times without progress (limit {asked}). Last feedback: not yet" in ending.why
     assert "StopHookLoopDetected" in ending.why
+
+
+def test_a_copy_has_the_limit_of_its_origin(play, branch):
+    """A forked conversation has a name of its own and the same limit, and begins to count anew."""
+    acts = [GO, DONE, Resume(fork=True), GO, *[DONE] * 9]
+    options = {"max_consecutive_stop_denials": 3}
+
+    played = play(STOP, acts, always(DENY), profile=branch, options=options)
+
+    names = [request.payload["session_id"] for request in played.asked("Stop")]
+    assert names[0] != names[1]
+    assert names[1:] == [names[1]] * 3
+    assert played.endings[-1].how == "capped"
 
 
 def test_a_limit_of_zero_is_one(play, branch):

@@ -124,6 +124,7 @@ ACTS = [
     ("compact:", moves.Compact()),
     ("resume:", moves.Resume()),
     ("resume: true", moves.Resume()),
+    ("resume: fork", moves.Resume(fork=True)),
     ("end: logout", moves.End(reason="logout")),
     ("end:", moves.End()),
     ("corrupt: {file: a}", moves.Corrupt(file="a")),
