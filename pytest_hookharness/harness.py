@@ -12,7 +12,6 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,6 +19,7 @@ from typing import Any, Self
 import pytest
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.crews import stays_apart
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
@@ -246,13 +246,7 @@ class Harness:
         return Played(self.simulate(scenario), time.monotonic() - began)
 
     def _stays_apart(self, scenario: Scenario) -> bool:
-        # Whatever two simulations share is a way by which one could change what the other sees.
-        return self._is_private and not scenario.cover and not scenario.network
-
-    @cached_property
-    def _is_private(self) -> bool:
-        asked = self.settings.tier or Tier.NAMESPACES
-        return asked is Tier.NAMESPACES and not self.supervisor.tiers()[asked]
+        return stays_apart(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,

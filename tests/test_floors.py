@@ -43,8 +43,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "faults": frozenset({"model", "alterations"}),
     "fault_plans": frozenset({"model", "hosts", "plans"}),
-    "trials": frozenset({"model", "execution", "judging", "settings", "faults"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"fault_plans", "trials"},
+    "trials": frozenset({"model", "execution", "judging", "settings", "faults", "alterations"}),
+    "matrices": frozenset({"model", "hosts", "settings", "plans", "fault_plans"}),
+    "crews": frozenset({"model", "execution"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"matrices", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
     "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
@@ -52,6 +54,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"gates"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
+    | {"crews", "matrices", "trials"}
     | {"threads", "tracking"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
