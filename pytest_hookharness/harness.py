@@ -23,13 +23,15 @@ from pytest_hookharness.crews import stays_apart
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.matrices import Matrix
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
-from pytest_hookharness.simulation import Interrupted, simulate
+from pytest_hookharness.simulation import Interrupted, lay_out, simulate
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.variations import OnTrial
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -92,6 +94,7 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
+        choice=Choice() if config.getoption("--hook-stress") else None,
     )
 
 
@@ -123,6 +126,16 @@ def again(scenario: Scenario, chosen: Settings) -> str:
         return ""
     words = ["hookharness", "run", f"{scenario.origin.file}::{scenario.id}"]
     return shlex.join([*words, *options(chosen)])
+
+
+def again_with(words: str, scenario: Scenario, chosen: Settings) -> str:
+    """
+    The shell command that plays it again with what is different in these words.
+    """
+    if scenario.origin is None:
+        return ""
+    item = f"{scenario.origin.file}::{scenario.id}"
+    return shlex.join(["hookharness", "stress", item, "--only", words, *options(chosen)])
 
 
 def options(chosen: Settings) -> list[str]:
@@ -219,13 +232,25 @@ class Harness:
         self._siblings.finish()
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
-    def simulate(self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None) -> Outcome:
+    def simulate(
+        self,
+        scenario: Scenario,
+        on_turn: Callable[[int, int], None] | None = None,
+        on_trial: OnTrial | None = None,
+    ) -> Outcome:
         """
         Play a scenario to its verdict.
         """
         self._siblings.finish()
         with self._noting_interrupts():
-            return self._simulate(scenario, self.base, on_turn=on_turn)
+            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
+
+    def lay_out(self, scenario: Scenario) -> Matrix:
+        """
+        What would be different, one thing at a time, if a scenario were played that is to be varied.
+        """
+        self._siblings.finish()
+        return lay_out(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Played:
         """
@@ -254,6 +279,7 @@ class Harness:
         base: Path,
         seat: Seat | None = None,
         on_turn: Callable[[int, int], None] | None = None,
+        on_trial: OnTrial | None = None,
     ) -> Outcome:
         return simulate(
             scenario,
@@ -262,6 +288,7 @@ class Harness:
             base=base,
             behaviours=self.behaviours,
             on_turn=on_turn,
+            on_trial=on_trial,
             seat=seat,
         )
 

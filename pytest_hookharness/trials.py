@@ -47,7 +47,7 @@ def leave(trial: Trial, why: str) -> Tried:
     """
     What a trial shows that was not made, or proves nothing.
     """
-    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why),))
+    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why, left=True),))
 
 
 class Trials:
@@ -179,5 +179,5 @@ class Trials:
                 sights.append(sight)
             else:
                 why = f"perhaps by chance, once {cell.verdict}: {cell.evidence}"
-                doubted.append(replace(cell, verdict="not tried", evidence=why))
+                doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
         return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))

@@ -34,7 +34,7 @@ from pytest_hookharness.trials import Trials, Tried, leave
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
 _SHOWN = 3
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
-_TIMES, _SPARE = 3.0, 5.0
+_TIMES, _SPARE = 3.0, 2.0
 _NO_TIME = "there was no time left"
 _NO_DENIAL = (
     "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "

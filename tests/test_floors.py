@@ -57,6 +57,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"crews", "matrices", "trials"}
     | {"threads", "tracking"},
     "siblings": frozenset({"model", "execution", "simulation"}),
+    "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
@@ -72,7 +73,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "__init__"},
+    "stress": INSIDE | {"harness", "bench"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -265,6 +265,7 @@ class Cell:
         verdict: How it was taken.
         hook: The command concerned; empty where nothing was tried.
         evidence: What was seen, or why nothing was tried.
+        left: Whether it was to be tried, and was not or proved nothing.
     """
 
     cause: Cause | Kind
@@ -273,3 +274,4 @@ class Cell:
     payload: Literal["", "deny", "allow"] = ""
     hook: str = ""
     evidence: str = ""
+    left: bool = False
