@@ -67,7 +67,7 @@ class ScenarioFile(pytest.Module):
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         if self.config.getoption("--hook-stress"):
-            scenarios = [stressed(scenario) for scenario in scenarios]
+            scenarios = tuple(map(stressed, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
                 self, name=scenario.id, callobj=_play(scenario), scenario=scenario

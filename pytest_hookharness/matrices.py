@@ -49,6 +49,8 @@ def draw_up(base: Outcome, clues: Clues, choice: Choice | None) -> Matrix:
     trials: list[Trial] = [*varied, *faults]
     if choice is not None:
         trials = _chosen(trials, choice, base.seed)
+        untried = [cell for cell in untried if choice.only in cell.fault]
+        notes = [note for note in notes if choice.only in note]
     return Matrix(tuple(trials), tuple(untried), tuple(notes))
 
 

@@ -87,7 +87,7 @@ def simulate(
         finding = drives.compare(outcome, lambda pace: run.play(scenario, again, pace)[0])
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
-        outcome = run.vary(outcome, replace(again, wall=settings.wall), on_trial)
+        outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     return outcome
 
 

@@ -92,9 +92,16 @@ def judge(outcome: Outcome) -> int:
     """
     words = {cell.verdict for cell in outcome.cells} - {"as declared", "not tried"}
     missed = {finding.name for finding in outcome.findings} == {"NEVER-FIRED"}
-    if words or (not outcome.passed and not missed):
+    undecided = outcome.verdict_name == "undecided"
+    if words or (not outcome.passed and not missed and not undecided):
         return OTHERWISE
-    if missed or _guards_nothing(outcome) or any(cell.left for cell in outcome.cells) or not outcome.cells:
+    if (
+        missed
+        or undecided
+        or _guards_nothing(outcome)
+        or any(cell.left for cell in outcome.cells)
+        or not outcome.cells
+    ):
         return UNKNOWN
     return AS_DECLARED
 
