@@ -22,7 +22,7 @@ _GAP = "  "
 _INDENT = "    "
 _HEAD = "what was different"
 _WIDEST, _HOOK = 64, 28
-_EVIDENCE = 240
+_EVIDENCE, _LONGEST = 240, 1000
 _MOST = 20
 
 
@@ -93,7 +93,7 @@ def _below(row: _Row, again: Callable[[str], str], width: int) -> Iterator[str]:
     if cell.evidence and cell.verdict != "as declared":
         yield fit(f"{_INDENT}{plain(cell.evidence, _EVIDENCE)}", max(width, 60)).rstrip()
     if cell.verdict not in _FINE:
-        yield f"{_INDENT}again:  {again(row.words)}"
+        yield f"{_INDENT}again:  {plain(again(row.words), _LONGEST)}"
 
 
 def _total(rows: Sequence[_Row]) -> str:
