@@ -133,8 +133,8 @@ class Trials:
         if isinstance(change, SameName):
             return None
         cells = (sight.cell for sight in find_bearings(trial, {}, usual, seen))
-        words = (cell.verdict for cell in cells if cell.hook == finding.hook)
-        return next((word for word in words if word != "as declared"), None)
+        odd = [cell for cell in cells if cell.hook == finding.hook and cell.verdict != "as declared"]
+        return odd[0].verdict if odd else None
 
     def _of_findings(self, trial: Varied, findings: tuple[Finding, ...], word: Bearing | None) -> Tried:
         about = {finding.hook: finding for finding in findings}
