@@ -42,9 +42,9 @@ from pytest_hookharness.model.variations import (
     Shaping,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     WithoutTool,
 )
@@ -129,7 +129,7 @@ def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scen
             return replace(scenario, script=_harmed(scenario.script, variation, recording))
         case MovedWords() | Quoted():
             return replace(scenario, script=_asked(scenario, variation, recording))
-        case TwoTranscripts():
+        case TwoAgents():
             return replace(scenario, company="agent")
         case TwoSessions():
             return replace(scenario, company="session")

@@ -46,10 +46,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     shared = argparse.ArgumentParser(add_help=False)
-    shared.add_argument("--seed", type=_whole(0), default=0, help="seed of everything that is made up (0)")
+    shared.add_argument(
+        "--seed", type=_whole("--seed", 0), default=0, help="seed of everything that is made up (0)"
+    )
     shared.add_argument("--patience", default="10s", help="cut a fire after this (10s)")
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
-    shared.add_argument("--turns", type=_whole(1), help="most turns that are played")
+    shared.add_argument("--turns", type=_whole("--turns", 1), help="most turns that are played")
     shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
     shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
 
@@ -85,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     everything = commands.add_parser(
         "stress", parents=[shared], help="try everything on given hooks", description=stress.DESCRIPTION
     )
-    stress.add_arguments(everything, _whole(1))
+    stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
     _add_tellers(commands.add_parser)
@@ -109,9 +111,10 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     transcript.add_argument("file", metavar="FILE", type=Path, help="a transcript, or a folder of events")
     transcript.add_argument("--json", action="store_true", help="print JSON")
     for name, what in (("laps", "how often a sequence must come"), ("failures", "how many must fail alike")):
-        transcript.add_argument(f"--{name}", type=_whole(2), default=3, help=f"{what} (3)")
+        option = f"--{name}"
+        transcript.add_argument(option, type=_whole(option, 2), default=3, help=f"{what} (3)")
     transcript.add_argument(
-        "--window", type=_whole(1), default=24, help="how many actions a loop may span (24)"
+        "--window", type=_whole("--window", 1), default=24, help="how many actions a loop may span (24)"
     )
     transcript.set_defaults(scenario=None, told=_analysis)
     kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
@@ -148,12 +151,8 @@ def _findings(words: Sequence[str]) -> str:
     return told_codes(found) if found else codes_table(catalogue())
 
 
-def _whole(least: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        return whole(text, "this", least)
-
-    number.__name__ = f"whole number of {least} or more"
-    return number
+def _whole(option: str, least: int) -> Callable[[str], int]:
+    return lambda text: whole(text, option, least)
 
 
 _THERE = (
@@ -263,10 +262,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         0 if every promise was kept, 1 if one was broken, 2 if it could not be told.
     """
-    arguments = _parser().parse_args(argv)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     try:
+        arguments = _parser().parse_args(argv)
         if arguments.scenario is None:
             print(arguments.told(arguments))
             return int(arguments.status)

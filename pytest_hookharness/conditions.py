@@ -7,17 +7,18 @@ Upper floor, below the stage.
 from __future__ import annotations
 
 import os
-import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from pytest_hookharness import hosts
 from pytest_hookharness.deliveries import deliver
 from pytest_hookharness.hosts.identifiers import derive_uuid
 from pytest_hookharness.hosts.stdin import name_of, value_of
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import WorkingFolder
 from pytest_hookharness.model.processes import Exited, Launch, Run, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
@@ -41,20 +42,42 @@ _REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; 
 _PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
 
 
-def check_disks(tier: Tier, paths: Sequence[str], run: Callable[[Sequence[Launch]], Sequence[Run]]) -> None:
+class Place(Protocol):
+    """
+    Where hooks run.
+    """
+
+    tier: Tier
+
+    def run(self, launches: Sequence[Launch], /) -> Sequence[Run]:
+        """
+        Start all launches at once and return their runs in the same order.
+        """
+        ...
+
+
+def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Place) -> None:
     """
     Prove that nobody can write where a scenario says so.
 
+    Args:
+        scenario: The scenario.
+        locate: Gives the place of a state path.
+        place: Where hooks run.
+
     Raises:
-        SimulationError: Somebody can.
+        SimulationError: Somebody can, or the tier cannot do that.
     """
-    if paths and tier is not Tier.NAMESPACES:
+    paths = [str(locate(path)) for path in (*scenario.readonly, *scenario.full)]
+    if not paths:
+        return
+    if place.tier is not Tier.NAMESPACES:
         raise SimulationError(
-            f"readonly, full: the tier {tier.value!r} cannot do that; it takes namespaces of the kernel"
+            f"readonly, full: the tier {place.tier.value!r} cannot do that; it takes namespaces of the kernel"
         )
     env = {"PATH": os.defpath}
     tries = [Launch(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
-    for path, tried in zip(paths, run(tries) if tries else (), strict=True):
+    for path, tried in zip(paths, place.run(tries), strict=True):
         if tried.ending == Exited(0):
             raise SimulationError(f"readonly, full: {path} can be written to all the same")
 
@@ -77,23 +100,23 @@ def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> 
     return bool(scenario.company)
 
 
-def companion(facts: hosts.Facts, company: str) -> hosts.Facts:
+def as_sent_by_another(
+    profile: hosts.Profile, facts: hosts.Facts, company: str, event: str, payload: Payload
+) -> tuple[hosts.Facts, Payload]:
     """
-    The facts of another session in the same workspace, or of another agent of the same session.
+    The facts of another session in the workspace, or of another agent of the same one, and its input.
     """
-    path = facts.transcript_path
     if company == "agent":
-        stem, suffix = posixpath.splitext(path)
-        return replace(facts, transcript_path=f"{stem}-agent{suffix}" if path else "")
+        sent = hosts.as_agent(profile, facts, event, payload)
+        path = str(sent.get("transcript_path", facts.transcript_path))
+        return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")
-    path = path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
-    return replace(facts, session_id=other, transcript_path=path)
+    path = facts.transcript_path.replace(facts.session_id, other).replace(facts.session_id[:8], other[:8])
+    companion = replace(facts, session_id=other, transcript_path=path)
+    return companion, _as_session(companion, facts, payload)
 
 
-def as_sent_by(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
-    """
-    An input as another session or agent has it.
-    """
+def _as_session(other: hosts.Facts, own: hosts.Facts, payload: Payload) -> Payload:
     words = [(own.transcript_path, other.transcript_path), (own.session_id, other.session_id)]
     return {key: _renamed(value, [pair for pair in words if all(pair)]) for key, value in payload.items()}
 
@@ -127,7 +150,7 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launc
         launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
         launch = replace(launch, argv=(*_PARENT, *launch.argv))
-    return launch
+    return replace(launch, terminal=scenario.terminal)
 
 
 def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:
@@ -177,7 +200,7 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
         own = [place for place, hook in enumerate(hooks) if hook.event == event]
         if sorted(places) != [*range(1, len(own) + 1)]:
             raise SimulationError(
-                f"order.{event}: {[*places]} is no order of its {len(own)} hooks; "
+                f"order.{event}: {[*places]} is no order of its {counted(len(own), 'hook')}; "
                 f"name each of 1 to {len(own)} once"
             )
         moved = [hooks[own[place - 1]] for place in places]

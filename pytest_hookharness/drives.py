@@ -1,15 +1,14 @@
 """
 This module is concerned with drives: one scenario played with other times between its turns.
 
-Upper floor, above the history. Time is not waited for: all that was written becomes older before a move.
+Upper floor, above the history. Time is not waited for: all that was written becomes older.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
-from pytest_hookharness.history import History
+from pytest_hookharness.history import Files, History
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.parting import Clock, find_stamps
@@ -23,38 +22,69 @@ _MOMENT = 1.0
 _MOST_DRIVES = 14
 
 
-class Pace:
+class Ageing:
     """
-    The time that passes between the turns of one run.
+    Time that passes by everything becoming older, for hooks that read the machine's clock.
     """
 
-    def __init__(self, seconds: float, history: History, backstage: Backstage) -> None:
-        self._seconds = seconds
+    def __init__(self, history: History, backstage: Backstage) -> None:
         self._history = history
         self._backstage = backstage
-        self._started = time.time()
+        self._started = backstage.now
+        self._turn = 0
+        self._passed = 0.0
 
     @property
     def stamped(self) -> bool:
         """
         Whether something that was written holds a time of this run.
         """
-        newest = max(self._history.states, default=0)
-        return bool(find_stamps(self._history.written(newest), self._clock).parts)
+        return bool(find_stamps(self._written, self._clock).parts)
 
-    def let_pass(self, turn: int) -> None:
+    def let_pass(self, seconds: float) -> None:
         """
-        Let the time between two turns pass, after the given one.
+        Let time pass.
         """
-        if not self._seconds or not turn:
-            return
-        self._backstage.write(find_stamps(self._history.written(turn), self._clock).aged(self._seconds))
-        self._backstage.age(self._seconds)
-        self._started -= self._seconds
+        # What is known of the contents is as old as the last turn, after which time may pass several times.
+        newest = max(self._history.states, default=0)
+        self._passed = seconds + (self._passed if newest == self._turn else 0.0)
+        self._turn = newest
+        self._backstage.write(find_stamps(self._written, self._clock).aged(self._passed))
+        self._backstage.age(seconds)
+        self._started -= seconds
+
+    @property
+    def _written(self) -> Files:
+        return self._history.written(max(self._history.states, default=0))
 
     @property
     def _clock(self) -> Clock:
-        return Clock(started=self._started, now=time.time())
+        return Clock(started=self._started, now=self._backstage.now)
+
+
+def find_doubt(moved: Outcome, aged: Outcome) -> str:
+    """
+    Why nothing follows from a run whose clock was moved, if all going older instead makes another of it.
+
+    Neither way is complete: some clocks cannot be moved, and some stored times are names. But a hook that
+    sees through one of them is not deceived by the other in the same way.
+    """
+    if not _differ(moved, aged) and _agree(_decided(moved), _decided(aged)):
+        return ""
+    return (
+        f"with a clock that is put ahead it {_words(moved)}, and with all that is stored made older it "
+        f"{_words(aged)}: the hooks read a clock that cannot be moved, or take stored times for names"
+    )
+
+
+def _decided(outcome: Outcome) -> list[tuple[int, str, bool]]:
+    return [(step.turn, hooked.event, hooked.decision.refused) for step, hooked in outcome.trace.hooked()]
+
+
+def _agree(one: list[tuple[int, str, bool]], other: list[tuple[int, str, bool]]) -> bool:
+    # How long a loop is looked at says nothing.
+    shared = min(len(one), len(other))
+    return one[:shared] == other[:shared]
 
 
 def compare(fast: Outcome, play: Callable[[float], Outcome]) -> Finding | None:

@@ -6,7 +6,6 @@ Upper floor, above probing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Literal
 
@@ -57,7 +56,7 @@ class Experiments:
         self._history = history
         self._most_turns = most_turns
         self._remaining = remaining
-        self._started = time.time()
+        self._started = player.stage.workspace.clock.now
         self._driven: Valve | None = None
         self._not_before = 3
         self._misses = 0
@@ -71,13 +70,19 @@ class Experiments:
 
         It has none if a little time is seen to end it, which then is left to pass.
         """
+        if self._driven is not None:
+            return self._drive(self._driven)
         if self._time_is_left:
             return None
         probing = self._probe(period, None)
+        valve = probing.valve
         if self._time_is_left:
             return None
-        if probing.valve is not None:
-            return self._end("valve", _beyond(probing.valve, self._most_turns))
+        if valve is not None and valve.turn is not None and valve.turn <= self._most_turns:
+            self._driven = valve
+            return None
+        if valve is not None:
+            return self._end("valve", _beyond(valve, self._most_turns))
         return self._end("valve", probing.unclear) if probing.unclear else self._end("lasso")
 
     def ticked(self, lasso: Lasso) -> bool:
@@ -219,7 +224,7 @@ class Experiments:
 
     @property
     def _clock(self) -> Clock:
-        return Clock(started=self._started, now=time.time())
+        return Clock(started=self._started, now=self._player.stage.workspace.clock.now)
 
     def _end(self, how: Literal["lasso", "probed", "valve", "disagreed"], why: str = "") -> End:
         return End(how=how, turn=self._player.turn, why=why)

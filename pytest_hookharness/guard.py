@@ -66,7 +66,13 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
     parser.add_argument("--failures", type=int, default=usual.failures, help="how many must fail alike")
     parser.add_argument("--window", type=int, default=usual.window, help="actions that a loop may span")
     parser.add_argument("--state", type=Path, default=folder, help="where sessions are remembered")
-    given = parser.parse_args(argv)
+    try:
+        given = parser.parse_args(argv)
+    except SystemExit as end:
+        # A wrong option ends with 2 there, which the host would take for a refusal of every call.
+        if end.code:
+            raise ValueError("these options are not understood; `--help` names those that are") from end
+        raise
     return Limits(laps=given.laps, failures=given.failures, window=given.window), Path(given.state)
 
 

@@ -12,13 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.drives import Pace
+from pytest_hookharness.drives import Ageing
 from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.experiments import Experiments
 from pytest_hookharness.gates import find_open_gates
 from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion, promises
-from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
+from pytest_hookharness.judging.assumptions import CLOCKS, CONTAINED, UNCONTAINED
+from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.judging.lasso import Lasso, follow
@@ -43,7 +44,9 @@ class Loop:
     One session being played, with the judge looking on.
     """
 
-    def __init__(self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None, pace: float = 0.0) -> None:
+    def __init__(
+        self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None, *, ageing: bool = False
+    ) -> None:
         self.stage = stage
         self.player = Player(stage, agent)
         self.on_turn = on_turn
@@ -60,7 +63,9 @@ class Loop:
         self.experiments = Experiments(
             self.player, self.history, most_turns=self.most_turns, remaining=self.remaining
         )
-        self.pace = Pace(pace, self.history, Backstage(stage))
+        self.ageing = Ageing(self.history, Backstage(stage))
+        if ageing:
+            self.player.pass_time = self.ageing.let_pass
 
     @property
     def turn(self) -> int:
@@ -94,7 +99,6 @@ class Loop:
             act = player.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self.most_turns:
                 return End(how="turns", turn=self.turn)
-            self.pace.let_pass(self.turn)
             player.take(request, act)
 
     def _ended(self, request: hosts.Ended) -> End:
@@ -112,13 +116,15 @@ class Loop:
         """
         Whether there is reason to ask how the run would go with more time between its turns.
         """
-        if not any(hooked.decision.refused for _, hooked in self._trace().hooked()):
+        # At a pace of its own there is one way in which it goes.
+        refused = any(hooked.decision.refused for _, hooked in self._trace().hooked())
+        if self.stage.scenario.pace or not refused:
             return False
         newest = next(reversed(self.experiments.made), None)
         if newest is not None and newest.valve is not None and newest.valve.seconds is not None:
             return True
         # Of a loop that is inert it was asked already.
-        return not (newest is not None and newest.inert) and self.pace.stamped
+        return not (newest is not None and newest.inert) and self.ageing.stamped
 
     def _look(self, request: hosts.NextAct) -> End | None:
         if self.turn == self.reported:
@@ -241,6 +247,12 @@ class Loop:
         notes = [outside, *sandbox.notes, *self.stage.scanner.unapplied]
         if any("/.git/" in path for path in self.stage.files):
             notes.append("What git keeps in its store of objects decides nothing.")
+        if self.stage.workspace.clock.moved:
+            notes += CLOCKS
+        if self.stage.scenario.pace:
+            notes.append(
+                f"Assumed by the scenario: {duration(self.stage.scenario.pace)} pass between its turns."
+            )
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
         if any(self._trace().children()):
@@ -252,6 +264,15 @@ class Loop:
             notes.append(
                 f"Assumed by the scenario: stops are told stop_hook_active {told}, over and over, "
                 f"whatever {profile.id} would say."
+            )
+        if self.stage.scenario.terminal is not None:
+            notes.append(
+                f"Assumed by the scenario: hooks can open a terminal, as where {profile.id} "
+                + (
+                    "leads them into no session of their own."
+                    if profile.process.own_session
+                    else "was started in one."
+                )
             )
         if self.lasso is not None or self.experiments.made:
             limits = (net for net in (profile.steps, profile.stuck) if net is not None)

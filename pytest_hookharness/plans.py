@@ -31,9 +31,9 @@ from pytest_hookharness.model.variations import (
     Replayed,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     Variation,
     Wide,
@@ -284,10 +284,11 @@ def _shells(clues: Clues) -> Iterator[Replayed | str]:
 
 
 def _company(outcome: Outcome) -> Iterator[Variation | str]:
-    if hosts.find(outcome.scenario.host).transcript.path:
-        yield TwoTranscripts()
+    profile = hosts.find(outcome.scenario.host)
+    if hosts.tells_agents_apart(profile, hosts.facts(profile, workspace="/w", home="/h", tmp="/t")):
+        yield TwoAgents()
     else:
-        yield f"two agents of one session, for {outcome.host} tells hooks of no transcript"
+        yield f"two agents of one session, for {outcome.host} tells hooks nothing by which they differ"
     yield TwoSessions()
 
 

@@ -18,7 +18,6 @@ from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.trace import Change, Exchange, Fire, Happened, Hooked, Moved, Step
-from pytest_hookharness.settings import SimulationError
 from pytest_hookharness.stage import Stage
 
 # Stops of a subagent that are refused in a row lie within one turn of the agent, so that no budget of turns
@@ -38,6 +37,7 @@ class Moment:
         answers: How often each answer of the scenario was given.
         configuration: The hooks, as the host last read them.
         transcript_counts: Whether the transcript is part of the state.
+        clock: Seconds that the hooks' clock is ahead.
     """
 
     turn: int
@@ -46,6 +46,7 @@ class Moment:
     answers: tuple[int, ...]
     configuration: hosts.Configuration
     transcript_counts: bool
+    clock: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,7 @@ class Player:
         fired: How many fires there were.
         refused: The first session of a stand-in that a limit refused; ``None`` while there is none.
         steps: What took place.
+        pass_time: Lets seconds pass for the hooks.
     """
 
     def __init__(
@@ -97,6 +99,7 @@ class Player:
         self.fired = 0
         self.refused: ChildSession | None = None
         self.steps: list[Step] = []
+        self.pass_time: Callable[[float], None] = stage.workspace.clock.advance
         self._waves: list[_Wave] = []
 
     @classmethod
@@ -107,6 +110,7 @@ class Player:
         stage.answers.put_back(moment.answers)
         stage.configuration = moment.configuration
         stage.transcript_counts = moment.transcript_counts
+        stage.workspace.clock.turn_to(moment.clock)
         return cls(stage, moment.agent, moment.progress, moment.turn)
 
     @property
@@ -121,6 +125,7 @@ class Player:
             answers=self.stage.answers.given,
             configuration=self.stage.configuration,
             transcript_counts=self.stage.transcript_counts,
+            clock=self.stage.workspace.clock.seconds,
         )
 
     def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
@@ -156,9 +161,8 @@ class Player:
                     self.stage.workspace.corrupt(act)
                     self.stage.scan()
                 case Wait():
-                    raise SimulationError(
-                        f"wait: {act.seconds:g}s: the clock of the hooks cannot be moved yet; leave it out"
-                    )
+                    self._note(Happened(event=act))
+                    self._let_pass(act.seconds)
                 case _:
                     return act
 
@@ -169,12 +173,21 @@ class Player:
         if act is not None and isinstance(act, hosts.EVENTS):
             self._note(Happened(event=act))
         elif act is not None:
+            if self.turn:
+                self._let_pass(self.stage.scenario.pace)
             self.turn += 1
             self._note(Moved(move=act, saw=request.observation))
         self.progress = hosts.advance(self.progress.session, act)
         # A copy of a session has another name.
         self.stage.facts = self.progress.session.facts
         self._note_calls()
+
+    def _let_pass(self, seconds: float) -> None:
+        if not seconds:
+            return
+        self.pass_time(seconds)
+        session = self.progress.session
+        self.progress = replace(self.progress, session=replace(session, waited=session.waited + seconds))
 
     def _write(self, request: hosts.Request) -> None:
         stage = self.stage

@@ -7,7 +7,6 @@ them; here they are made on the stage, in the same isolation, and put back. No p
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -99,6 +98,8 @@ class Prober:
         before, now = lap.before.progress.session, lap.moment.progress
         calm = replace(now, session=now.session.relieved(before))
         self._lap = replace(lap, moment=replace(lap.moment, progress=calm))
+        # Seconds that the hooks' clock goes on in a lap, beside what that really takes.
+        self._pace = stage.scenario.pace * lap.period
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
@@ -130,6 +131,7 @@ class Prober:
                     sizes=self._sizes,
                     numbers=self._numbers,
                     time=not slow,
+                    pace=self._pace,
                     transcript=not slow and not self._stage.transcript_counts,
                 ),
                 rehearsal,
@@ -157,7 +159,7 @@ class Prober:
             yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
         if conclusion.timeless:
             yield "What happens once time has passed is not known: to the hooks stored times are names."
-        if slow:
+        if slow and not self._pace:
             yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
 
     def _control(self, rehearsal: Rehearsal) -> Conclusion | None:
@@ -172,7 +174,7 @@ class Prober:
         push = Push(parts=tuple(range(len(self._parts))), how=Pushing.OLDER)
         before = self._pattern.pushed(push)
         # The host goes on numbering as it did: what follows that does not follow the files.
-        moment = replace(self._lap.moment, agent=self._lap.before.agent)
+        moment = replace(self._lap.moment, agent=self._lap.before.agent, clock=self._lap.before.clock)
         seen = self._experiment(push, rehearsal, moment)
         if seen.reaction is Reaction.EFFECT:
             self._pattern = self._pattern.relaxed(before, self._left)
@@ -201,11 +203,13 @@ class Prober:
 
     def _experiment(self, push: Push, rehearsal: Rehearsal, moment: Moment | None = None) -> Seen:
         before = self._change(push, rehearsal)
-        if push.how is Pushing.AHEAD and before and before == self._farthest[0]:
+        if push.how is Pushing.AHEAD and not push.pace and before and before == self._farthest[0]:
             # Growth is bounded: beyond that there is nothing new to see.
             rehearsal.put_back()
             return self._farthest[1]
-        player = rehearsal.player(moment or self._ahead(push))
+        moment = moment or self._ahead(push)
+        self._shift(moment, rehearsal)
+        player = rehearsal.player(moment)
         seen = self._play(player)
         if seen.reaction is Reaction.SAME:
             seen = self._effect(push, before, rehearsal)
@@ -221,7 +225,17 @@ class Prober:
         moment, laps = self._lap.moment, min(push.laps, _MOST_LAPS)
         if push.how is not Pushing.AHEAD or len(push.parts) < len(self._parts):
             return moment
-        return replace(moment, agent=moment.agent.further(self._lap.before.agent, laps))
+        agent = moment.agent.further(self._lap.before.agent, laps)
+        return replace(moment, agent=agent, clock=moment.clock + push.laps * push.pace)
+
+    def _shift(self, moment: Moment, rehearsal: Rehearsal) -> None:
+        """
+        Give what was written in the last lap the times that it would have in the lap of a moment.
+        """
+        now = self._lap.moment.clock
+        if moment.clock != now:
+            since = self._clock.now - self._pace - self._lap.wall
+            rehearsal.backstage.shift(moment.clock - now, since)
 
     def _change(self, push: Push, rehearsal: Rehearsal) -> Files:
         files: Files = {}
@@ -273,7 +287,7 @@ class Prober:
         followed = {*before, *(pattern.paths if pattern is not None else ())}
         differing = {change.path for change in changes(self._lap.files, stage.files)}
         rest = sorted(path for path in differing - followed if not _holds(path, followed | differing))
-        clock = replace(self._clock, now=time.time())
+        clock = replace(self._clock, now=stage.workspace.clock.now)
         self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
         for path in rest:
             # A time of few digits is the same in some laps, and then is not.
@@ -295,11 +309,14 @@ class Prober:
             return f"{duration(push.seconds)} passed"
         if push.how is Pushing.WAITED:
             return f"{duration(push.seconds)} really waited"
-        if self._pattern is None or push.how is Pushing.TRANSCRIPT:
-            return str(push.how.value)
         if push.how is Pushing.AHEAD and not push.laps:
             return "one more lap"
-        return self._pattern.reached(push) or "one more lap"
+        reached = self._pattern.reached(push) if self._pattern is not None else ""
+        if push.how is Pushing.AHEAD and push.pace:
+            return ", ".join(filter(None, [reached, f"{duration(push.laps * push.pace)} later"]))
+        if self._pattern is None or push.how is Pushing.TRANSCRIPT:
+            return str(push.how.value)
+        return reached or "one more lap"
 
     def _valve(self, conclusion: Conclusion) -> Valve | None:
         push, seen = conclusion.push, conclusion.seen

@@ -29,6 +29,13 @@ class Backstage:
         self._stage = stage
         self._contents = Contents(stage.workspace.roots)
 
+    @property
+    def now(self) -> float:
+        """
+        The time by the hooks' clock, in seconds of the epoch.
+        """
+        return self._stage.workspace.clock.now
+
     def read(self, path: str) -> bytes | None:
         """
         The content of a covered file; ``None`` if there is none that could be looked into.
@@ -58,6 +65,13 @@ class Backstage:
         Move the times of all covered files back.
         """
         self._contents.age(seconds)
+        self.settle()
+
+    def shift(self, seconds: float, since: float) -> None:
+        """
+        Move the times of covered files that were written since a time by the hooks' clock.
+        """
+        self._stage.workspace.clock.shift(seconds, since)
         self.settle()
 
     def lengthen_transcript(self, times: int) -> None:
@@ -136,6 +150,7 @@ class Rehearsal:
         stage.scan()
         with self.backstage.behind(change.path for change in changes(self._files, stage.files)):
             stage.snapshots.put_back(self._snapshot)
+        stage.workspace.clock.accept()
         self.backstage.settle()
         if stage.files != self._files:
             differing = ", ".join(change.path for change in changes(self._files, stage.files)[:3])

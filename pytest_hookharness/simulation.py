@@ -6,12 +6,14 @@ Upper floor, above the loop.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import agents, drives
+from pytest_hookharness.alterations import plainly
 from pytest_hookharness.crews import stays_apart, work
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
@@ -20,7 +22,10 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.loop import Loop, OnTurn
 from pytest_hookharness.matrices import Matrix, draw_up
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings
@@ -81,13 +86,15 @@ def simulate(
     run = _Run(supervisor, base, behaviours, seat)
     outcome, timely = run.play(scenario, settings, on_turn=on_turn)
     run.seen = outcome
-    again = replace(settings, turns=_enough(outcome, settings), probes=False, keep=False)
+    again = _again(outcome, settings)
     # Covered folders are the developer's own: nothing is played on them a second time.
     if timely and settings.probes and not scenario.cover:
-        finding = drives.compare(outcome, lambda pace: run.play(scenario, again, pace)[0])
+        finding = drives.compare(outcome, lambda pace: run.age(replace(scenario, pace=pace), again))
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
+    if scenario.parallel is not None:
+        outcome = _crowd(outcome, scenario.parallel, run, again)
     return outcome
 
 
@@ -105,12 +112,26 @@ def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, b
     return draw_up(outcome, run.clues, settings.choice)
 
 
-def _enough(outcome: Outcome, settings: Settings) -> int:
+def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) -> Outcome:
     """
-    How many turns are enough to see whether another run of the same scenario goes otherwise.
+    An outcome with what parallel fires showed.
+    """
+    if outcome.scenario.cover:
+        note = "Nothing was fired in parallel: what is under `cover` belongs to the developer."
+        return replace(outcome, varied=(*outcome.varied, note))
+    until = time.monotonic() + settings.wall
+    with run.open(plainly(outcome.scenario), settings) as (stage, agent):
+        told = fire_in_parallel(stage, agent, parallel, lambda: max(0.0, until - time.monotonic()))
+    outcome = promises.with_findings(outcome, told.findings)
+    return replace(outcome, varied=(*outcome.varied, told.note))
+
+
+def _again(outcome: Outcome, settings: Settings) -> Settings:
+    """
+    The settings for another run of the same scenario: as many turns as show whether it goes otherwise.
     """
     most = outcome.scenario.turns if settings.turns is None else settings.turns
-    return min(most, 3 * outcome.iterations + 5)
+    return replace(settings, turns=min(most, 3 * outcome.iterations + 5), probes=False, keep=False)
 
 
 class _Run:
@@ -179,7 +200,7 @@ class _Run:
         yield from work([*map(with_seat, jobs)], self._base)
 
     def play(
-        self, scenario: Scenario, settings: Settings, pace: float = 0.0, on_turn: OnTurn | None = None
+        self, scenario: Scenario, settings: Settings, on_turn: OnTurn | None = None, *, ageing: bool = False
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
@@ -188,7 +209,7 @@ class _Run:
             loop = (
                 Threads(stage, agent, self._supervisor, on_turn)
                 if scenario.processes
-                else Loop(stage, agent, on_turn, pace)
+                else Loop(stage, agent, on_turn, ageing=ageing)
             )
             try:
                 end = loop.play()
@@ -196,8 +217,27 @@ class _Run:
                 seen = self.seen or loop.conclude(End(how="interrupted", turn=loop.turn))
                 raise Interrupted(seen) from None
             outcome = loop.conclude(end)
+            doubt = self._doubt(outcome, settings) if stage.workspace.clock.moved else ""
+            if doubt:
+                outcome = loop.conclude(End(how="disagreed", turn=loop.turn, why=doubt))
             if settings.keep and not outcome.passed:
                 outcome = replace(outcome, kept=str(stage.workspace.keep()))
             if scenario.vary:
                 self.clues = Clues.of(stage, outcome.trace)
             return outcome, loop.timely
+
+    def age(self, scenario: Scenario, settings: Settings) -> Outcome:
+        """
+        Play one scenario whose time passes by everything becoming older.
+        """
+        return self.play(scenario, settings, ageing=True)[0]
+
+    def _doubt(self, outcome: Outcome, settings: Settings) -> str:
+        # Covered folders are the developer's own: nothing is played on them a second time.
+        told = isinstance(outcome.verdict, Terminated | Capped | Livelock)
+        if not told or not settings.probes or outcome.scenario.cover:
+            return ""
+        self.seen = outcome
+        # Times of files are no part of the state, which may come again while they become older.
+        further = replace(outcome.scenario, until="guard")
+        return drives.find_doubt(outcome, self.age(further, _again(outcome, settings)))

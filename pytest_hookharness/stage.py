@@ -92,6 +92,7 @@ class Stage:
         self._supervisor = supervisor
         self.sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
+        conditions.check_disks(self.scenario, self.workspace.locate, self.sandbox)
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed
         )
@@ -122,9 +123,7 @@ class Stage:
             readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
             full=tuple(str(place.locate(path)) for path in self.scenario.full),
         )
-        sandbox = self._supervisor.open(confinement, self.seat)
-        conditions.check_disks(sandbox.tier, (*confinement.readonly, *confinement.full), sandbox.run)
-        return sandbox
+        return self._supervisor.open(confinement, self.seat)
 
     def _close_sandbox(self) -> None:
         # The one of that time: there may have been others before it.
@@ -198,32 +197,30 @@ class Stage:
         if any(
             conditions.has_company(self.scenario, self.profile.events[hook.event], payload) for hook in hooks
         ):
-            with self._as_another(payload) as other:
+            with self._as_another(hooks[0].event, payload) as other:
                 self._fire(hooks, other, budget)
         return self._fire(hooks, payload, budget)
 
     @contextmanager
-    def _as_another(self, payload: Payload) -> Generator[Payload]:
+    def _as_another(self, event: str, payload: Payload) -> Generator[Payload]:
         """
         Be another session, or another agent of the same one, with an input of its own.
         """
         own = self.facts
-        other = self.facts = conditions.companion(own, self.scenario.company)
+        company = self.scenario.company
+        self.facts, sent = conditions.as_sent_by_another(self.profile, own, company, event, payload)
         try:
-            if other.transcript_path:
-                self.write_transcript(other.transcript_path, ())
-            yield conditions.as_sent_by(other, own, payload)
+            if self.facts.transcript_path != own.transcript_path:
+                self.write_transcript(self.facts.transcript_path, ())
+            yield sent
         finally:
             self.facts = own
 
     def _fire(
         self, hooks: Sequence[Hook], payload: Payload, budget: float
     ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
-        launches = {
-            index: self._launch(hooks, index, payload)
-            for index, hook in enumerate(hooks)
-            if hook.type == "command"
-        }
+        commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
+        launches = {index: self.launch(hooks, index, payload) for index in commands}
         in_turn = any(hook.event in self.scenario.order for hook in hooks)
         run = partial(conditions.run_in_turn, self._run) if in_turn else self._run
         runs = dict(zip(launches, run([*launches.values()], budget), strict=True))
@@ -236,7 +233,10 @@ class Stage:
     def _run(self, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
         return self.sandbox.run(launches, budget=budget)
 
-    def _launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+    def launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+        """
+        How one of the hooks of an event is started.
+        """
         rule = self.profile.events[hooks[index].event]
         made = hosts.launch(
             self.profile,
@@ -253,7 +253,8 @@ class Stage:
         variable = self.profile.process.env_file[0]
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
-        return conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
+        made = conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
+        return self.workspace.clock.shown_to(made)
 
     @property
     def patience(self) -> float:
@@ -295,14 +296,15 @@ class Stage:
         present = [path.name for path in files.iterdir()] if files.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
         place, command = self.workspace, operation.command
-        argv, env = place.shell.prepare(command, place.environment, sourced)
-        folder, patience = self.workspace.present(operation.folder or str(place.root)), self.patience
+        argv, env = place.shell.prepare(command, place.clock.environment(place.environment), sourced)
+        folder, patience = place.present(operation.folder or str(place.root)), self.patience
         return Launch(argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=patience, patience=patience)
 
     def scan(self) -> tuple[Change, ...]:
         """
         Look at the covered files again, but for the transcript, and say what differs.
         """
+        self.workspace.clock.settle()
         before, self.files = self.files, self.scanner.scan(without=self._unread)
         return changes(before, self.files)
 

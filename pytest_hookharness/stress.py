@@ -93,7 +93,7 @@ def judge(outcome: Outcome) -> int:
     words = {cell.verdict for cell in outcome.cells} - {"as declared", "not tried"}
     missed = {finding.name for finding in outcome.findings} == {"NEVER-FIRED"}
     undecided = outcome.verdict_name == "undecided"
-    if words or (not outcome.passed and not missed and not undecided):
+    if words or (_broken(outcome) and not missed and not undecided):
         return OTHERWISE
     if (
         missed
@@ -104,6 +104,13 @@ def judge(outcome: Outcome) -> int:
     ):
         return UNKNOWN
     return AS_DECLARED
+
+
+def _broken(outcome: Outcome) -> bool:
+    """
+    Whether a promise was broken, other than by a lack of time.
+    """
+    return any(broken.path != outcome.scenario.mark("vary") for broken in outcome.violations)
 
 
 def _guards_nothing(outcome: Outcome) -> bool:

@@ -44,6 +44,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
         report.duration = told.seconds
     if is_scenario:
         report.user_properties.append(("hook_row", table.row(outcomes[-1])))
+        if outcomes[-1].varied:
+            report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
             report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
@@ -116,12 +118,22 @@ def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[An
     for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)
     properties = [dict(report.user_properties) for report in reports]
+    if terminalreporter.verbosity > 0:
+        _write_varied(terminalreporter, properties)
     runs = [matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found]
     compared = matrix.render(runs, width=width)
     if compared:
         terminalreporter.section("hosts compared")
     for line in compared.splitlines():
         terminalreporter.write_line(line)
+
+
+def _write_varied(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    for found in properties:
+        row = found["hook_row"]
+        for sentence in found.get("hook_varied", ()):
+            name = f"{plain(row['scenario'], 100)} on {plain(row['host'], 40)}"
+            terminalreporter.write_line(f"{name}: {plain(sentence, 400)}")
 
 
 def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:

@@ -20,13 +20,14 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.promises import violations
 from pytest_hookharness.judging.threads import judge_threads
-from pytest_hookharness.model.moves import Prompt, Script
+from pytest_hookharness.model.moves import Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.process_hooks import USER, HookThread
 from pytest_hookharness.model.trace import Performed, Trace
 from pytest_hookharness.model.verdicts import Verdict, verdict_name
 from pytest_hookharness.opening import find_facts
 from pytest_hookharness.playing import Player
+from pytest_hookharness.settings import SimulationError
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.tracking import Tracking
 
@@ -65,6 +66,10 @@ class Threads:
         self, stage: Stage, agent: agents.Agent, supervisor: Supervisor, on_turn: OnTurn | None
     ) -> None:
         scenario, settings = stage.scenario, stage.settings
+        if scenario.pace or any(isinstance(act, Wait) for act in scenario.script.acts):
+            raise SimulationError(
+                "wait, pace: the clock of tracked processes cannot be moved; leave `processes` or these out"
+            )
         self.turn = 0
         self._stage = stage
         self._agent = agent

@@ -16,7 +16,7 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.faults import make_trial, with_fault
 from pytest_hookharness.judging.bearings import Sight, find_bearings
 from pytest_hookharness.judging.variance import find_first_failure, find_variance
-from pytest_hookharness.model.faults import Bearing, Cell, Fault, Trial, Varied
+from pytest_hookharness.model.faults import Bearing, Cell, Fault, Surroundings, Trial, Varied
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -35,12 +35,21 @@ class Tried:
         sights: The same of a fault, with the defects.
         findings: What is wrong with the hooks, if it was no fault that showed it.
         doubts: What was seen and proves nothing, in sentences.
+        impossible: Whether it could not be played.
     """
 
     cells: tuple[Cell, ...] = ()
     sights: tuple[Sight, ...] = ()
     findings: tuple[Finding, ...] = ()
     doubts: tuple[str, ...] = ()
+    impossible: bool = False
+
+    @property
+    def tells_something(self) -> bool:
+        """
+        Whether more was seen than that all went as usual.
+        """
+        return bool(self.findings or self.doubts or any(sight.code for sight in self.sights))
 
 
 def leave(trial: Trial, why: str) -> Tried:
@@ -90,7 +99,7 @@ class Trials:
         except (WorkspaceError, SimulationError) as error:
             tried = leave(trial, str(error))
             said = f"It could not be played with {trial}: {error}."
-            return tried if isinstance(trial, Fault) else replace(tried, doubts=(said,))
+            return tried if isinstance(trial, Fault) else replace(tried, doubts=(said,), impossible=True)
 
     def find_first_failure(self, play: Callable[[Scenario], Trace]) -> Finding | None:
         """
@@ -155,6 +164,7 @@ class Trials:
 
     def _try_fault(self, fault: Fault, usual: Trace, play: Callable[[Scenario], Trace]) -> Tried:
         directions = self._base.scenario.on_failure
+        usual = self._without(fault, usual, play)
 
         def look() -> tuple[Sight, ...]:
             return find_bearings(fault, directions, usual, play(with_fault(self.fixed, fault)))
@@ -166,7 +176,7 @@ class Trials:
             return Tried(tuple(sight.cell for sight in first), first)
         unsteady = {
             sight.cell.hook
-            for sight in find_bearings(fault, {}, usual, play(self.fixed))
+            for sight in find_bearings(fault, {}, usual, self._without(fault, None, play))
             if sight.cell.verdict != "as declared"
         }
         second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look()}
@@ -181,3 +191,13 @@ class Trials:
                 why = f"perhaps by chance, once {cell.verdict}: {cell.evidence}"
                 doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
         return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))
+
+    def _without(self, fault: Fault, usual: Trace | None, play: Callable[[Scenario], Trace]) -> Trace:
+        """
+        A run without a fault, but with the input that it takes to show; the usual one where that is the same.
+        """
+        change = fault.change
+        if not isinstance(change, Surroundings) or not change.extra:
+            return play(self.fixed) if usual is None else usual
+        alone = replace(fault, change=replace(change, env={}, files={}))
+        return play(with_fault(self.fixed, alone))

@@ -17,6 +17,7 @@ from pytest_hookharness.alterations import plainly
 from pytest_hookharness.crowds import find_losses
 from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
+from pytest_hookharness.judging.tried import tried_words
 from pytest_hookharness.judging.variance import join_findings
 from pytest_hookharness.matrices import Matrix, draw_up
 from pytest_hookharness.model.faults import Cell, Fault, Trial, Varied
@@ -24,7 +25,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.variations import Replayed, Wide
-from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
@@ -32,7 +33,6 @@ from pytest_hookharness.trials import Trials, Tried, leave
 
 # Called with what was seen so far, how many trials were made, and of how many.
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
-_SHOWN = 3
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
 _TIMES, _SPARE = 3.0, 2.0
 _NO_TIME = "there was no time left"
@@ -123,12 +123,14 @@ class _Series:
         def job(theatre: Theatre) -> Tried:
             if not self._remaining():
                 return leave(trial, _NO_TIME)
-            return self._trials.attempt(
+            tried = self._trials.attempt(
                 trial,
                 usual,
                 lambda scenario: self._run(theatre, scenario),
                 lambda variation: self._crowd(theatre, variation),
             )
+            # Where the time ran out on the way, what was seen counts, and that nothing was seen does not.
+            return tried if tried.tells_something or self._remaining() else leave(trial, _NO_TIME)
 
         return job
 
@@ -166,19 +168,38 @@ def _so_far(base: Outcome, matrix: Matrix, tried: dict[int, Tried]) -> Outcome:
     sights = [sight for result in made for sight in result.sights]
     outcome = with_findings(base, (*join_findings(found), *others, *join_sights(sights)))
     cells = (*(cell for result in made for cell in result.cells), *matrix.untried)
-    return replace(outcome, varied=tuple(_told(matrix, made)), cells=cells)
+    late = sum(_is_late(result) for result in made)
+    broken = _untried(outcome, late, len(made))
+    told = tuple(_told(matrix, made))
+    return replace(outcome, varied=told, cells=cells, violations=(*outcome.violations, *broken))
+
+
+def _is_late(tried: Tried) -> bool:
+    return any(cell.evidence == _NO_TIME for cell in tried.cells)
+
+
+def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
+    # Who expects that nothing can be told has not been promised more.
+    if left and outcome.scenario.expect.verdict != "undecided":
+        yield Violation(
+            path=outcome.scenario.mark("vary"),
+            expected="all conditions tried",
+            seen=f"{left} of {planned} were not tried, for lack of time; give --hook-budget more",
+        )
 
 
 def _told(matrix: Matrix, made: Sequence[Tried]) -> Iterator[str]:
     pairs = [*zip(matrix.trials, made, strict=True)]
-    late = [trial for trial, result in pairs if any(cell.evidence == _NO_TIME for cell in result.cells)]
-    varied = [trial for trial, _ in pairs if isinstance(trial, Varied)]
-    number = len(varied) - sum(trial in late for trial in varied)
-    if varied:
-        conditions = "condition" if number == 1 else "conditions"
-        yield f"It was played again under {number} other {conditions}, one at a time."
+    varied = [(trial.change, result) for trial, result in pairs if isinstance(trial, Varied)]
+    tried = [change for change, result in varied if not result.impossible and not _is_late(result)]
+    late = [change for change, result in varied if _is_late(result)]
+    if tried or late:
+        conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
+        yield f"It was played again under {conditions}, one at a time."
+    if tried:
+        yield f"Tried: {tried_words(tried)}."
     if late:
-        yield f"There was no time for {len(late)} more, such as {'; '.join(map(str, late[:_SHOWN]))}."
+        yield f"There was no time for {tried_words(late)}."
     yield from matrix.notes
     yield from (doubt for result in made for doubt in result.doubts)
     faults = [result for trial, result in pairs if isinstance(trial, Fault)]

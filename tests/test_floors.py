@@ -40,6 +40,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "drives": frozenset({"model", "judging", "history", "rehearsal"}),
     "alterations": frozenset({"model", "hosts", "judging"}),
     "crowds": frozenset({"model", "hosts", "agents", "judging", "stage", "playing", "rehearsal"}),
+    "parallels": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "faults": frozenset({"model", "alterations"}),
     "fault_plans": frozenset({"model", "hosts", "plans"}),
@@ -55,7 +56,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
-    | {"threads", "tracking"},
+    | {"threads", "tracking", "alterations", "parallels"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},

@@ -271,3 +271,23 @@ def test_dead_links_are_seen(tmp_path):
     page.write_text("# A b\n[x](#a-b) [y](#c) [z](gone.md) [w](page.md#a-b) [v](https://example.org)\n")
 
     assert list(dead_links(page)) == ["page.md: #c", "page.md: gone.md"]
+
+
+def doubled_rows(text):
+    """
+    What more than one row of a Markdown table is about, going by the first name in its first two cells.
+    """
+    for table in re.findall(r"(?m)(?:^\|.*\n)+", text):
+        names = re.findall(r"(?m)^\|(?:[^|`\n]*\|)?[^|`\n]*`([^`]+)`", table)
+        yield from sorted({name for name in names if names.count(name) > 1})
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md"])
+def test_each_row_is_about_something_else(name):
+    """No table of the two main pages has two rows about one thing."""
+    assert list(doubled_rows((ROOT / name).read_text())) == []
+
+
+def test_doubled_rows_are_seen():
+    """Two rows about one thing are found, however they differ behind its name."""
+    assert list(doubled_rows("| a | b |\n| --- | --- |\n| `x` `y` | 1 |\n| `x` | 2 |\n")) == ["x"]

@@ -47,6 +47,7 @@ _SAID = {
     "openat": "a file to be opened, as a FIFO whose other end nobody opens",
 }
 _STREAMS = ("stdin", "stdout", "stderr")
+AT_TERMINAL = "input from the terminal"
 
 
 class Streams:
@@ -140,7 +141,7 @@ def _input(pid: int, name: str, descriptor: int, pids: list[int], streams: Strea
     """
     stream = streams.names.get(name)
     if name.startswith(("/dev/pts/", "/dev/tty")):
-        return "input from the terminal"
+        return AT_TERMINAL
     if stream is not None:
         return _stdin(streams) if stream == 0 else f"input from {_STREAMS[stream]}, where nobody writes"
     return f"input from {_behind(pid, name, descriptor, pids)}"

@@ -25,6 +25,7 @@ from pytest_hookharness.execution.confinement import (
     read_bytes,
     write_bytes,
 )
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession, Nesting
 
 _MOST_RECORD = 8 << 20
@@ -79,7 +80,7 @@ class Lineage:
         if session.depth > limits.depth:
             session = replace(session, refused=f"a depth of {limits.depth}")
         elif number - before > limits.sessions:
-            session = replace(session, refused=f"{limits.sessions} sessions of one event")
+            session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
         own = os.getpid()
         row = proctable.row(own)
         known = {"number": number, "depth": session.depth, "born": row.since_boot if row else 0.0}

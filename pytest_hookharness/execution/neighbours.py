@@ -22,7 +22,7 @@ def find_neighbours(scenario: Scenario, private: Collection[str]) -> list[str]:
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins else [])]
+    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins or scenario.parallel else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))

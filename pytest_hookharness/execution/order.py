@@ -22,7 +22,7 @@ class Order:
     __slots__ = (
         "argv", "chunk", "close", "close_wait", "cwd", "data", "delay", "env", "executables",
         "grace", "limit", "linger", "output_limit", "own_session", "patience", "pipe_wait", "scope",
-        "signals", "stdin", "stdio",
+        "signals", "stdin", "stdio", "terminal",
     )  # fmt: skip
 
     argv: list[bytes]
@@ -45,6 +45,7 @@ class Order:
     grace: float
     close_wait: float | None
     output_limit: int
+    terminal: bytes
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         (
@@ -53,4 +54,5 @@ class Order:
             self.stdio, self.own_session,
             self.limit, self.patience, self.pipe_wait, self.linger,
             self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
+            self.terminal,
         ) = values  # fmt: skip

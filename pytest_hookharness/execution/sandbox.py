@@ -21,6 +21,7 @@ from pytest_hookharness.execution import wire
 from pytest_hookharness.execution.claims import Confinement, notes_of, notes_on_writes
 from pytest_hookharness.execution.load import WAITS
 from pytest_hookharness.execution.seats import Seat
+from pytest_hookharness.execution.terminals import converse, told
 from pytest_hookharness.execution.translation import decode, encode
 from pytest_hookharness.execution.watch import Watches
 from pytest_hookharness.model.processes import Launch, Run, Tier
@@ -100,7 +101,12 @@ class Sandbox:
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
-        orders = [encode(launch) for launch in launches]
+        with converse([launch.terminal for launch in launches]) as held:
+            reports = self._run(launches, [one.path if one else "" for one in held], budget)
+        return tuple(told(decode(report), one) for report, one in zip(reports, held, strict=True))
+
+    def _run(self, launches: Sequence[Launch], terminals: Sequence[str], budget: float | None) -> Any:
+        orders = [encode(*each) for each in zip(launches, terminals, strict=True)]
         self._busy = True
         longest = _longest(launches) + _BEYOND
         if longest != self._peer.gettimeout():
@@ -116,7 +122,7 @@ class Sandbox:
         self._busy = False
         if kind != "runs":
             raise ExecutionError(f"the keeper of the sandbox failed: {value}")
-        return tuple(decode(report) for report in value)
+        return value
 
     def keep_running(self, launch: Launch) -> None:
         """

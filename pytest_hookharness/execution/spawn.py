@@ -48,7 +48,7 @@ class Spawner:
         """
         times = (0.0,) * 4
         nothing = Order(
-            ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0)
+            ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")
         )
         try:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
@@ -64,7 +64,9 @@ class Spawner:
         Start a process; return its number, and why it never became the command if it did not.
         """
         if order.stdio == order.stdin == TTY:
-            return self._on_terminal(order, streams[0])
+            return self._on_terminal(order, (streams[0], streams[0], streams[0]))
+        if order.terminal:
+            return self._on_terminal(order, (streams[0], streams[1], streams[2]))
         # Where the host gives no session of its own, the hook gets a group of its own all the same: a
         # `kill 0` in it must not reach the harness.
         group = -1 if order.own_session else 0
@@ -99,9 +101,9 @@ class Spawner:
             True, order.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip
 
-    def _on_terminal(self, order: Order, terminal: int) -> tuple[int, OSError | None]:
+    def _on_terminal(self, order: Order, streams: Streams) -> tuple[int, OSError | None]:
         """
-        Start a process whose controlling terminal is the given one, which only code in the child can arrange.
+        Start a process that has a controlling terminal, which only code in the child can arrange.
         """
         refusals, refuse = os.pipe()
         pid = os.fork()
@@ -114,10 +116,13 @@ class Spawner:
         try:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
+            # Whom a host starts on its own terminal leads no session, and with its end nobody is hung up.
+            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
             os.setsid()
+            terminal = os.open(order.terminal, os.O_RDWR) if order.terminal else streams[0]
             fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
-            for descriptor in (0, 1, 2):
-                os.dup2(terminal, descriptor)
+            for descriptor, stream in enumerate(streams):
+                os.dup2(stream, descriptor)
             _become(order, refuse)
         finally:
             os._exit(255)

@@ -28,9 +28,13 @@ from pytest_hookharness.model.processes import (
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(launch: Launch) -> tuple[Any, ...]:
+def encode(launch: Launch, terminal: str = "") -> tuple[Any, ...]:
     """
     Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
+
+    Args:
+        launch: What is to be started.
+        terminal: Where its controlling terminal is found; empty if it has none.
     """
     if not launch.argv:
         raise ValueError("a launch needs at least one word in argv")
@@ -44,6 +48,7 @@ def encode(launch: Launch) -> tuple[Any, ...]:
         launch.stdio.value, launch.own_session,
         launch.limit, launch.patience, launch.pipe_wait, launch.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,
+        os.fsencode(terminal),
     )  # fmt: skip
 
 

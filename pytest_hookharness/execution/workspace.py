@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pytest_hookharness.execution.clock import Clock
 from pytest_hookharness.execution.confinement import (
     WorkspaceError,
     append_lines,
@@ -68,6 +69,7 @@ class Workspace:
         bin: The folder of the doubles, first on PATH.
         shell: The agent's shell.
         lineage: The sessions that stand-ins played.
+        clock: The clock that the hooks and the agent's shell see.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -90,6 +92,7 @@ class Workspace:
         }
         self.outside = base / "outside"
         self.roots: Mapping[str, Path] = self._roots(scenario)
+        self.clock = Clock(self._doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
@@ -255,6 +258,7 @@ class Workspace:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
         append_lines(confine(path, [self.base]), lines)
+        self.clock.stamp(path)
 
     def make_folder(self, path: Path) -> None:
         """

@@ -13,6 +13,7 @@ from pytest_hookharness.hosts.called import (
 )
 from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.commands import PromptCommand, read_commands
+from pytest_hookharness.hosts.company import as_agent, tells_agents_apart
 from pytest_hookharness.hosts.configuration import Configuration, configure
 from pytest_hookharness.hosts.decisions import aggregate
 from pytest_hookharness.hosts.ends import find_limits
@@ -77,6 +78,7 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
+    "as_agent",
     "assumed_of_calls",
     "begin",
     "configure",
@@ -107,6 +109,7 @@ __all__ = [
     "shape",
     "summarise",
     "target_of",
+    "tells_agents_apart",
     "waves",
     "write_answer",
 ]

@@ -117,6 +117,7 @@ REPLIES = ReplyRules(
     no_error_text="No stderr output",
     text_limit=10_000,
     rules={
+        "text limit": _documented("a reason, a context or plain output is cut at 10,000 characters"),
         "silent": _observed("exit code 0 without output is no opinion"),
         "plain": _observed("output that does not begin with a brace is plain text"),
         "shown": _observed("plain output of this event goes to the model"),

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pytest_hookharness.hosts.events import EventRule
 from pytest_hookharness.hosts.identifiers import derive_digest
 from pytest_hookharness.hosts.state import Close, Session
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.processes import Cut, Run, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Limit
@@ -117,7 +118,7 @@ def close_unasked(session: Session) -> Session:
     The session after a stop that its hooks are not asked about, because they refused often enough.
     """
     guard = session.profile.guard
-    why = f"the hooks of a stop are asked no more after {session.streak} refusals"
+    why = f"the hooks of a stop are asked no more after {counted(session.streak, 'refusal')}"
     return session.finish("capped", why, guard.rules["cap"], guard.status)
 
 

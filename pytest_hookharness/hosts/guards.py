@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness.hosts.profile import GuardRules
 from pytest_hookharness.hosts.rules.guarding import Capped, FlagUse, Resets
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.verdicts import Guard
 
@@ -164,5 +165,6 @@ def describe(
         why = "no stop is refused in a lap, and the guard counts nothing else"
         return Guard(overrides=None, why=why, rule=rules.rules["counted"])
     after = "is overridden" if rules.then is Capped.OVERRIDES else f"ends it: {rules.then.value}"
-    why = f"{honoured} refusals in a row are honoured, the next one {after}"
+    are = "is" if honoured == 1 else "are"
+    why = f"{counted(honoured, 'refusal')} in a row {are} honoured, the next one {after}"
     return Guard(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))

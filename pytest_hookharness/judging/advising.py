@@ -64,11 +64,15 @@ def empty_advice(trace: Trace) -> Iterator[EmptyAdvice]:
     for step, hooked in trace.hooked():
         if not hooked.decision.refused:
             continue
-        for reason in hooked.decision.reasons:
-            words = (hooked.event, reason.strip())
+        for told in hooked.decision.reasons:
+            saying = [fire for fire in hooked.fires if fire.reply.reason.strip() == told.strip()]
+            if any(fire.reply.silent for fire in saying):
+                continue
+            # The hook is judged by its own words, and not by its name, which hosts put before them.
+            words = (hooked.event, (saying[0].reason if saying else told).strip())
             said[words] += 1
-            saying = (fire.hook.command for fire in hooked.fires if fire.reply.reason.strip() == words[1])
-            first.setdefault(words, (step.turn, ", ".join(dict.fromkeys(saying))))
+            commands = dict.fromkeys(fire.hook.command for fire in saying)
+            first.setdefault(words, (step.turn, ", ".join(commands)))
     for (event, reason), times in said.items():
         if reason and times >= _TIMES and not names_something(reason):
             turn, hook = first[event, reason]

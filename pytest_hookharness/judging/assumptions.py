@@ -16,6 +16,11 @@ STANDING: tuple[str, ...] = (
     "Ids and time stamps that the host makes are derived from the seed and the position.",
     "The clock, chance, the kernel, the network, and times, links and blocks of files decide nothing.",
 )
+# What holds where a clock was moved.
+CLOCKS: tuple[str, ...] = (
+    "Time that passed was shown by GNU date, bash's printf, Python and node, and by the times of files.",
+    "Other programs saw the machine's clock, and fires the machine's times of files that they wrote.",
+)
 # Which of these holds is known to those who ran the fires.
 CONTAINED = "Nobody else changed files outside of the covered folders meanwhile."
 UNCONTAINED = "Nothing outside the covered folders decides; what is written there was not watched."

@@ -156,8 +156,8 @@ def _is_of_tool(fault: Trial) -> bool:
 
 
 def _declared(directions: Mapping[str, Direction], command: str) -> Direction | None:
-    named = next((way for word, way in directions.items() if word and word in command), None)
-    return named or directions.get("")
+    word = next((word for word in directions if word and word in command), "")
+    return directions.get(word)
 
 
 def _told(fire: Fire, *, quoting: bool = False) -> str:
@@ -203,9 +203,9 @@ def join_sights(sights: Sequence[Sight]) -> Iterator[Finding]:
             alike.setdefault((sight.code, sight.cell.hook, sight.cell.cause), []).append(sight)
     for (code, hook, _), same in alike.items():
         first = same[0]
-        text = f"With {first.cell.fault}: {first.cell.evidence}."
+        text = f"Fault: {first.cell.fault}. {first.cell.evidence}."
         others = [*dict.fromkeys(sight.cell.fault for sight in same if sight.cell.fault != first.cell.fault)]
         left = len(others) - _SHOWN
         more = [*others[:_SHOWN], *([f"{left} more"] if left > 0 else [])]
-        text += f" Also with {'; '.join(more)}." if more else ""
+        text += f" Also: {'; '.join(more)}." if more else ""
         yield replace(code.found(text, turn=first.turn, hook=hook), times=1 + len(others))

@@ -305,8 +305,14 @@ def _exit(event: str, ended: Exited | Signaled, rule: Rule) -> Iterator[_Sight]:
 
 def _doing(cut: TimedOut) -> str:
     # Process numbers differ from fire to fire and would keep equal findings apart.
+    asks = [
+        f"{item.process.name} asks `{item.asks}` on the terminal, and nobody answers"
+        for item in cut.doing
+        if item.asks
+    ]
     waits = [f"{item.process.command} waits for {item.waits_for}" for item in cut.doing if item.waits_for]
-    return f": {_listed(waits)}" if waits else ""
+    # A question that nobody answers is what all others wait for.
+    return f": {_listed(asks or waits)}" if asks or waits else ""
 
 
 def _processes(processes: Sequence[Process]) -> str:

@@ -24,6 +24,8 @@ from pytest_hookharness.model.probes import Reaction, Seen
 # Laps: beyond a million no counter is pushed.
 FARTHEST = 1_000_000
 HOUR, DAY, YEAR = 3600.0, 86400.0, 365 * 86400.0
+# Seconds: beyond that no clock is put ahead.
+AGE = 5 * YEAR
 # What makes a difference after so little time is made sure of by waiting.
 MOMENT = 1.0
 # The law of these is known from three laps; what the others will be next is not.
@@ -66,6 +68,7 @@ def inquire(
     numbers: Sequence[int] = (),
     time: bool = True,
     transcript: bool = False,
+    pace: float = 0.0,
 ) -> Experiment:
     """
     The experiments on a state, one after the other; that the same state gives the same is known already.
@@ -76,13 +79,15 @@ def inquire(
         numbers: Whole numbers that stand in the hooks' own source.
         time: Whether to ask what happens once time has passed.
         transcript: Whether to ask what happens once the transcript, which nobody opened, is longer.
+        pace: Seconds that the clock of the hooks goes on with each lap; then no other time is asked about.
     """
     every = tuple(range(len(parts)))
     alone: list[int] = []
-    if parts:
-        ahead = yield from _ahead(parts, sizes, numbers)
+    if parts or pace:
+        ahead = yield from _ahead(parts, sizes, numbers, pace)
         if ahead is not None:
             return ahead
+    if parts:
         strange = yield from _each(parts, alone)
         if strange is not None:
             return strange
@@ -90,7 +95,7 @@ def inquire(
         seen = yield Push(parts=(), how=Pushing.TRANSCRIPT)
         if seen.reaction is Reaction.DECISION:
             return Conclusion(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
-    if time:
+    if time and not pace:
         aged = yield from _aged(every)
         if aged is not None:
             return replace(aged, alone=tuple(alone))
@@ -98,12 +103,15 @@ def inquire(
 
 
 def _ahead(
-    parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]
+    parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int], pace: float
 ) -> Generator[Push, Seen, Conclusion | None]:
-    every = tuple(range(len(parts)))
+    ahead = Push(parts=tuple(range(len(parts))), how=Pushing.AHEAD, pace=pace)
+    farthest = min(FARTHEST, int(AGE / pace)) if pace else FARTHEST
     same = -1
-    for laps in sorted({*_doubling(), *_meeting(parts, sizes, numbers)}):
-        push = Push(parts=every, how=Pushing.AHEAD, laps=laps)
+    for laps in sorted({*_doubling(farthest), *_meeting(parts, sizes, numbers)}):
+        if laps > farthest:
+            break
+        push = replace(ahead, laps=laps)
         seen = yield push
         if seen.reaction is Reaction.SAME:
             same = laps
@@ -111,23 +119,23 @@ def _ahead(
         low, high = same, laps
         while high - low > 1:
             middle = (low + high) // 2
-            between = yield Push(parts=every, how=Pushing.AHEAD, laps=middle)
+            between = yield replace(ahead, laps=middle)
             if between.reaction is Reaction.SAME:
                 low = middle
             else:
                 high, seen = middle, between
-        return Conclusion(push=Push(parts=every, how=Pushing.AHEAD, laps=high), seen=seen)
+        return Conclusion(push=replace(ahead, laps=high), seen=seen)
     return None
 
 
-def _doubling() -> Iterator[int]:
+def _doubling(farthest: int) -> Iterator[int]:
     # The very next lap, which has not been played either, and the one after it.
     yield 0
     laps = 1
-    while laps < FARTHEST:
+    while laps < farthest:
         yield laps
         laps *= 2
-    yield FARTHEST
+    yield farthest
 
 
 def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:

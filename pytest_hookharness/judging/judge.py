@@ -16,6 +16,7 @@ from pytest_hookharness.judging.differences import between, newest_difference
 from pytest_hookharness.judging.ends import End, not_let_go, overridden
 from pytest_hookharness.judging.generations import find_chain
 from pytest_hookharness.judging.lasso import Contradiction, Lasso, completed, confirmed, contradiction
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.processes import HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
@@ -114,7 +115,7 @@ def judge(
 
 
 def _turns(number: int) -> str:
-    return "1 turn" if number == 1 else f"{number} turns"
+    return counted(number, "turn")
 
 
 def _no_repeat(case: _Case) -> str:

@@ -35,7 +35,7 @@ ORDER = Code(
 LOST_UPDATES = Code(
     "HH105",
     "LOST-UPDATES",
-    "Fires side by side leave less in a file than the same fires one after the other.",
+    "Fires side by side leave less in a file than one after the other, or refuse more often.",
     "Each reads, changes and writes back for itself: where tools are called in parallel, counts are lost.",
     "Hold a lock (`flock`) from before the read until after the write, or append one line in one write.",
 )
@@ -73,7 +73,16 @@ WRONG_KEY = Code(
     "WRONG-KEY",
     "A count of one agent goes on in another's, or is lost when its host's process changes.",
     "A subagent is refused for what its parent did, and a limit that is kept by process number is never met.",
-    "Key what is counted by `transcript_path`, which is one agent's own; a process number is anybody's.",
+    "Key what is counted by `session_id` and `agent_id` together: a subagent's call has both, its parent's "
+    "the first alone. Agents of one session may share a transcript, and a process number is anybody's.",
+)
+TORN_STATE = Code(
+    "HH116",
+    "TORN-STATE",
+    "Fires side by side leave a file that is broken: JSON that cannot be read, or parts of lines.",
+    "Each writes in pieces, and others write between them: the next fire reads nonsense, or begins anew.",
+    "Write to a file of another name and rename it when it is whole, or append each line by one write; and "
+    "hold a lock (`flock`) from before the read until after the write.",
 )
 
 PITFALL_CODES = (
@@ -86,4 +95,5 @@ PITFALL_CODES = (
     TEXT_MATCH,
     BASENAME,
     WRONG_KEY,
+    TORN_STATE,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.outcome import Outcome, ruled
 from pytest_hookharness.model.protocol import Ruling
@@ -26,13 +27,15 @@ def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None
         return
     if isinstance(expected, Range):
         if outcome.blocks() not in expected:
-            yield Violation(path="expect.blocks", expected=f"{expected} blocks", seen=str(outcome.blocks()))
+            yield Violation(
+                path="expect.blocks", expected=counted(expected, "block"), seen=str(outcome.blocks())
+            )
         return
     for event, number in expected.items():
         if outcome.blocks(event) not in number:
             path = f"expect.blocks.{event}"
             yield Violation(
-                path=path, expected=f"{number} blocks of {event}", seen=str(outcome.blocks(event))
+                path=path, expected=f"{counted(number, 'block')} of {event}", seen=str(outcome.blocks(event))
             )
 
 
@@ -43,7 +46,9 @@ def broken_fires(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Vi
     for word, number in expected.items():
         if outcome.fires(word) not in number:
             seen = str(outcome.fires(word))
-            yield Violation(path=f"expect.fires.{word}", expected=f"{number} fires of {word}", seen=seen)
+            yield Violation(
+                path=f"expect.fires.{word}", expected=f"{counted(number, 'fire')} of {word}", seen=seen
+            )
 
 
 def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) -> Iterator[Violation]:
@@ -123,7 +128,7 @@ def broken_sessions(outcome: Outcome, expect: Expectation) -> Iterator[Violation
     Numbers of sessions that stand-ins played, in all and within each other, that are not as promised.
     """
     if expect.sessions is not None and outcome.sessions not in expect.sessions:
-        wanted = f"{expect.sessions} sessions"
+        wanted = counted(expect.sessions, "session")
         yield Violation(path="expect.sessions", expected=wanted, seen=str(outcome.sessions))
     if expect.depth is not None and outcome.depth not in expect.depth:
         wanted = f"a depth of {expect.depth}"

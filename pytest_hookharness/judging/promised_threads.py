@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.expectations import ProcessExpectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Violation
@@ -22,7 +23,7 @@ def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[V
         seen = tracked.spawned(word)
         if seen not in wanted:
             path = f"expect.processes.threads.{word}"
-            yield Violation(path=path, expected=f"{wanted} threads of {word}", seen=str(seen))
+            yield Violation(path=path, expected=f"{counted(wanted, 'thread')} of {word}", seen=str(seen))
     if expected.depth is not None and tracked.depth not in expected.depth:
         wanted, seen = expected.depth, tracked.depth
         yield Violation(path="expect.processes.depth", expected=f"a depth of {wanted}", seen=str(seen))

@@ -29,9 +29,9 @@ from pytest_hookharness.model.variations import (
     SameName,
     Shell,
     StateFile,
+    TwoAgents,
     TwoProcesses,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     WithoutTool,
 )
@@ -66,7 +66,7 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             return _first(variation, usual, varied, _by_failure)
         case Shell():
             return _first(variation, usual, varied, _by_shell)
-        case TwoTranscripts() | TwoSessions() | TwoProcesses():
+        case TwoAgents() | TwoSessions() | TwoProcesses():
             return _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
         case MovedWords():
             return _moved(variation, usual, varied)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.acts import THEN
 from pytest_hookharness.loading.deliveries import DELIVERY
+from pytest_hookharness.loading.parallels import PARALLEL
 from pytest_hookharness.loading.promises import EXPECT
 from pytest_hookharness.loading.scripts import AGENT, MOVES_ALONE, REACTIONS
 from pytest_hookharness.loading.shapes import (
@@ -27,6 +28,7 @@ from pytest_hookharness.loading.shapes import (
     Whole,
 )
 from pytest_hookharness.loading.surroundings import CWD, ON_FAILURE, PLACE, STATE_PATHS
+from pytest_hookharness.loading.terminals import TERMINAL
 from pytest_hookharness.loading.tracked import LIMITS, PROCESSES
 from pytest_hookharness.loading.variations import COMMANDS, PLACES, SHAPING, VARIABLES, VARY
 from pytest_hookharness.loading.words import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
@@ -265,6 +267,7 @@ COMMON = (
     Key(name="readonly", shape=STATE_PATHS, doc="State paths that hooks cannot write to."),
     Key(name="full", shape=STATE_PATHS, doc="State paths of empty folders without room for one byte."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
+    Key(name="terminal", shape=TERMINAL, doc="A terminal that hooks can open; or what is typed on it."),
     Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),
@@ -295,8 +298,10 @@ COMMON = (
         shape=Choice(noun="an end", words=("lasso", "guard")),
         doc="Whether the proof of a livelock ends the run, or the host's guard.",
     ),
+    Key(name="pace", shape=DURATION, doc="Time that passes for the hooks before each turn of the agent."),
     Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
     Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
+    Key(name="parallel", shape=PARALLEL, doc="Fires side by side, and where each must be counted."),
     Key(name="vary", shape=VARY, doc="What must not matter: it is played again with that different."),
     Key(name="expect", shape=EXPECT, doc="The promise."),
 )

@@ -96,9 +96,11 @@ class Push:
         how: What is done to them.
         laps: How many laps ahead; for ``AHEAD``.
         seconds: How much time passes; for ``AGED`` and ``WAITED``.
+        pace: Seconds that the clock of the hooks goes on with each lap; for ``AHEAD``.
     """
 
     parts: tuple[int, ...]
     how: Pushing
     laps: int = 0
     seconds: float = 0.0
+    pace: float = 0.0

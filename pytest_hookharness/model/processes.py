@@ -7,9 +7,14 @@ Ground floor: values only. Times are seconds, sizes are bytes.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
+
+from pytest_hookharness.model.terminals import Dialogue, Terminal
+
+_INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 
 
 class Stdio(enum.Enum):
@@ -100,6 +105,7 @@ class Launch:
         linger: How long descendants may live on after that before they are counted as left over.
         kill: How the host cuts it.
         output_limit: How many bytes of each output stream are kept.
+        terminal: Its controlling terminal; ``None`` if it has none.
     """
 
     argv: tuple[str, ...]
@@ -114,6 +120,7 @@ class Launch:
     linger: float = 0.2
     kill: KillPolicy = KillPolicy()
     output_limit: int = 1 << 20
+    terminal: Terminal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +138,15 @@ class Process:
     command: str
     age: float
 
+    @property
+    def name(self) -> str:
+        """
+        The bare name of its program, or of the script that an interpreter runs.
+        """
+        first, *others = self.command.split() or [""]
+        script = others[0] if others and _INTERPRETER.search(first) and others[0][0] != "-" else first
+        return script.rpartition("/")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:
@@ -142,12 +158,14 @@ class Activity:
         state: The kernel's state letter (``R``, ``S``, ``D``, ``T``, ``Z`` ...).
         blocked_in: System call or kernel function it waits in; empty if it was running or unknown.
         waits_for: What it waits for, in words; empty if unknown.
+        asks: The question on its terminal that it waits to be answered; empty for none.
     """
 
     process: Process
     state: str
     blocked_in: str = ""
     waits_for: str = ""
+    asks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +292,7 @@ class Run:
         peak_memory: Largest resident size of one process, in bytes.
         leftovers: Processes that outlived it and were then ended by the harness.
         pid: The process number it had, inside the tier's own numbering.
+        dialogue: What passed over its terminal; ``None`` if it had none.
     """
 
     ending: Ending
@@ -287,6 +306,7 @@ class Run:
     peak_memory: int = 0
     leftovers: tuple[Process, ...] = ()
     pid: int = 0
+    dialogue: Dialogue | None = None
 
 
 @dataclass(frozen=True, slots=True)

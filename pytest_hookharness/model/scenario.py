@@ -16,8 +16,10 @@ from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
+from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
 from pytest_hookharness.model.protocol import Json, Payload
+from pytest_hookharness.model.terminals import Terminal
 from pytest_hookharness.model.variations import Shaping, Wish
 
 
@@ -157,8 +159,10 @@ class Scenario:
         full: State paths of folders, empty at first, without room for one byte; only namespaces can do that.
         stdin: How the hooks' standard input is written; ``None`` for as the host does.
         payload: How its JSON differs from what the host writes; ``None`` for not at all.
+        terminal: The terminal that hooks can open, and who types on it; ``None`` for none.
         network: Whether the hooks may reach the network.
         script: The agent.
+        pace: Seconds that pass for the hooks before each turn of the agent, beside what it really takes.
         answers: Replies of handlers that are not commands.
         masks: Parts of the state that the author declares irrelevant.
         cover: Further absolute folders that belong to the state.
@@ -169,6 +173,7 @@ class Scenario:
         turns: Most turns that are played.
         patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
+        parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
         expect: The author's promise.
     """
@@ -204,8 +209,10 @@ class Scenario:
     full: tuple[str, ...] = ()
     stdin: Delivery | None = None
     payload: Shaping | None = None
+    terminal: Terminal | None = None
     network: bool = False
     script: Script = Script()
+    pace: float = 0.0
     answers: tuple[Answer, ...] = ()
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
@@ -215,6 +222,7 @@ class Scenario:
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
     patience: float | None = None
+    parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
     expect: Expectation = Expectation(verdict="terminated")
 

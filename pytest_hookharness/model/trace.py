@@ -94,6 +94,13 @@ class Fire:
     reply: Reply
     transcript_opened: bool | None = None
 
+    @property
+    def reason(self) -> str:
+        """
+        The reason of its reply without the command, which some hosts put before it.
+        """
+        return self.reply.reason.removeprefix(f"[{self.hook.command}]: ")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:

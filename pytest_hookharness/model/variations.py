@@ -285,9 +285,9 @@ class Wide:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoTranscripts:
+class TwoAgents:
     """
-    The same events from another agent of the session, with a transcript of its own.
+    The same calls from another agent of the session, told as the host tells those of a subagent.
     """
 
     def __str__(self) -> str:
@@ -327,7 +327,7 @@ Replayed: TypeAlias = (
     | HookOrder
     | Shell
     | SameName
-    | TwoTranscripts
+    | TwoAgents
     | TwoSessions
     | TwoProcesses
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.process_hooks import HookThread, OnOutputMatch, ProcessHook, hook_names
 from pytest_hookharness.processes.actions import Action, SpawnThread
 from pytest_hookharness.processes.context import Context
@@ -52,7 +53,7 @@ def _forbids(policy: Policy, state: State, depth: int) -> str:
     if limits.depth is not None and depth > limits.depth:
         return f"the depth limit of {limits.depth}: the thread would lie at depth {depth}"
     if len(state.threads) >= limits.most:
-        return f"the harness's own bound of {limits.most} threads"
+        return f"the harness's own bound of {counted(limits.most, 'thread')}"
     return ""
 
 

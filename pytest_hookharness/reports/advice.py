@@ -40,7 +40,7 @@ def advice(outcome: Outcome) -> str:
             proof = f" {_mask(verdict.changed)}" if verdict.changed else ""
             return (
                 f"Only the guard of {plain(outcome.host, 40)} ended this; other hosts, and other agents, "
-                f"have none. {_let_go(_last_refusal(outcome))}{proof}"
+                f"have none. {_let_go(outcome)}{proof}"
             )
         case Hung(asked=True):
             return (
@@ -104,17 +104,23 @@ def _loop(outcome: Outcome) -> str:
     if refusal is None:
         return "Nothing is refused, and yet it goes on: see in the story which hook keeps the turn alive."
     if refusal.event.lower() in _STOPS:
-        return f"The same stop will be refused for ever. {_let_go(refusal)}"
+        return f"The same stop will be refused for ever. {_let_go(outcome)}"
     return (
         f"The same {plain(refusal.event, 40)} will be refused for ever. Let the reason name a move that is "
         "allowed, and let the stop through when nothing else is left."
     )
 
 
-def _let_go(refusal: Hooked | None) -> str:
+def _let_go(outcome: Outcome) -> str:
+    refusal = _last_refusal(outcome)
+    asked = [hooked for _, hooked in outcome.trace.hooked(refusal.event)] if refusal is not None else []
+    if len(asked) == 1:
+        return "The hook was asked once and not again, so no limit of its own would have ended this."
     sentence = "Let the hook allow when nothing changed since its last refusal"
-    keys = {key for fire in refusal.fires for key in fire.payload} if refusal is not None else set[str]()
-    sign = next((word for word in _SIGNS if word in keys), None)
+    fires = [fire for hooked in asked for fire in hooked.fires]
+    # A sign that is never raised, or always, tells the hook nothing.
+    told = {word: {str(fire.payload[word]) for fire in fires if word in fire.payload} for word in _SIGNS}
+    sign = next((word for word, values in told.items() if len(values) > 1), None)
     return f"{sentence}, or read `{sign}` from its input." if sign else f"{sentence}."
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.nesting import ChildFire, ChildSession
 from pytest_hookharness.reports.plain import plain, quoted
-from pytest_hookharness.reports.words import counted
 
 _MOST_LINES = 16
 _MOST_FIRES = 4

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.response import Response
@@ -25,7 +26,7 @@ from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.probed import write_probing
 from pytest_hookharness.reports.related import related_files, shown
 from pytest_hookharness.reports.turns import write_response, write_turns
-from pytest_hookharness.reports.words import changed_words, counted, tier_words
+from pytest_hookharness.reports.words import changed_words, tier_words
 
 TO_DO = "To be filled in by the author:"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import HOLLOW, Outcome
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.verdicts import (
@@ -24,7 +25,7 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.plain import clip, plain, quoted
-from pytest_hookharness.reports.words import changed_words, counted, listed
+from pytest_hookharness.reports.words import changed_words, listed
 
 _LONGEST = 300
 

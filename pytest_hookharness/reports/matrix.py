@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.reports.plain import fit, plain
 from pytest_hookharness.reports.table import Row
 from pytest_hookharness.reports.ways import FLAG, REFUSED, UNASKED, Turn, Way
@@ -17,6 +18,8 @@ from pytest_hookharness.reports.ways import FLAG, REFUSED, UNASKED, Turn, Way
 _GAP = "  "
 _LONGEST = 400
 _NOTE = 160
+# More hosts than these stand in rows.
+_MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def render(runs: Sequence[Run], *, width: int = 100) -> str:
     parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
     shown = parted or (scenarios if len(scenarios) == 1 else {})
     agreed = len(scenarios) - len(shown)
-    rest = [f"the same on all of their hosts: {agreed} scenarios"] if agreed else []
+    rest = [f"the same on all of their hosts: {counted(agreed, 'scenario')}"] if agreed else []
     return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
 
 
@@ -98,14 +101,14 @@ def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
     if not scenarios:
         return
     hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
-    first = max(len("scenario"), *(len(plain(name, 60)) for name in scenarios))
     cells = {name: _cells(among) for name, among in scenarios.items()}
-    columns = [
-        max(len(plain(host, 30)), *(len(among.get(host, "")) for among in cells.values())) for host in hosts
-    ]
-    yield _line("scenario", [plain(host, 30) for host in hosts], first, columns, width)
-    for name, among in cells.items():
-        yield _line(plain(name, 60), [among.get(host, "-") for host in hosts], first, columns, width)
+    rows = [["scenario", *(plain(host, 30) for host in hosts)]]
+    rows += [[plain(name, 60), *(among.get(host, "-") for host in hosts)] for name, among in cells.items()]
+    if len(hosts) > _MOST_COLUMNS:
+        rows = [[*column] for column in zip(*rows, strict=True)]
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield _line(row, sizes, width)
 
 
 def _cells(among: Sequence[Run]) -> Mapping[str, str]:
@@ -116,9 +119,9 @@ def _cells(among: Sequence[Run]) -> Mapping[str, str]:
     return {run.host: run.verdict if enough else run.result for run in among}
 
 
-def _line(name: str, cells: Sequence[str], first: int, columns: Sequence[int], width: int) -> str:
-    padded = [name.ljust(first), *(cell.ljust(size) for cell, size in zip(cells, columns, strict=True))]
-    return fit(_GAP.join(padded).rstrip(), max(width, first + 20)).rstrip()
+def _line(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
+    padded = [cell.ljust(size) for cell, size in zip(cells, sizes, strict=True)]
+    return fit(_GAP.join(padded).rstrip(), max(width, sizes[0] + 20)).rstrip()
 
 
 def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
@@ -127,16 +130,46 @@ def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
         words = (f"{cells[runs[0].host]} on {_hosts(runs)}" for runs in groups.values())
         listed = "; ".join(words)
         yield f"HH018 DIVERGE  {plain(name, 60)}: {listed}"
-        base, *others = groups.values()
-        for other in others:
-            yield from parting(base[0], other[0])
+        yield from _reasons([*groups.values()])
+
+
+def _reasons(groups: Sequence[Sequence[Run]]) -> Iterator[str]:
+    """
+    What parts the hosts: each reason once, with all hosts that it holds for.
+    """
+    (base, *alike), (first, *_), *_ = groups
+    pairs = [(base, run) for group in groups[1:] for run in group]
+    pairs += [(run, first) for run in alike]
+    hosts: dict[str, dict[str, None]] = {}
+    sources: dict[str, dict[str, None]] = {}
+    for one, other in pairs:
+        for run, reason in zip((one, other), parting(one, other), strict=True):
+            hosts.setdefault(reason.words, {})[plain(run.host, 30)] = None
+            sources.setdefault(reason.words, {})[reason.source] = None
+    for words, among in hosts.items():
+        named = "; ".join(filter(None, sources[words]))
+        yield f"    {', '.join(among)}: {words}" + (f" ({named})" if named else "")
 
 
 def _hosts(runs: Sequence[Run]) -> str:
     return ", ".join(plain(run.host, 30) for run in runs)
 
 
-def parting(one: Run, other: Run) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """
+    Why a run went its way.
+
+    Attributes:
+        words: What came of which turn, for which fact.
+        source: Where the fact is known from; empty if there is none.
+    """
+
+    words: str
+    source: str = ""
+
+
+def parting(one: Run, other: Run) -> tuple[Reason, Reason]:
     """
     The first turn in which two hosts went different ways, with the fact behind each.
     """
@@ -146,8 +179,7 @@ def parting(one: Run, other: Run) -> Iterator[str]:
     # What hooks were told parts the hosts before what they answered.
     told = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
     words = told if len(set(told)) > 1 else ["", ""]
-    yield f"    {_told(one, first, words[0])}"
-    yield f"    {_told(other, second, words[1])}"
+    return _told(one, first, words[0]), _told(other, second, words[1])
 
 
 def _flag(turn: Turn) -> str:
@@ -155,10 +187,9 @@ def _flag(turn: Turn) -> str:
     return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
 
 
-def _told(run: Run, turn: Turn | None, heard: str) -> str:
-    host = plain(run.host, 30)
+def _told(run: Run, turn: Turn | None, heard: str) -> Reason:
     if turn is None:
-        return f"{host}: the run was over before that ({run.verdict})"
+        return Reason(f"the run was over before that ({run.verdict})")
     if turn["came"] == UNASKED and run.verdict == "capped":
         # Hooks that are asked no more are a matter of the guard, by which the whole was judged.
         turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
@@ -166,6 +197,6 @@ def _told(run: Run, turn: Turn | None, heard: str) -> str:
     came = f"{turn['came']}{noted}{heard}"
     where = f"in turn {turn['turn']} {came}" if turn["turn"] else came
     if not turn["fact"]:
-        return f"{host}: {where}"
+        return Reason(where)
     source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"
-    return f"{host}: {where}, for {plain(str(turn['fact']), _LONGEST)} ({source})"
+    return Reason(f"{where}, for {plain(str(turn['fact']), _LONGEST)}", source)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.parts import Part, PartKind
 from pytest_hookharness.model.probes import Probe, Probing, Reaction, Valve
 from pytest_hookharness.model.verdicts import Terminated, Verdict
 from pytest_hookharness.reports.plain import plain
-from pytest_hookharness.reports.words import counted
 
 _MOST_PARTS = 8
 _MOST_PROBES = 12

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Hooked, Performed
-from pytest_hookharness.reports.words import counted
 
 # A word of a command line that names a file: it has a folder, or a suffix of a script.
 _WORD = re.compile(r"[^\s`;|&<>()=]+")

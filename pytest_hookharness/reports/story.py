@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Finding, Livelock, Recursing, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
@@ -19,7 +20,7 @@ from pytest_hookharness.reports.plain import columns, fit, plain
 from pytest_hookharness.reports.probed import write_probing
 from pytest_hookharness.reports.tracked import write_tracked
 from pytest_hookharness.reports.turns import write_turns
-from pytest_hookharness.reports.words import counted, tier_words
+from pytest_hookharness.reports.words import tier_words
 
 __all__ = ["first_line", "story"]
 
@@ -27,6 +28,7 @@ _RED, _GREEN, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[0m"
 _MOST_FINDINGS = 10
 _MOST_VIOLATIONS = 20
 _MOST_ASSUMPTIONS = 8
+_MOST_VARIED = 20
 _MOST_PROBINGS = 2
 _MOST_LINKS = 8
 _LONGEST = 400
@@ -54,8 +56,7 @@ def story(
     lines += _violations(outcome, root)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
-    for sentence in outcome.varied[:_MOST_ASSUMPTIONS]:
-        lines += _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
+    lines += _varied(outcome, width)
     # Earlier ones led to where the later ones were made.
     for probing in outcome.probings[-_MOST_PROBINGS:]:
         lines += [
@@ -144,6 +145,14 @@ def _finding(finding: Finding, width: int) -> Iterator[str]:
     text = f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, 240)}{hook} ({when})"
     yield from _wrapped(text, width, hanging=" " * 8)
     yield from _wrapped(plain(finding.advice, _LONGEST), width, " " * 8)
+
+
+def _varied(outcome: Outcome, width: int) -> Iterator[str]:
+    for sentence in outcome.varied[:_MOST_VARIED]:
+        yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
+    left_out = len(outcome.varied) - _MOST_VARIED
+    if left_out > 0:
+        yield f"  and {counted(left_out, 'more sentence')} about other conditions"
 
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:

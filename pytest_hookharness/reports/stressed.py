@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import Bearing, Cell, Trial
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
-from pytest_hookharness.reports.words import counted
 
 # The worst first.
 _RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
-from pytest_hookharness.reports.words import counted
 
 Row: TypeAlias = Mapping[str, str | int | float | bool]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.process_hooks import USER, Denial, HookThread, Tracked, TrackedRun
 from pytest_hookharness.reports.plain import plain
-from pytest_hookharness.reports.words import counted
 
 _MOST_LINES = 40
 _BECAUSE = 70

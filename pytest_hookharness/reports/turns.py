@@ -10,18 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.children import write_children
+from pytest_hookharness.reports.dialogues import dialogue_words
 from pytest_hookharness.reports.headline import guard_words
 from pytest_hookharness.reports.plain import columns, fit, plain, quoted
 from pytest_hookharness.reports.words import (
     activity_words,
     command_words,
-    counted,
     ending_words,
     event_words,
     move_words,
@@ -193,6 +194,7 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
         said = reply_words(fire, hooked)
         wall = None if fire.run is None else fire.run.wall
         yield from _fire(hooked.event, fire, wall, said)
+        yield from (_line("", f"  {words}") for words in dialogue_words(fire.run))
         ending = fire.run.ending if fire.run is not None else None
         if isinstance(ending, TimedOut):
             for activity in ending.doing[:_DOING]:

@@ -161,6 +161,9 @@ def activity_words(activity: Activity) -> str:
     What a process was doing when its fire was cut.
     """
     who = process_words(activity.process)
+    if activity.asks:
+        name = f"{plain(activity.process.name, _COMMAND)} (pid {activity.process.pid})"
+        return f"nobody answers {name}, which asks on the terminal: {quoted(activity.asks, _REASON)}"
     if activity.waits_for:
         return f"{who} waits for {plain(activity.waits_for)}"
     if activity.blocked_in:
@@ -184,7 +187,7 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     reply, decision = fire.reply, hooked.decision
     parts: list[str] = []
     if reply.ruling is not Ruling.NONE:
-        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(_reason(fire)))
+        parts.append("-> " + _ruling(reply.ruling, hooked) + _because(fire.reason))
     if reply.halt is not None:
         parts.append(f"-> halt{_because(reply.halt)}")
     if reply.behaviour is not None:
@@ -200,12 +203,7 @@ def reason_words(fire: Fire) -> str:
     """
     What a fire said its ruling was for.
     """
-    return quoted(_reason(fire), _REASON)
-
-
-def _reason(fire: Fire) -> str:
-    # Some hosts put the command before its words; it is told beside them already.
-    return fire.reply.reason.removeprefix(f"[{fire.hook.command}]: ")
+    return quoted(fire.reason, _REASON)
 
 
 def _because(reason: str) -> str:
@@ -254,10 +252,3 @@ def listed(parts: list[str], glue: str = ", ") -> str:
     """
     more = f" and {len(parts) - _LISTED} more" if len(parts) > _LISTED else ""
     return glue.join(parts[:_LISTED]) + more
-
-
-def counted(number: int, word: str) -> str:
-    """
-    A number with its noun.
-    """
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -86,3 +86,19 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
 
     assert cli.main(["analyze", file, "--laps", "10", "--window", "5"]) == 2
     assert "laps: 10 can never be reached" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("try", "Stop", "true", "--seed", "x"), "--seed: 'x' is not a whole number of 0 or more"),
+        (("try", "Stop", "true", "--turns", "0"), "--turns: '0' is not a whole number of 1 or more"),
+        (("analyze", "F", "--laps", "1"), "--laps: '1' is not a whole number of 2 or more"),
+        (("analyze", "F", "--window", "x"), "--window: 'x' is not a whole number of 1 or more"),
+        (("analyze", "F", "--failures", "0"), "--failures: '0' is not a whole number of 2 or more"),
+    ],
+)
+def test_what_is_no_whole_number(capsys, words, said):
+    """An option that wants a whole number says so in one line that names it."""
+    assert cli.main(list(words)) == 2
+    assert capsys.readouterr().err == f"hookharness: {said}\n"

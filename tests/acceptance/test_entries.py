@@ -5,6 +5,8 @@ Claims about debugging entries, by the option of pytest and by the shell command
 import subprocess
 import sys
 
+import pytest
+
 from pytest_hookharness import entries
 
 STUBBORN = "echo 'never' >&2; exit 2"
@@ -42,6 +44,7 @@ def test_an_entry_folder_that_cannot_be_made(project):
     result.stderr.fnmatch_lines(["*--hook-entry-dir: */taken cannot be made (File exists)*"])
 
 
+@pytest.mark.slow
 def test_an_entry_about_an_expected_loop(project):
     """The shell command writes about an item whatever came of it, and never over a file that is there."""
     project.scenario("stubborn", body=STUBBORN, verdict="livelock")

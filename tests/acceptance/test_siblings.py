@@ -35,6 +35,7 @@ def apart(project):
     return project
 
 
+@pytest.mark.slow
 def test_times_are_each_item_s_own(apart):
     """An item that was played while others waited is told with the time that it took itself."""
     apart.scenario("slow", body="sleep 0.6")

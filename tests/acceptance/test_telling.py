@@ -59,6 +59,7 @@ def test_findings_are_told(hookharness):
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "host, event, verdict",
     [

@@ -28,7 +28,10 @@ def _skip_if_missing(supervisor: Supervisor, tier: Tier) -> None:
         pytest.skip(f"no {tier.value} here: {reason}")
 
 
-@pytest.fixture(params=[Tier.NAMESPACES, Tier.SUBREAPER], ids=lambda tier: tier.name.lower())
+_OTHER = pytest.param(Tier.SUBREAPER, marks=pytest.mark.slow)
+
+
+@pytest.fixture(params=[Tier.NAMESPACES, _OTHER], ids=lambda tier: tier.name.lower())
 def sandbox(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
     """
     A sandbox of each tier that promises that nothing survives.

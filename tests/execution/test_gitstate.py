@@ -55,6 +55,7 @@ def differing(scanner: Scanner) -> set[str]:
     return {path for path in old.keys() | new.keys() if old.get(path) != new.get(path)}
 
 
+@pytest.mark.slow
 def test_a_refreshed_index_is_the_same(
     scanner: Scanner, workspace: Workspace, git: Callable[..., str]
 ) -> None:
@@ -69,6 +70,7 @@ def test_a_refreshed_index_is_the_same(
     assert differing(scanner) == set()
 
 
+@pytest.mark.slow
 def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
     """
     A staged file differs in the index, and taking it back gives the first index again.
@@ -82,6 +84,7 @@ def test_staging_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
     assert scanner.scan()["workspace/.git/index"] == first
 
 
+@pytest.mark.slow
 def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) -> None:
     """
     A commit differs in the branch, in the logs and in the message, and not in objects.
@@ -93,6 +96,7 @@ def test_a_commit_is_seen_by_its_ref(scanner: Scanner, git: Callable[..., str]) 
     }
 
 
+@pytest.mark.slow
 def test_objects_that_nothing_refers_to_are_no_difference(
     scanner: Scanner, workspace: Workspace, git: Callable[..., str]
 ) -> None:
@@ -109,6 +113,7 @@ def test_objects_that_nothing_refers_to_are_no_difference(
     assert differing(scanner) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place",
     [
@@ -138,6 +143,7 @@ def test_what_is_not_gits_own_counts(scanner: Scanner, workspace: Workspace, pla
     assert differing(scanner) == {f"workspace/{place}"}
 
 
+@pytest.mark.slow
 def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspace: Workspace) -> None:
     """
     What stood in a folder of objects is not known any more when the folder is gone, or is a file.
@@ -157,6 +163,7 @@ def test_a_counter_among_objects_goes_with_its_folder(scanner: Scanner, workspac
     assert differing(scanner) == {"workspace/.git/objects/ab", "workspace/.git/objects/ab/count"}
 
 
+@pytest.mark.slow
 def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) -> None:
     """
     When a ref was moved is no difference in a log; by whom, from where and to where is.
@@ -173,6 +180,7 @@ def test_a_log_counts_without_its_times(scanner: Scanner, workspace: Workspace) 
     assert scanner.scan()["workspace/.git/logs/HEAD"] != first
 
 
+@pytest.mark.slow
 def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
     """
     Another branch differs in HEAD, in the refs and in the logs.
@@ -184,6 +192,7 @@ def test_a_checkout_is_seen(scanner: Scanner, git: Callable[..., str]) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[..., str]) -> None:
     """
     Each stash differs, also the one below the newest.
@@ -196,6 +205,7 @@ def test_a_stash_is_seen(scanner: Scanner, workspace: Workspace, git: Callable[.
     assert differing(scanner) == {"workspace/.git/logs/refs/stash"}
 
 
+@pytest.mark.slow
 def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Workspace) -> None:
     """
     A new hook, a setting, an exclusion and a lock that was left behind all differ.
@@ -211,6 +221,7 @@ def test_hooks_configuration_and_locks_are_seen(scanner: Scanner, workspace: Wor
     } <= differing(scanner)
 
 
+@pytest.mark.slow
 def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) -> None:
     """
     A file that git is told to take as unchanged, or to skip, differs in the index.
@@ -221,6 +232,7 @@ def test_flags_of_entries_are_seen(scanner: Scanner, git: Callable[..., str]) ->
     assert differing(scanner) == {"workspace/.git/index"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["2", "3", "4"])
 def test_every_format_of_the_index_has_the_same_entries(
     workspace: Workspace, git: Callable[..., str], version: str
@@ -249,6 +261,7 @@ def test_an_index_without_checksum_is_understood(workspace: Workspace) -> None:
     assert index_digest(data[:-20] + bytes(20)) == index_digest(data)
 
 
+@pytest.mark.slow
 def test_entries_are_read_as_git_reads_them(workspace: Workspace, git: Callable[..., str]) -> None:
     """
     Two indexes have the same digest exactly if git lists the same entries for them.

@@ -134,6 +134,12 @@ def test_long_texts_are_cut(read):
     assert (len(whole.reason), whole.fault) == (10_000, None)
 
 
+@pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
+def test_a_limit_of_texts_has_a_source(profile):
+    """A profile says where its limit of texts is known from, and has no such rule without one."""
+    assert ("text limit" in profile.replies.rules) is (profile.replies.text_limit is not None)
+
+
 def test_output_that_was_cut_is_a_fault(profile, ended):
     """Output of which only a part was kept is noted as such, whatever was made of it."""
     run = Run(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))

@@ -12,11 +12,11 @@ from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
 
-def refusals(*reasons):
+def refusals(*reasons, silent=False):
     """A trace in which a hook refused with these reasons, one in each turn."""
 
     def hooked(reason):
-        reply = Reply(ruling=Ruling.DENY, reason=reason, rule=RULE)
+        reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
         fire = Fire(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
         told = {"reasons": (reason,), "refused": True}
         decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **told)
@@ -32,6 +32,15 @@ def test_three_times_nothing():
 
     assert (finding.name, finding.hook, finding.turn) == ("EMPTY-ADVICE", "./gate.sh", 1)
     assert 'refused 3 times with nothing but "Not yet."' in finding.text
+
+
+def test_a_host_adds_no_advice():
+    """The command that a host puts before the words, and words of its own, are no advice."""
+    (finding,) = find(refusals(*["[./gate.sh]: no"] * 3))
+
+    assert 'refused 3 times with nothing but "no"' in finding.text
+    silent = find(refusals(*["[./gate.sh]: no words"] * 3, silent=True))
+    assert {"SILENT-REFUSAL"} == {finding.name for finding in silent}
 
 
 @pytest.mark.parametrize(

@@ -117,5 +117,5 @@ def test_defects_of_one_cause_are_one_finding():
     path, tool = join_sights(sights)
 
     assert ("FAILS-OPEN", 3, "FAILS-OPEN", 1) == (path.name, path.times, tool.name, tool.times)
-    assert "Also with a quote in the path" in path.text
+    assert "Also: a quote in the path" in path.text
     assert "`jq`" in tool.text

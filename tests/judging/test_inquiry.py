@@ -151,3 +151,20 @@ def test_a_transcript_whose_length_decides_leaves_all_open():
     """A transcript that nobody opened, and whose length decides, is said to matter."""
     conclusion, _ = ask(react=lambda push: OTHER if push.how is Pushing.TRANSCRIPT else SAME, transcript=True)
     assert "how long the transcript is" in conclusion.unclear
+
+
+def test_at_a_pace_the_clock_goes_on_with_the_laps_and_no_other_time_passes():
+    """At a pace laps are pushed ahead though no part moves, a few years at most, and nothing is aged."""
+    conclusion, pushes = ask(pace=DAY)
+
+    assert conclusion == Conclusion()
+    assert {(push.how, push.pace) for push in pushes} == {(Pushing.AHEAD, DAY)}
+    assert max(push.laps for push in pushes) == 5 * 365
+    assert {push.how for push in ask()[1]} == {Pushing.AGED}
+
+
+def test_at_a_pace_the_lap_is_found_at_which_time_ends_it():
+    """The lap from which on the clock makes a difference is found exactly."""
+    conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.laps * push.pace >= 300 else SAME)
+
+    assert conclusion.push == Push(parts=(), how=Pushing.AHEAD, laps=30, pace=10.0)

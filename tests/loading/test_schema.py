@@ -31,6 +31,19 @@ VALID = [
     {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
+    {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "json": "a.b"}}},
+    {
+        "name": "a",
+        "parallel": {
+            "event": "Stop",
+            "width": 2,
+            "waves": 2,
+            "apart": "30ms",
+            "hook": "x",
+            "counts": [{"file": "n", "lines": True}],
+        },
+    },
 ]
 REFUSED = [
     {},
@@ -48,6 +61,11 @@ REFUSED = [
     {"name": "a", "expect": {"sessions": "different"}},
     {"name": "a", "variants": {"v": {"name": "b"}}},
     {"name": "a", "modes": {"x": 10000}},
+    {"name": "a", "terminal": []},
+    {"name": "a", "parallel": {"event": "Stop"}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "lines": True, "json": "a"}}},
+    {"name": "a", "parallel": {"event": "Stop", "width": 0, "counts": {"file": "n", "lines": True}}},
+    {"name": "a", "terminal": [{"expect": "("}]},
 ]
 
 

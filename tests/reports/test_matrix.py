@@ -58,6 +58,27 @@ def test_the_fact_that_parts_two_hosts_is_named():
     assert "turn 1" not in text
 
 
+def test_each_reason_is_named_once():
+    """Hosts of one verdict are told together if it is for one reason, and apart if it is not."""
+    flag, code = turn(1, "let go on", "the flag is set"), turn(1, "let go on", "exit code 2 means nothing")
+    runs = [run("a@1", "livelock", REFUSED), *(run(host, "terminated", code) for host in ("c@3", "d@4"))]
+    text = render([*runs, run("b@2", "terminated", flag)])
+    turned = render([runs[1], run("b@2", "terminated", flag), runs[0]])
+
+    assert "c@3, d@4: in turn 1 let go on, for exit code 2 means nothing (observed: seen)" in text
+    assert "b@2: in turn 1 let go on, for the flag is set (observed: seen)" in text
+    assert text.count("a@1: in turn 1 refused") == 1
+    assert "b@2: in turn 1 let go on, for the flag is set" in turned
+
+
+def test_many_hosts_stand_in_rows():
+    """More than six hosts have a line each, and scenarios are the columns."""
+    lines = render([run(f"h@{number}", "hung") for number in range(7)]).splitlines()
+
+    assert [line.split() for line in lines[:2]] == [["scenario", "loop"], ["h@0", "hung"]]
+    assert len(lines) == 8
+
+
 def test_hosts_that_part_at_the_end_are_parted_by_their_last_fact():
     """Where all turns went alike, what the whole was judged by is told."""
     text = render([run("a@1", "livelock", REFUSED), run("b@2", "capped", REFUSED)])
@@ -109,6 +130,9 @@ def test_scenarios_whose_hosts_agree_are_counted():
     assert "the same on all of their hosts: 2 scenarios" in text
     assert "hung" not in text
     assert render(agreeing) == "the same on all of their hosts: 2 scenarios"
+    one = [played for played in agreeing if played.scenario == "x"]
+    text = render([run("a@1", "livelock"), run("b@2", "capped"), *one])
+    assert "the same on all of their hosts: 1 scenario\n" in text
 
 
 def test_one_host_is_no_comparison():

@@ -135,11 +135,12 @@ def asked(
     halt: str | None = None,
     fault: str | None = None,
     sign: str = "stop_hook_active",
+    told: object = True,
 ) -> Hooked:
     refused = ruling is Ruling.DENY
     fire = Fire(
         hook=Hook(event=event, command=command),
-        payload={sign: True},
+        payload={sign: told},
         run=Run(ending=ending or Exited(2 if refused else 0), wall=wall),
         reply=Reply(
             ruling=ruling,
@@ -212,7 +213,7 @@ def test_tells_a_livelock_to_the_end() -> None:
     """
     A livelock is told in full, from its turns to its assumptions and to how it can be repeated.
     """
-    seen = trace(PROMPT, STOP, asked(wall=0.3), *(STOP, asked()) * 3)
+    seen = trace(PROMPT, STOP, asked(wall=0.3, told=False), *(STOP, asked()) * 3)
     made = outcome(
         Livelock(stem=2, period=1, guard=GUARD, assumptions=("Ids are derived.",)),
         seen,
@@ -414,13 +415,22 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
 @pytest.mark.parametrize(
     "verdict,seen,expected",
     [
-        (Livelock(stem=1, period=1), trace(STOP, asked()), "read `stop_hook_active` from its input"),
         (
             Livelock(stem=1, period=1),
-            trace(STOP, asked(sign="loop_count")),
+            trace(STOP, asked(told=False), asked()),
+            "read `stop_hook_active` from its input",
+        ),
+        (Livelock(stem=1, period=1), trace(STOP, asked(), asked()), "since its last refusal."),
+        (
+            Livelock(stem=1, period=1),
+            trace(STOP, asked(sign="loop_count", told=0), asked(sign="loop_count", told=1)),
             "read `loop_count` from its input",
         ),
-        (Livelock(stem=1, period=1), trace(STOP, asked(sign="x")), "since its last refusal."),
+        (
+            Livelock(stem=1, period=1),
+            trace(STOP, asked(sign="x"), asked(sign="x")),
+            "since its last refusal.",
+        ),
         (
             Livelock(stem=1, period=1),
             trace(STOP, asked(event="PreToolUse")),
@@ -428,6 +438,7 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
         ),
         (Livelock(stem=1, period=1), trace(STOP), "which hook keeps the turn alive"),
         (Capped(turn=1, guard=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
+        (Capped(turn=1, guard=GUARD), trace(STOP, asked()), "no limit of its own would have ended this"),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
         (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
         (Undecided(turn=1, why="no end"), trace(STOP), "more turns or time"),

@@ -112,6 +112,7 @@ def test_prompt_is_shown_once(project):
     assert "FAILED" == project.status("Review the docs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "switch, file, rule",
     [
@@ -131,6 +132,7 @@ def test_before_the_fix_it_never_lets_go(project, switch, file, rule):
     assert 1 == len(seen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -153,6 +155,7 @@ def test_every_kind_of_change_counts(project, change):
     assert index == (project.root / ".git/index").read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_changed_nothing_said(project):
     """A clean tree, and a change that no rule names, let the agent stop at once."""
     assert {} == project.fire()
@@ -160,6 +163,7 @@ def test_nothing_changed_nothing_said(project):
     assert {} == project.fire()
 
 
+@pytest.mark.slow
 def test_foreign_repository_is_not_asked(project, tmp_path):
     """Inherited variables of git do not lead the hook to another repository."""
     project.write("src/app.py")
@@ -167,6 +171,7 @@ def test_foreign_repository_is_not_asked(project, tmp_path):
     assert "block" == project.fire(env={"GIT_DIR": str(tmp_path / "elsewhere")})["decision"]
 
 
+@pytest.mark.slow
 def test_no_commit_yet(project):
     """In a repository without a commit all that is staged or untracked has changed."""
     shutil.rmtree(project.root / ".git")
@@ -204,6 +209,7 @@ def test_promise(project, says, status):
     assert status == project.status("Always fails")
 
 
+@pytest.mark.slow
 def test_echo_is_no_promise(project):
     """An agent that quotes the hook's own words, promise tag included, has promised nothing."""
     project.write("docs/manual.md")
@@ -223,6 +229,7 @@ def line(kind: str, text: str, **more: object) -> str:
 PROMISE = "<promise>Always fails</promise>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines, status",
     [
@@ -249,6 +256,7 @@ def test_promise_in_the_transcript(project, tmp_path, lines, status):
     assert status == project.status("Always fails")
 
 
+@pytest.mark.slow
 def test_mended_command_passes(project):
     """A command that passes once the agent has mended what was wrong ends PASSED."""
     project.write("lib/answer.py")
@@ -260,6 +268,7 @@ def test_mended_command_passes(project):
     assert "PASSED" == project.status("Licensed")
 
 
+@pytest.mark.slow
 def test_slow_command_is_cut(project):
     """A command that sleeps is cut at the rule's own limit, reported, and leaves nothing running."""
     mark = f"30.{os.getpid()}"
@@ -275,6 +284,7 @@ def test_slow_command_is_cut(project):
     assert not [command for command in commands if mark.encode() in command.split(b"\0")]
 
 
+@pytest.mark.slow
 def test_first_new_failure_ends_the_round(project):
     """Of two failing commands the second waits in the queue, and is shown at the next fire."""
     project.write("lib/answer.py", "# TODO\n")
@@ -303,6 +313,7 @@ def test_new_file_in_every_turn(project, file):
     assert [None] * 8 == blocks[2:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", ["", "{", "[]", '{"one": 1}', '{"one": {}}', None])
 def test_lost_memory_lets_go(project, harm):
     """A queue that is gone or unreadable in mid-turn does not make the hook block again."""
@@ -317,6 +328,7 @@ def test_lost_memory_lets_go(project, harm):
     assert "decision" not in project.fire(again=True)
 
 
+@pytest.mark.slow
 def test_lost_memory_is_why(project):
     """Without the host's flag the same loss makes the hook begin anew: the flag is what ends it."""
     project.write("src/app.py")
@@ -335,6 +347,7 @@ def fire_at_once(project, sessions):
     return [process.communicate(timeout=60)[0] for _, process in processes]
 
 
+@pytest.mark.slow
 def test_parallel_sessions_lose_nothing(project):
     """Twenty fires at once for twenty sessions leave twenty sessions in the queue."""
     project.write("src/app.py")
@@ -347,6 +360,7 @@ def test_parallel_sessions_lose_nothing(project):
     assert {"lock", "queue.json"} == {file.name for file in project.queue.parent.iterdir()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["src/app.py", "docs/manual.md"])
 def test_parallel_fires_show_once(project, file):
     """Of twenty fires at once for one session exactly one shows the rule."""
@@ -357,6 +371,7 @@ def test_parallel_fires_show_once(project, file):
     assert 1 == len([answer for answer in answers if "block" in answer])
 
 
+@pytest.mark.slow
 def test_input_without_an_end(project):
     """The hook answers as soon as it has read one document, although its input stays open."""
     project.write("src/app.py")
@@ -373,6 +388,7 @@ def test_input_without_an_end(project):
     process.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -393,6 +409,7 @@ def test_malformed_rule_is_told_to_the_person(project, text):
     assert ".rules/broken.md" in answer["systemMessage"]
 
 
+@pytest.mark.slow
 def test_garbage_on_standard_input(project):
     """Input that is no JSON fails the hook with exit code 1, which no host takes for a refusal."""
     process = project.start()

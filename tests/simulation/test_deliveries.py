@@ -70,3 +70,22 @@ def test_one_event_only_is_written_otherwise(play):
 
     assert endings["Stop"] == Exited(0)
     assert isinstance(endings["SessionEnd"], TimedOut)
+
+
+@pytest.mark.parametrize("size", [60_000, 70_000, 200_000, 900_000])
+def test_input_of_any_size_passes_through(play, size):
+    """A hook that passes its input on gives back every byte of it."""
+    outcome = play(hooks={"SessionEnd": "cat"}, stdin={"size": size})
+    ((_, fire),) = outcome.trace.fires()
+
+    assert len(fire.stdin) >= size
+    assert fire.run.stdout.data == fire.stdin
+
+
+@pytest.mark.parametrize("hook, whole", [("exit 0", False), ("cat >/dev/null", True)])
+def test_hook_that_ends_early_takes_less(play, hook, whole):
+    """What a hook leaves of a large input is seen from the side that writes."""
+    outcome = play(hooks={"SessionEnd": hook}, stdin={"size": 1 << 20})
+    ((_, fire),) = outcome.trace.fires()
+
+    assert (fire.run.stdin_taken == len(fire.stdin)) is whole

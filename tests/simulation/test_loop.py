@@ -96,6 +96,7 @@ def test_a_mask_does_not_hide_an_end(play):
     assert play(hooks={"Stop": count}, mask=["workspace/n"]).terminated
 
 
+@pytest.mark.slow
 def test_a_transcript_that_is_read(play):
     """The transcript belongs to the state once a hook opens it, and is found to be inert by experiment."""
     read = 'sed \'s/.*"transcript_path":"\\([^"]*\\)".*/\\1/\' | xargs cat >/dev/null; exit 2'
@@ -233,12 +234,6 @@ def test_a_given_result(play):
     )
 
     assert outcome.decisions("PostToolUse") == (Ruling.ALLOW,)
-
-
-def test_waiting_is_refused_for_now(play):
-    """A scenario that asks for time to pass is told that the clock cannot be moved, not ignored."""
-    with pytest.raises(SimulationError, match="clock"):
-        play(agent=[{"wait": "301s"}])
 
 
 def test_a_corrupted_file(play):

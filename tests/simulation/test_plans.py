@@ -14,8 +14,8 @@ from pytest_hookharness.model.variations import (
     MovedWords,
     Quoted,
     StateFile,
+    TwoAgents,
     TwoSessions,
-    TwoTranscripts,
     Unset,
     Wish,
     WithoutTool,
@@ -137,12 +137,12 @@ def test_variables_are_those_that_hooks_name():
     assert [Unset("MODE")] == plan(played("unset", *ran("ls")), clues)[0]
 
 
-def test_a_host_without_transcripts_has_no_two_of_them():
-    """Where hooks are told of no transcript, two agents of one session cannot be told apart by it."""
+def test_two_agents_are_tried_where_they_can_be_told_apart():
+    """Where the input of a call does not say which agent makes it, no two agents of one session are tried."""
     with_one, without = (
         plan(played("sessions", host=host), Clues()) for host in ("claude-code", "openhands")
     )
 
-    assert [TwoTranscripts(), TwoSessions()] == with_one[0]
+    assert [TwoAgents(), TwoSessions()] == with_one[0]
     assert [TwoSessions()] == without[0]
-    assert "no transcript" in without[1][0]
+    assert "nothing by which they differ" in without[1][0]

@@ -125,6 +125,7 @@ def test_probes_leave_no_marks(play):
     assert outcome.probings[0].fires > 5
 
 
+@pytest.mark.slow
 def test_a_time_that_would_end_it(play):
     """A hook that lets go five minutes after its first refusal is no livelock; the time is found unwaited."""
     cooldown = (
@@ -141,6 +142,7 @@ def test_a_time_that_would_end_it(play):
     assert "lets go in turn" in clock.text
 
 
+@pytest.mark.slow
 def test_a_short_time_is_left_to_pass(play):
     """A hook that lets go half a second after its first refusal is played until it really does."""
     moment = (
@@ -154,6 +156,7 @@ def test_a_short_time_is_left_to_pass(play):
     assert outcome.verdict.turn > 3
 
 
+@pytest.mark.slow
 def test_a_stored_time_that_is_a_name(play):
     """A hook that takes the time of a file for its name is not said to go by the clock."""
     name = (
@@ -167,6 +170,7 @@ def test_a_stored_time_that_is_a_name(play):
     assert "CLOCK" not in [finding.name for finding in outcome.findings]
 
 
+@pytest.mark.slow
 def test_a_time_of_a_file_that_would_end_it(play):
     """The time of a file is asked about too: one that becomes old may be what lets the agent go."""
     old = f'[ -f mark ] || touch mark; [ -n "$(find mark -mmin +10)" ] && exit 0; {REFUSE}'
@@ -179,6 +183,7 @@ def test_a_time_of_a_file_that_would_end_it(play):
     assert valve.seconds == pytest.approx(11 * 60, rel=0.1)
 
 
+@pytest.mark.slow
 def test_a_limit_that_only_a_quick_agent_reaches(play):
     """A hook that lets go at the fourth refusal in five minutes never does for a slow agent."""
     quick = (
@@ -293,6 +298,7 @@ def test_an_attribute_that_counts(play):
     assert not isinstance(outcome.verdict, Livelock)
 
 
+@pytest.mark.slow
 def test_a_number_in_the_head_of_a_database(play):
     """A count in the head of a SQLite file, which is no row of it, is followed to its limit."""
     script = (

@@ -66,6 +66,7 @@ def test_a_session_within_is_told_what_its_host_tells(play):
     assert (child.environment["GUARD"], child.starter) == ("1", "UserPromptSubmit ./hook.sh")
 
 
+@pytest.mark.slow
 def test_a_single_event_tells_of_the_sessions_it_led_to(hook_fire, agent_command):
     """The answer of hooks that are asked once has the sessions that they started."""
     claude = agent_command("claude", stdout="A summary.")
@@ -160,6 +161,7 @@ def test_other_hosts_have_their_own_call(play):
     assert {child.starter for child in children} == {"a call of Bash"}
 
 
+@pytest.mark.slow
 def test_what_a_stand_in_cannot_play_is_an_error(play):
     """A call that the stand-in does not know is an error of the harness, and no answer of an agent."""
     with pytest.raises(SimulationError, match=r"`claude -p --fly x` .*the option '--fly'; known here are"):

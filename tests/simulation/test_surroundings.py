@@ -2,12 +2,33 @@
 Folders and disks around hooks that are not as usual.
 """
 
+from pathlib import Path
+
 import pytest
 
+from pytest_hookharness.conditions import check_disks
+from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from
+from pytest_hookharness.model.processes import Exited, Run, Tier
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import Settings, SimulationError
 
 TELLS = 'echo "[$(pwd -P 2>&1)]" >&2; exit 2'
 WRITES = "(echo 1 >>.n/count) 2>/dev/null && echo written >&2 || echo lost >&2; exit 2"
+
+
+@pytest.fixture
+def mounting(play):
+    """Play a scenario that takes mounts of its own, where those can be had."""
+
+    def run(**keys):
+        if Tier.NAMESPACES not in available_tiers():
+            pytest.skip("no namespaces here")
+        return play(**keys)
+
+    return run
 
 
 def said(outcome):
@@ -55,9 +76,9 @@ def test_workspace_has_any_name(play, place):
         ({"readonly": ["workspace/.n"]}, "lost"),
     ],
 )
-def test_nobody_writes_to_what_is_read_only(play, keys, told):
+def test_nobody_writes_to_what_is_read_only(mounting, keys, told):
     """A file or a folder that is read-only stays as it is, whoever the hook runs as."""
-    outcome = play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **keys)
+    outcome = mounting(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, turns=1, **keys)
 
     assert told in said(outcome)
 
@@ -65,12 +86,38 @@ def test_nobody_writes_to_what_is_read_only(play, keys, told):
 @pytest.mark.parametrize(
     "keys, told", [({"files": {".n/.keep": ""}}, "written"), ({"full": ["workspace/.n"]}, "lost")]
 )
-def test_nothing_fits_on_a_full_disk(play, keys, told):
+def test_nothing_fits_on_a_full_disk(mounting, keys, told):
     """Not one byte can be written below a folder that is said to be full."""
-    assert told in said(play(hooks={"Stop": WRITES}, turns=1, **keys))
+    assert told in said(mounting(hooks={"Stop": WRITES}, turns=1, **keys))
 
 
 def test_a_folder_that_holds_something_is_not_covered_by_a_full_disk(play):
     """What a full disk would hide is not hidden in silence."""
     with pytest.raises(WorkspaceError, match="is not empty"):
         play(hooks={"Stop": WRITES}, files={".n/count": "0\n"}, full=["workspace/.n"])
+
+
+@pytest.mark.parametrize("keys", [{"readonly": ["workspace/.n"]}, {"full": ["tmp"]}])
+def test_a_tier_that_cannot_close_a_disk_says_so(tmp_path, keys):
+    """Without namespaces a scenario with such a disk is refused, and never played as if it were there."""
+    scenario = scenario_from({"name": "test", "hooks": {"Stop": WRITES}, "files": {".n/count": "0"}, **keys})
+    harness = Harness(Settings(base=tmp_path, tier=Tier.GROUP))
+    with harness, pytest.raises(SimulationError, match="takes namespaces"):
+        harness.simulate(scenario)
+
+
+class Open:
+    """
+    A place in which every program ends well, which no real one with a closed disk is.
+    """
+
+    tier = Tier.NAMESPACES
+
+    def run(self, launches):
+        return [Run(ending=Exited(0)) for _ in launches]
+
+
+def test_a_disk_that_is_open_all_the_same_is_refused():
+    """Where a byte can be written although the mount was made, the scenario is not played."""
+    with pytest.raises(SimulationError, match="can be written to all the same"):
+        check_disks(Scenario(name="x", full=("tmp",)), Path, Open())

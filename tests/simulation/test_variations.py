@@ -113,6 +113,23 @@ def test_chance_is_not_blamed_on_a_variation(vary):
     assert "RAW-JSON" in names(play_again(base, Clues(), Coin([other, base, base, other]), Settings()))
 
 
+def test_what_there_was_no_time_for_is_no_pass(vary):
+    """A condition that there was no time for breaks a promise, unless nothing was promised."""
+    base = vary(BY_GREP)
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"), Wish("input"))))
+    in_time, late = (play_again(base, Clues(), Coin([base] * 9), Settings(wall=wall)) for wall in (60, 0))
+    expect = replace(base.scenario.expect, verdict="undecided")
+    unsure = replace(base, scenario=replace(base.scenario, expect=expect))
+
+    assert (base.violations, in_time.violations) == ((), ())
+    assert "Tried: key-order; input." in in_time.varied
+    assert ["2 of 2 were not tried, for lack of time; give --hook-budget more"] == [
+        violation.seen for violation in late.violations if violation.path == "vary"
+    ]
+    assert "There was no time for key-order; input." in late.varied
+    assert play_again(unsure, Clues(), Coin([]), Settings(wall=0)).violations == ()
+
+
 @pytest.mark.slow
 def test_a_failure_of_the_first_fire_is_found(vary):
     """A count from 0 under `set -e` fails once, and is found among the shells."""
@@ -175,7 +192,7 @@ def test_hooks_run_in_the_order_that_is_given(told):
 
 def test_an_order_must_name_every_hook_once(vary):
     """An order of other hooks than there are is refused with what is allowed."""
-    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hooks"):
+    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hook"):
         vary(TELLS, order={"PreToolUse": [1, 2]})
 
 

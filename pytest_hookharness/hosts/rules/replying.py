@@ -175,8 +175,9 @@ class ReplyRules:
         text_limit: Most characters of one text; ``None`` for any number.
         rules: Where this is known from. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
-            ``no hooks``, ``precedence``, ``several``; ``allow reason`` where such a reason is known not to
-            reach the model; others as other fields, and events, need them.
+            ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
+            ``allow reason`` where such a reason is known not to reach the model; others as other fields, and
+            events, need them.
     """
 
     codes: tuple[CodeRule, ...]

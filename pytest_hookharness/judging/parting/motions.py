@@ -213,15 +213,17 @@ def expression_of(motion: Motion, text: str) -> str:
             assert_never(motion)
 
 
-def ahead(motion: Motion, text: str, laps: int, seed: str) -> str:
+def ahead(motion: Motion, text: str, laps: int, seed: str, pace: float = 0.0) -> str:
     """
-    The value so many laps ahead; the present stays the present.
+    The value so many laps ahead; the present stays the present, or goes on at a pace in seconds for each lap.
     """
     match motion:
         case Counting(step=step, notation=notation) | Varying(step=step, notation=notation):
             moved = step * laps
             # A value that stays is not written anew, for it may be written as no other is.
             return write(read(text, notation) + moved, notation) if moved else text
+        case Stamped(unit=unit) if pace and laps:
+            return stamps.aged(text, unit, -laps * pace)
         case Stamped() | Timed():
             return text
         case Random():
@@ -230,21 +232,21 @@ def ahead(motion: Motion, text: str, laps: int, seed: str) -> str:
             assert_never(motion)
 
 
-def among(motion: Motion, text: str, lap: int, of: int, seed: str) -> str:
+def among(motion: Motion, text: str, lap: int, of: int, seed: str, pace: float = 0.0) -> str:
     """
     The value in one of several additions that are made at once.
 
     No two additions of real laps have the same number or fine time, so hooks may count the different ones.
-    Times lie in the past, the last one at the present.
+    Times lie in the past, the last one at the present; at a pace each is that much later than the one before.
     """
     match motion:
-        case Stamped(unit=unit):
+        case Stamped(unit=unit) if not pace:
             grain = _GRAINS.get(unit, 0.001 if "." in text else 0.0)
             return stamps.aged(text, unit, (of - lap) * grain) if grain else text
         case Varying(step=step, notation=notation) if not step:
             return write(read(text, notation) + lap, notation)
         case _:
-            return ahead(motion, text, lap, seed)
+            return ahead(motion, text, lap, seed, pace)
 
 
 def another(motion: Random, text: str, seed: str) -> str:

@@ -81,7 +81,7 @@ def _pushed_slot(slot: Slot, push: Push, seed: str) -> str:
         case Pushing.OLDER:
             return slot.texts[-2]
         case Pushing.AHEAD:
-            return ahead(slot.motion, slot.newest, push.laps, seed)
+            return ahead(slot.motion, slot.newest, push.laps, seed, push.pace)
         case Pushing.AGED:
             return (
                 aged(slot.newest, slot.motion.unit, push.seconds)
@@ -101,7 +101,7 @@ def _pushed_region(region: Region, push: Push, laps: int, seed: str, clock: Cloc
         case Pushing.OLDER:
             return region.without_newest
         case Pushing.AHEAD:
-            return region.with_new([_chunk(region, lap, laps, seed) for lap in range(1, laps + 1)])
+            return region.with_new([_chunk(region, lap, laps, seed, push.pace) for lap in range(1, laps + 1)])
         case Pushing.AGED:
             return "".join(age_stamps(chunk, push.seconds, clock) for chunk in region.chunks)
         case Pushing.REPLACED | Pushing.TRANSCRIPT | Pushing.WAITED:
@@ -110,9 +110,9 @@ def _pushed_region(region: Region, push: Push, laps: int, seed: str, clock: Cloc
             assert_never(push.how)
 
 
-def _chunk(region: Region, lap: int, of: int, seed: str) -> str:
+def _chunk(region: Region, lap: int, of: int, seed: str, pace: float = 0.0) -> str:
     return "".join(
-        item if isinstance(item, str) else among(item.motion, item.newest, lap, of, f"{seed}:{place}")
+        item if isinstance(item, str) else among(item.motion, item.newest, lap, of, f"{seed}:{place}", pace)
         for place, item in enumerate(region.shape)
     )
 
@@ -142,15 +142,16 @@ def _push_files(thread: Thread, push: Push | None, clock: Clock) -> Iterator[tup
         return
     laps = max(0, min(push.laps, MOST_FILES, LARGEST // max(1, len(thread.raw))))
     for lap in range(1, laps + 1):
-        name = _new_name(thread, lap, clock)
-        text = None if thread.content is None else _advanced(thread.content, lap, f"{name}:content")
+        name = _new_name(thread, lap, clock, push.pace)
+        inside = thread.content
+        text = None if inside is None else _advanced(inside, lap, f"{name}:content", push.pace)
         yield name, thread.raw if text is None else text.encode()
 
 
-def _new_name(thread: Thread, lap: int, clock: Clock) -> str:
+def _new_name(thread: Thread, lap: int, clock: Clock, pace: float) -> str:
     slots = [item for item in thread.name.items if isinstance(item, Slot)]
-    if any(isinstance(slot.motion, Counting | Random) for slot in slots):
-        return _advanced(thread.name, lap, f"{thread.path}:name")
+    if pace or any(isinstance(slot.motion, Counting | Random) for slot in slots):
+        return _advanced(thread.name, lap, f"{thread.path}:name", pace)
     # Names that say nothing but the time must differ, from those of files that were there before as well.
     span = clock.now - clock.started + 5
     changed: Mapping[int, str] = {
@@ -167,10 +168,10 @@ def _at(template: Template, born: int) -> str:
     return template.written(slots)
 
 
-def _advanced(template: Template, lap: int, seed: str) -> str:
+def _advanced(template: Template, lap: int, seed: str, pace: float = 0.0) -> str:
     return template.written(
         {
-            place: ahead(item.motion, item.newest, lap, f"{seed}:{place}")
+            place: ahead(item.motion, item.newest, lap, f"{seed}:{place}", pace)
             for place, item in enumerate(template.items)
             if isinstance(item, Slot)
         }

@@ -193,3 +193,15 @@ def test_pushes_are_told():
         Push(parts=everything, how=Pushing.AHEAD, laps=996)
     )
     assert told(Pushing.AGED)[-1] == ".last in home/state 3,600 seconds older"
+
+
+def test_at_a_pace_moving_times_go_on_and_others_stay():
+    """Laps ahead at a pace, a time that moved is as much later, and one that never did is what it was."""
+    pattern, now = pattern_of(state), json.loads(state(4))
+    push = Push(parts=tuple(range(len(pattern.parts))), how=Pushing.AHEAD, laps=7, pace=60.0)
+
+    files = json.loads(pattern.pushed(push)["home/state"])
+
+    assert files["last"] == now["last"] + 420
+    assert files["born"] == now["born"]
+    assert [entry["at"] - now["last"] for entry in files["ids"][4:]] == [60 * lap - 1 for lap in range(1, 8)]

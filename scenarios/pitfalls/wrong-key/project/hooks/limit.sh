@@ -1,7 +1,11 @@
 #!/bin/sh
-# PreToolUse hook: lets each agent make two calls without a log; $1 says how agents are told apart.
-key=$PPID
-[ "$1" = process ] || key=$(sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p")
+# PreToolUse hook: lets each agent make two calls without a log; the arguments say how agents are told apart.
+input=$(cat)
+key=
+for name; do
+    [ "$name" = process ] && key="$key $PPID"
+    key="$key $(printf %s "$input" | sed -n "s/.*\"$name\":\"\([^\"]*\)\".*/\1/p")"
+done
 mkdir -p .calls
 counter=.calls/$(printf %s "$key" | cksum | cut -d' ' -f1)
 n=$(cat "$counter" 2>/dev/null || echo 0)

@@ -1,0 +1,200 @@
+"""
+This module is concerned with the hooks' clock: what real programs are told by it, and the times of files.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pytest_hookharness.execution.clock import Clock
+from pytest_hookharness.execution.confinement import WorkspaceError
+from pytest_hookharness.execution.shims import Shims
+
+AHEAD = 301
+NEAR = 60
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with files of a hook."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def clock(tmp_path, place):
+    """A clock that was never moved."""
+    return Clock(tmp_path / "clock", tmp_path / "bin", {"workspace": place})
+
+
+def said_by(clock, *argv, **more):
+    """What a program prints that sees the clock."""
+    env = clock.environment({"PATH": os.environ["PATH"], "TZ": "UTC", **more})
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=True)
+    assert not done.stderr
+    return done.stdout.strip()
+
+
+PYTHON = """
+import datetime, time
+when = time.time(), time.time_ns() / 1e9, time.mktime(time.localtime()), datetime.datetime.now().timestamp()
+utc = datetime.datetime.now(datetime.timezone.utc)
+assert isinstance(utc, datetime.date) and type(utc + datetime.timedelta(1)) is datetime.datetime
+assert time.gmtime(0).tm_year == datetime.datetime.fromtimestamp(0, datetime.timezone.utc).year == 1970
+print(*when, utc.timestamp())
+"""
+NODE = "[Date.now(), Number(new Date()), Date.parse(Date())].map((ms) => ms / 1000).join(' ')"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("date", "+%s"),
+        ("date", "-u", "-d", "now", "+%s"),
+        ("bash", "-c", "printf '%(%s)T %(%s)T' -1 -1"),
+        ("bash", "-c", "printf -v now '%(%s)T'; echo $now"),
+        (sys.executable, "-c", PYTHON),
+        pytest.param(
+            ("node", "-p", NODE),
+            marks=pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"),
+            id="node",
+        ),
+    ],
+)
+def test_programs_are_told_a_later_time(clock, argv):
+    """Every way to ask a program that has a shim gives the clock's time, and the machine's before that."""
+    before = [float(word) for word in said_by(clock, *argv).split()]
+    clock.advance(AHEAD)
+    after = [float(word) for word in said_by(clock, *argv).split()]
+
+    assert all(abs(word - time.time()) < NEAR for word in before)
+    assert all(abs(word - time.time() - AHEAD) < NEAR for word in after)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-d", "5 minutes ago"), AHEAD - 300),
+        (("-ud", "+2 hours"), AHEAD + 7200),
+        (("--date=yesterday",), AHEAD - 86400),
+        (("-d@100",), None),
+        (("--date", "1970-01-01 00:01:40Z"), None),
+    ],
+)
+def test_only_relative_dates_are_relative_to_the_clock(clock, words, said):
+    """What `date` is asked relative to now is moved, and what names a moment is not."""
+    clock.advance(AHEAD)
+
+    told = float(said_by(clock, "date", *words, "+%s"))
+
+    assert told == 100 if said is None else abs(told - time.time() - said) < NEAR
+
+
+def test_the_environment_is_as_it_was_while_the_clock_is_the_machines(clock):
+    """As long as no time was let pass hooks see nothing of the clock, and also once it was put back."""
+    env = {"PATH": "/usr/bin"}
+    assert clock.environment(env) is env
+
+    clock.advance(AHEAD)
+    assert clock.environment(env) != env
+    clock.turn_to(0.0)
+
+    assert clock.environment(env) is env
+
+
+def test_doubles_stay_first_on_the_path(tmp_path):
+    """A double of the scenario named date is found before the one that tells the clock's time."""
+    shims = Shims(tmp_path / "clock")
+
+    path = shims.environment({"PATH": "/bin"}, tmp_path / "bin")["PATH"]
+    ours = shims.environment({"PATH": f"{tmp_path}/bin:/bin"}, tmp_path / "bin")["PATH"]
+
+    assert path.split(":") == [f"{tmp_path}/clock/bin", "/bin"]
+    assert ours.split(":") == [f"{tmp_path}/bin", f"{tmp_path}/clock/bin", "/bin"]
+
+
+def test_a_hidden_date_stays_hidden(tmp_path):
+    """No date is put on the path of a scenario that hides it."""
+    Clock(tmp_path / "clock", tmp_path / "bin", {}, hidden=["date"]).advance(AHEAD)
+
+    assert not (tmp_path / "clock" / "bin" / "date").exists()
+
+
+def test_own_customizing_of_python_and_bash_still_happens(clock, tmp_path):
+    """A sitecustomize and a BASH_ENV of the user's are read as they are without a moved clock."""
+    (tmp_path / "sitecustomize.py").write_text("import builtins; builtins.mine = 'python'\n")
+    (tmp_path / "env.sh").write_text("mine=bash\n")
+    clock.advance(AHEAD)
+
+    python = said_by(clock, sys.executable, "-c", "print(mine)", PYTHONPATH=str(tmp_path))
+    bash = said_by(clock, "bash", "-c", "echo $mine", BASH_ENV=str(tmp_path / "env.sh"))
+
+    assert (python, bash) == ("python", "bash")
+
+
+def test_printf_is_itself_where_it_tells_no_time(clock):
+    """A script that prints no times has bash's own printf, and one that does prints all else unchanged."""
+    clock.advance(AHEAD)
+
+    plain = said_by(clock, "bash", "-c", "type -t printf; printf '%s %d' -- -1")
+    mixed = said_by(clock, "bash", "-c", "printf '%s|%d' -1 -2; : '%(%s)T'; printf -- '-%s' x")
+
+    assert plain == "builtin\n-- -1"
+    assert mixed == "-1|-2-x"
+
+
+def test_files_written_since_are_as_young_as_they_are(clock, place):
+    """A file has the clock's time if it was written since that was moved, and keeps its own if not."""
+    old, new, chosen = place / "old", place / "new", place / "chosen"
+    old.write_text("")
+    kept = old.stat().st_mtime_ns
+    clock.advance(AHEAD)
+    new.write_text("")
+    chosen.write_text("")
+    os.utime(chosen, (1000, 1000))
+
+    clock.settle()
+    clock.settle()
+
+    assert old.stat().st_mtime_ns == kept
+    assert abs(new.stat().st_mtime - time.time() - AHEAD) < NEAR
+    assert chosen.stat().st_mtime == 1000
+
+
+def test_each_advance_holds_for_what_is_written_after_it(clock, place):
+    """Files written before a second advance are older than those after it by as much."""
+    first, second = place / "first", place / "second"
+    clock.advance(AHEAD)
+    first.write_text("")
+    clock.advance(AHEAD)
+    second.write_text("")
+
+    clock.settle()
+
+    assert abs(second.stat().st_mtime - first.stat().st_mtime - AHEAD) < NEAR
+
+
+def test_times_are_not_given_twice_where_they_were_put_back(clock, place):
+    """A file that was put back with a time between two looks keeps it, once that was said to be right."""
+    file = place / "file"
+    clock.advance(AHEAD)
+    file.write_text("")
+    kept = file.stat().st_mtime_ns
+
+    clock.accept()
+    clock.settle()
+
+    assert file.stat().st_mtime_ns == kept
+
+
+def test_without_gnu_date_no_time_is_let_pass(clock, monkeypatch):
+    """Where date cannot be told to add seconds that is an error, not a clock that stands still."""
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+
+    with pytest.raises(WorkspaceError, match="GNU date"):
+        clock.advance(AHEAD)

@@ -1,0 +1,59 @@
+"""
+What is told of a dialogue on the terminal.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_hookharness.model.processes import Activity, Cut, Exited, Process, Run, TimedOut
+from pytest_hookharness.model.terminals import Asked, Dialogue
+from pytest_hookharness.reports.dialogues import dialogue_words
+from pytest_hookharness.reports.words import activity_words
+
+ASKING = Activity(Process(3, "/bin/sh /a/bin/git fetch", 0.0), "S", asks="Username:")
+
+
+def test_an_answer_is_told_with_its_question() -> None:
+    """
+    The story quotes what was asked and what was typed.
+    """
+    run = Run(ending=Exited(0), dialogue=Dialogue(asked=(Asked("Name:", "robin"),)))
+    assert [*dialogue_words(run)] == ['asks "Name:" on the terminal, and is told "robin"']
+
+
+def test_a_question_that_was_given_up_is_told() -> None:
+    """
+    A hook that went on without an answer is told to have had none.
+    """
+    run = Run(ending=Exited(0), dialogue=Dialogue(unanswered="Go on?\x1b[2J"))
+    (words,) = dialogue_words(run)
+    assert words.startswith('writes "Go on?')
+    assert words.endswith("on the terminal, and nobody answers")
+    assert "\x1b" not in words
+
+
+def test_a_question_that_held_the_fire_up_is_told_of_its_process() -> None:
+    """
+    The process that asked is named with its question, once.
+    """
+    ending = TimedOut(1.0, Cut.PATIENCE, doing=(ASKING,))
+    assert [*dialogue_words(Run(ending=ending, dialogue=Dialogue(unanswered="Username:")))] == []
+    assert activity_words(ASKING) == 'nobody answers git (pid 3), which asks on the terminal: "Username:"'
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/bin/sh /a/bin/git fetch", "git"),
+        ("/usr/bin/git fetch", "git"),
+        ("/bin/sh -c x", "sh"),
+        ("python3.11 hook.py", "hook.py"),
+        ("", ""),
+    ],
+)
+def test_a_process_has_a_short_name(command: str, name: str) -> None:
+    """
+    A script goes by its own name and not by that of its interpreter.
+    """
+    assert Process(1, command, 0.0).name == name

@@ -1,0 +1,122 @@
+"""
+This module is concerned with time that passes for the hooks alone: waits, paces, and what is concluded then.
+"""
+
+import shutil
+
+import pytest
+
+from pytest_hookharness.drives import find_doubt
+from pytest_hookharness.model.verdicts import Terminated, Undecided
+from pytest_hookharness.settings import SimulationError
+
+OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
+REFUSE = "echo 'run the tests' >&2; exit 2"
+ASKED = "date +%s >>asked; "
+
+
+def times(outcome):
+    """What the hooks were told when they asked for the time, from the text that they left."""
+    (said,) = [fire.run.stdout.text for _, fire in outcome.trace.fires()][-1:]
+    return [int(word) for word in said.split()]
+
+
+def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
+    """After a wait hooks and the agent's own commands are told a time that is later by as much."""
+    outcome = play(
+        hooks={"Stop": f"{ASKED}cat asked"},
+        agent=[{"run": "date +%s >>asked"}, {"wait": "2h"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
+    )
+
+    first, second, third = times(outcome)
+    assert second - first == pytest.approx(7200, abs=60)
+    assert third - second == pytest.approx(0, abs=60)
+
+
+def test_without_a_wait_hooks_are_told_the_machines_time(play):
+    """The same session without the wait shows no such gap, and no assumption about clocks."""
+    outcome = play(
+        hooks={"Stop": f"{ASKED}cat asked"},
+        agent=[{"run": "date +%s >>asked"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
+    )
+
+    first, *_, last = times(outcome)
+    assert last - first == pytest.approx(0, abs=60)
+    assert not any("clock" in note and "machine" in note for note in outcome.assumptions)
+
+
+def test_the_hosts_own_times_move_along(play, inputs):
+    """What the host writes into payloads is later by what was waited, and by the pace of each turn."""
+    outcome = play(
+        host="gemini-cli",
+        hooks={"AfterAgent": [{"hooks": [{"type": "command", "command": "true"}]}]},
+        agent=[
+            {"stop": "a"},
+            {"prompt": "on"},
+            {"stop": "b"},
+            {"wait": "1h"},
+            {"prompt": "on"},
+            {"stop": "c"},
+        ],
+        pace="10m",
+    )
+
+    minutes = [payload["timestamp"][11:16] for payload in inputs(outcome, "AfterAgent")]
+    assert minutes == ["09:00", "09:10", "10:20"]
+
+
+def test_time_that_goes_on_is_driven_to_what_it_ends(play):
+    """A hook that lets go a minute after its first refusal ends a paced loop whose files never change."""
+    first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 60 ] || exit 0; '
+
+    outcome = play(hooks={"Stop": f"{first}{REFUSE}"}, env=OFF, pace="17s")
+
+    assert isinstance(outcome.verdict, Terminated)
+    assert outcome.blocks("Stop") == 4
+    assert "Assumed by the scenario: 17 s pass between its turns." in outcome.assumptions
+
+
+def test_an_end_by_time_beyond_the_turns_allowed_is_not_claimed(play):
+    """Where the turns allowed do not reach the time that would end it, the place is said and nothing else."""
+    first = '[ -f first ] || date +%s >first; [ "$(($(date +%s) - $(cat first)))" -lt 900 ] || exit 0; '
+
+    outcome = play(hooks={"Stop": f"{first}{REFUSE}"}, env=OFF, pace="7s", turns=20)
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "would let go at" in outcome.verdict.why
+
+
+@pytest.mark.skipif(shutil.which("perl") is None, reason="perl is not installed")
+def test_a_clock_that_cannot_be_moved_leaves_the_verdict_open(play):
+    """A hook that asks a clock without a shim is no livelock although every turn looks the same to it."""
+    ask = "perl -e 'print time'"
+    old = f'[ -f first ] || {ask} >first; [ "$(($({ask}) - $(cat first)))" -lt 60 ] || exit 0; {REFUSE}'
+
+    outcome = play(hooks={"Stop": old}, env=OFF, pace="61s")
+
+    assert isinstance(outcome.verdict, Undecided)
+    assert "clock that cannot be moved" in outcome.verdict.why
+
+
+def test_a_time_of_a_file_of_the_same_fire_leaves_the_verdict_open(play):
+    """A hook that compares its clock with a file that it wrote just now is not taken at its word."""
+    old = 'touch new; [ "$(($(date +%s) - $(stat -c %Y new)))" -lt 60 ] && exit 0; ' + REFUSE
+
+    outcome = play(hooks={"Stop": old}, env=OFF, agent=[{"run": "true"}, {"wait": "61s"}, {"stop": "Done."}])
+
+    assert isinstance(outcome.verdict, Undecided)
+
+
+def test_two_ways_that_agree_leave_no_doubt(play):
+    """Runs that decide alike raise no doubt, and those that do not raise one."""
+    refusing, letting = play(hooks={"Stop": REFUSE}, env=OFF), play(hooks={"Stop": "true"})
+
+    assert find_doubt(refusing, refusing) == ""
+    assert "lets go in turn 1" in find_doubt(refusing, letting)
+
+
+@pytest.mark.parametrize("keys", [{"pace": "1m"}, {"agent": [{"wait": "1m"}]}])
+def test_tracked_processes_have_no_clock_that_could_be_moved(play, keys):
+    """Where processes run beside the session a wait is refused, for theirs is the machine's clock."""
+    with pytest.raises(SimulationError, match="tracked processes"):
+        play(processes={"job": {"run": "true"}}, **keys)
