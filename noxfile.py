@@ -102,6 +102,16 @@ def nightly(session: nox.Session) -> None:
 
 
 @nox.session
+def soak(session: nox.Session) -> None:
+    """
+    Fire two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest.
+    """
+    session.install("-e", ".", *TEST)
+    env = {"HOOKHARNESS_SOAK_FIRES": "2000"}
+    session.run("pytest", "-m", "slow", "tests/soak", *session.posargs, env=env)
+
+
+@nox.session
 def real(session: nox.Session) -> None:
     """
     Drive a published hook, before and after its fix, each installed in an environment of its own.

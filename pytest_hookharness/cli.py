@@ -19,7 +19,7 @@ from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading
+from pytest_hookharness import __version__, entries, hosts, loading, stress
 from pytest_hookharness.bench import anchor, pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, options, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -84,6 +84,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     once.add_argument("--vary", help="play again with this different: all, or kinds such as key-order,state")
     once.set_defaults(scenario=_from_words, again=_try_again)
+
+    everything = commands.add_parser(
+        "stress", parents=[shared], help="try everything on given hooks", description=stress.DESCRIPTION
+    )
+    stress.add_arguments(everything, _whole("--most", 1))
+    everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)

@@ -18,6 +18,7 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import harness, loading
+from pytest_hookharness.drafts import stressed
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
@@ -66,6 +67,8 @@ class ScenarioFile(pytest.Module):
             )
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
+        if self.config.getoption("--hook-stress"):
+            scenarios = tuple(map(stressed, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
                 self, name=scenario.id, callobj=_play(scenario), scenario=scenario

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,17 +20,20 @@ from typing import Any, Self
 import pytest
 
 from pytest_hookharness import agents, hosts
+from pytest_hookharness.crews import stays_apart
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.codes import DIVERGE, catalogue
+from pytest_hookharness.matrices import Matrix
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
-from pytest_hookharness.simulation import Interrupted, simulate
+from pytest_hookharness.simulation import Interrupted, lay_out, simulate
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.variations import OnTrial
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -98,6 +100,7 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
+        choice=Choice() if config.getoption("--hook-stress") else None,
     )
 
 
@@ -148,6 +151,16 @@ def again(scenario: Scenario, chosen: Settings) -> str:
         return ""
     words = ["hookharness", "run", f"{scenario.origin.file}::{scenario.id}"]
     return shlex.join([*words, *options(chosen)])
+
+
+def again_with(words: str, scenario: Scenario, chosen: Settings) -> str:
+    """
+    The shell command that plays it again with what is different in these words.
+    """
+    if scenario.origin is None:
+        return ""
+    item = f"{scenario.origin.file}::{scenario.id}"
+    return shlex.join(["hookharness", "stress", item, "--only", words, *options(chosen)])
 
 
 def options(chosen: Settings) -> list[str]:
@@ -244,13 +257,25 @@ class Harness:
         self._siblings.finish()
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
-    def simulate(self, scenario: Scenario, on_turn: Callable[[int, int], None] | None = None) -> Outcome:
+    def simulate(
+        self,
+        scenario: Scenario,
+        on_turn: Callable[[int, int], None] | None = None,
+        on_trial: OnTrial | None = None,
+    ) -> Outcome:
         """
         Play a scenario to its verdict.
         """
         self._siblings.finish()
         with self._noting_interrupts():
-            return self._simulate(scenario, self.base, on_turn=on_turn)
+            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
+
+    def lay_out(self, scenario: Scenario) -> Matrix:
+        """
+        What would be different, one thing at a time, if a scenario were played that is to be varied.
+        """
+        self._siblings.finish()
+        return lay_out(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
 
     def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Played:
         """
@@ -271,13 +296,7 @@ class Harness:
         return Played(self.simulate(scenario), time.monotonic() - began)
 
     def _stays_apart(self, scenario: Scenario) -> bool:
-        # Whatever two simulations share is a way by which one could change what the other sees.
-        return self._is_private and not scenario.cover and not scenario.network
-
-    @cached_property
-    def _is_private(self) -> bool:
-        asked = self.settings.tier or Tier.NAMESPACES
-        return asked is Tier.NAMESPACES and not self.supervisor.tiers()[asked]
+        return stays_apart(scenario, self.settings.tier, self.supervisor)
 
     def _simulate(
         self,
@@ -285,6 +304,7 @@ class Harness:
         base: Path,
         seat: Seat | None = None,
         on_turn: Callable[[int, int], None] | None = None,
+        on_trial: OnTrial | None = None,
     ) -> Outcome:
         return simulate(
             scenario,
@@ -293,6 +313,7 @@ class Harness:
             base=base,
             behaviours=self.behaviours,
             on_turn=on_turn,
+            on_trial=on_trial,
             seat=seat,
         )
 

@@ -47,6 +47,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead, or on all"
     )
+    group.addoption(
+        "--hook-stress", action="store_true", help="play scenarios again with everything different in turn"
+    )
     group.addoption("--hook-seed", type=int, metavar="N", help="seed of everything the harness makes up")
     group.addoption("--hook-keep", action="store_true", help="keep the workspace of failures and say where")
     group.addoption("--hook-turns", type=int, metavar="N", help="most turns that are played")

@@ -19,6 +19,20 @@ class SimulationError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """
+    Which of all that could be different is tried.
+
+    Attributes:
+        most: This many of them, and no more; ``None`` for all.
+        only: Those that hold these words, or the one that is just called so; empty for all.
+    """
+
+    most: int | None = None
+    only: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """
     What is the same for every scenario of a run.
@@ -32,6 +46,8 @@ class Settings:
         base: Folder below which everything is written; ``None`` for one of our own.
         keep: Keep the workspace of a simulation whose promises were not kept.
         probes: Find out by experiment what decides where states do not come again exactly.
+        choice: What is tried where a scenario is varied, in an order that the seed gives; ``None`` for
+            all of it, kind by kind.
     """
 
     seed: int = 0
@@ -42,3 +58,4 @@ class Settings:
     base: Path | None = None
     keep: bool = False
     probes: bool = True
+    choice: Choice | None = None

@@ -6,13 +6,12 @@ Upper floor, above the simulation.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.execution.seats import Crowded, Seat, Seats
+from pytest_hookharness.execution.seats import Crowded, Seat, Seats, processors
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation import Interrupted
@@ -77,7 +76,7 @@ class Siblings:
         if not fresh:
             return
         room = self._room = self._room or _Room(
-            ThreadPoolExecutor(_MOST, "hook-sibling"), Seats(_processors())
+            ThreadPoolExecutor(_MOST, "hook-sibling"), Seats(processors())
         )
         for place, scenario in enumerate(fresh, 1):
             # In a folder of its own, so that no name of a workspace depends on who comes first.
@@ -134,8 +133,3 @@ class Siblings:
             room.seats.stop()
             room.pool.shutdown(cancel_futures=True)
             room.seats.close()
-
-
-def _processors() -> int:
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable is not None else os.cpu_count() or 1

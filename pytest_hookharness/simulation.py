@@ -7,18 +7,20 @@ Upper floor, above the loop.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import agents, drives
 from pytest_hookharness.alterations import plainly
+from pytest_hookharness.crews import stays_apart, work
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.loop import Loop, OnTurn
+from pytest_hookharness.matrices import Matrix, draw_up
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
@@ -30,7 +32,8 @@ from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
-from pytest_hookharness.variations import vary
+from pytest_hookharness.trials import Tried
+from pytest_hookharness.variations import OnTrial, Theatre, vary
 
 
 class Interrupted(KeyboardInterrupt):
@@ -54,6 +57,7 @@ def simulate(
     base: Path,
     behaviours: Mapping[str, agents.BehaviourFunction] | None = None,
     on_turn: OnTurn | None = None,
+    on_trial: OnTrial | None = None,
     seat: Seat | None = None,
 ) -> Outcome:
     """
@@ -66,6 +70,7 @@ def simulate(
         base: Folder below which everything is written.
         behaviours: The agent behaviours that are known; those that ship with the harness by default.
         on_turn: Called after each turn with its number and the number of fires so far.
+        on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
 
     Raises:
@@ -87,10 +92,24 @@ def simulate(
         finding = drives.compare(outcome, lambda pace: run.age(replace(scenario, pace=pace), again))
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
-        outcome = vary(outcome, run.clues, run, replace(again, wall=settings.wall))
+        outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
     return outcome
+
+
+def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> Matrix:
+    """
+    What would be different, one thing at a time, if a scenario were played that is to be varied.
+
+    It is played once as it is, for what makes sense to try is seen by what its hooks do.
+
+    Raises:
+        Interrupted: Ctrl-C.
+    """
+    run = _Run(supervisor, base, None, None)
+    outcome, _ = run.play(scenario, settings)
+    return draw_up(outcome, run.clues, settings.choice)
 
 
 def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) -> Outcome:
@@ -147,6 +166,38 @@ class _Run:
         with Stage.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
             yield stage, agent
+
+    def vary(self, outcome: Outcome, settings: Settings, on_trial: OnTrial | None) -> Outcome:
+        """
+        Play a scenario again with one thing different at a time.
+        """
+
+        def note(seen: Outcome, made: int, number: int) -> None:
+            self.seen = seen
+            if on_trial is not None:
+                on_trial(seen, made, number)
+
+        try:
+            return vary(outcome, self.clues, self, settings, note)
+        except KeyboardInterrupt:
+            raise Interrupted(self.seen or outcome) from None
+
+    def side_by_side(
+        self, jobs: Sequence[Callable[[Theatre], Tried]], settings: Settings
+    ) -> Generator[tuple[int, Tried]]:
+        """
+        Do jobs, each in a theatre of its own, as many at once as there are processors.
+        """
+        scenario = self.seen.scenario if self.seen is not None else None
+        alone = scenario is None or not stays_apart(scenario, settings.tier, self._supervisor)
+        if self._seat is not None or alone:
+            yield from ((place, job(self)) for place, job in enumerate(jobs))
+            return
+
+        def with_seat(job: Callable[[Theatre], Tried]) -> Callable[[Seat, Path], Tried]:
+            return lambda seat, base: job(_Run(self._supervisor, base, self._behaviours, seat))
+
+        yield from work([*map(with_seat, jobs)], self._base)
 
     def play(
         self, scenario: Scenario, settings: Settings, on_turn: OnTurn | None = None, *, ageing: bool = False

@@ -17,7 +17,7 @@ import pytest
 from pytest_hookharness import entries, harness
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports import matrix, story, table, ways
+from pytest_hookharness.reports import matrix, story, stressed, table, ways
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.turns import write_response
 
@@ -55,6 +55,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(("hook story", story.story(outcome, again=_again(item, outcome))))
+    if report.failed and item.config.getoption("--hook-stress"):
+        report.sections.append(("hook stress", _table(item, outcomes[-1])))
     folder = item.config.getoption("--hook-entry-dir")
     if report.failed and folder is not None:
         report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
@@ -66,6 +68,13 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
 
 def _again(item: pytest.Item, outcome: Outcome) -> str:
     return shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
+
+
+def _table(item: pytest.Item, outcome: Outcome) -> str:
+    chosen = harness.settings(item.config)
+    return stressed.table(
+        outcome, lambda words: harness.again_with(words, outcome.scenario, chosen), width=160
+    )
 
 
 def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:

@@ -1,125 +1,211 @@
 """
-This module is concerned with trials: faults, tried one after the other, and how the hooks took them.
+This module is concerned with trials: one thing different, tried on a scenario, and what it shows.
 
-Upper floor. What is no defect is seen once; a defect counts only if it is seen twice, of a hook that did the
-same in two runs without any fault.
+Upper floor. What is no defect is seen once. A defect counts only if it is seen twice, and if runs without the
+difference do not show it, so that hooks that decide by chance are not blamed for anything else. Trials share
+nothing, so they may be made side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pytest_hookharness.alterations import Recording, alter, plainly, twins
+from pytest_hookharness.crowds import Losses
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.faults import make_trial, with_fault
 from pytest_hookharness.judging.bearings import Sight, find_bearings
-from pytest_hookharness.model.faults import Cell, Fault, Surroundings
+from pytest_hookharness.judging.purposes import find_purpose
+from pytest_hookharness.judging.variance import find_first_failure, find_variance
+from pytest_hookharness.model.faults import Bearing, Cell, Fault, Surroundings, Trial, Varied
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.settings import SimulationError
-
-_NO_DENIAL = (
-    "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
-    "add a call that it must refuse, with `expect: deny`."
+from pytest_hookharness.model.variations import (
+    FailingTool,
+    HangingTool,
+    MovedWords,
+    Quoted,
+    Replayed,
+    SameName,
+    Wide,
+    WithoutTool,
 )
+from pytest_hookharness.model.verdicts import Finding
+from pytest_hookharness.settings import SimulationError
 
 
 @dataclass(frozen=True, slots=True)
-class Trials:
+class Tried:
     """
-    What trying faults has shown.
+    What one trial has shown.
 
     Attributes:
-        sights: How each hook took each fault.
-        untried: What was not tried, or proved nothing.
-        notes: What is to be said of all of it, in sentences.
-        late: How many faults there was no time for.
+        cells: How each hook took it.
+        sights: The same of a fault, with the defects.
+        findings: What is wrong with the hooks, if it was no fault that showed it.
+        doubts: What was seen and proves nothing, in sentences.
+        impossible: Whether it could not be played.
     """
 
+    cells: tuple[Cell, ...] = ()
     sights: tuple[Sight, ...] = ()
-    untried: tuple[Cell, ...] = ()
-    notes: tuple[str, ...] = ()
-    late: int = 0
+    findings: tuple[Finding, ...] = ()
+    doubts: tuple[str, ...] = ()
+    impossible: bool = False
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def tells_something(self) -> bool:
         """
-        The whole table.
+        Whether more was seen than that all went as usual.
         """
-        return (*(sight.cell for sight in self.sights), *self.untried)
+        return bool(self.findings or self.doubts or any(sight.code for sight in self.sights))
 
 
-def try_faults(
-    base: Outcome, faults: Sequence[Fault], play: Callable[[Scenario], Trace], remaining: Callable[[], float]
-) -> Trials:
+def leave(trial: Trial, why: str) -> Tried:
     """
-    Play a scenario with one fault at a time.
-
-    Args:
-        base: What a run without any fault showed.
-        faults: What is to be tried.
-        play: Plays a scenario.
-        remaining: Seconds that are left for all of it.
+    What a trial shows that was not made, or proves nothing.
     """
-    if not faults:
-        return Trials()
-    series = _Series(base, play)
-    sights: list[Sight] = []
-    untried: list[Cell] = []
-    late = 0
-    for fault in faults:
-        if not remaining():
-            untried.append(_untried(fault, "there was no time left"))
-            late += 1
-            continue
+    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why, left=True),))
+
+
+def _purposes(change: Replayed, usual: Trace, seen: Trace) -> Iterator[str]:
+    match change:
+        case WithoutTool() | FailingTool() | HangingTool():
+            changed = find_purpose(change, usual, seen)
+        case _:
+            return
+    if changed is not None:
+        pair, words = changed
+        event = f"{pair.before.event} in turn {pair.turn}"
+        yield f'It goes otherwise on purpose with {change}, at {event}, where {pair.hook} says "{words}".'
+
+
+class Trials:
+    """
+    The trials of one scenario.
+
+    Attributes:
+        fixed: The scenario as it was played, as a list of moves.
+    """
+
+    def __init__(self, base: Outcome, remaining: Callable[[], float]) -> None:
+        self.fixed = make_trial(base.scenario, base.trace)
+        self._base = base
+        self._remaining = remaining
+        self._recording = Recording.of(base.trace)
+        self._hooks = tuple(dict.fromkeys(fire.hook.command for _, fire in base.trace.fires()))
+
+    def attempt(
+        self,
+        trial: Trial,
+        usual: Trace,
+        play: Callable[[Scenario], Trace],
+        crowd: Callable[[Wide], Losses],
+    ) -> Tried:
+        """
+        Make one trial.
+
+        Args:
+            trial: The trial.
+            usual: What the list of moves shows without a fault.
+            play: Plays a scenario.
+            crowd: Finds out what a crowd of fires loses.
+        """
         try:
-            seen, doubted = series.find(fault)
+            if isinstance(trial, Fault):
+                return self._try_fault(trial, usual, play)
+            change = trial.change
+            if isinstance(change, Wide):
+                lost = crowd(change)
+                return replace(self._of_findings(trial, lost.findings, None), doubts=tuple(lost.notes))
+            return self._vary(trial, change, play)
         except (WorkspaceError, SimulationError) as error:
-            untried.append(_untried(fault, str(error)))
-            continue
-        sights += seen
-        # What was cut on the way and showed nothing was not tried either.
-        late += not seen and not remaining()
-        untried += doubted if seen or doubted else [_untried(fault, "no hook was asked that is without it")]
-    notes = [f"{len({sight.cell.fault for sight in sights})} of {len(faults)} faults were tried."]
-    if not any(sight.cell.payload == "deny" for sight in sights):
-        notes.append(_NO_DENIAL)
-    return Trials(tuple(sights), tuple(untried), tuple(notes), late)
+            tried = leave(trial, str(error))
+            said = f"It could not be played with {trial}: {error}."
+            return tried if isinstance(trial, Fault) else replace(tried, doubts=(said,), impossible=True)
 
-
-def _untried(fault: Fault, why: str) -> Cell:
-    return Cell(cause=fault.cause, fault=str(fault), verdict="not tried", evidence=why)
-
-
-class _Series:
-    """
-    Runs with the same moves, without a fault and with one.
-    """
-
-    def __init__(self, base: Outcome, play: Callable[[Scenario], Trace]) -> None:
-        self._play = play
-        self._directions = base.scenario.on_failure
-        self._trial = make_trial(base.scenario, base.trace)
-        self._usual = play(self._trial)
-        self._again = play(self._trial)
-
-    def find(self, fault: Fault) -> tuple[list[Sight], list[Cell]]:
+    def find_first_failure(self, play: Callable[[Scenario], Trace]) -> Finding | None:
         """
-        How the hooks took a fault, and what of that was seen once only.
+        A hook that fails at its first fire only, each time that the scenario is played.
         """
-        usual = self._without(fault)
-        first = self._look(fault, usual)
+        first = find_first_failure(self._base.trace)
+        return first if first is not None and all(map(find_first_failure, self._unchanged(play))) else None
+
+    def _unchanged(self, play: Callable[[Scenario], Trace]) -> Sequence[Trace]:
+        # Twice, because a hook that throws a coin does the same again every other time.
+        return [play(plainly(self._base.scenario)) for _ in range(2)]
+
+    def _vary(self, trial: Varied, change: Replayed, play: Callable[[Scenario], Trace]) -> Tried:
+        def varied(other: Replayed) -> Trace:
+            return play(alter(self._base.scenario, other, self._recording))
+
+        usual = self._base.trace
+        if isinstance(change, SameName):
+            usual = varied(twins(change.turn, change.file)[0])
+        seen = varied(change)
+        finding = find_variance(change, usual, seen)
+        if finding is None:
+            return replace(self._of_findings(trial, (), None), doubts=tuple(_purposes(change, usual, seen)))
+        steady = all(
+            find_variance(change, self._base.trace, other) is None for other in self._unchanged(play)
+        )
+        if steady and find_variance(change, usual, varied(change)) is not None:
+            return self._of_findings(trial, (finding,), self._word(trial, change, finding, usual, seen))
+        why = "perhaps by chance" if self._remaining() else "and the time ran out before it was seen twice"
+        doubt = f"It went otherwise once, {why}, with {trial}."
+        return replace(leave(trial, f"{why}: {finding.text}"), doubts=(doubt,))
+
+    def _word(
+        self, trial: Varied, change: Replayed, finding: Finding, usual: Trace, seen: Trace
+    ) -> Bearing | None:
+        """
+        What a difference comes to for the hook that it is about.
+        """
+        if isinstance(change, MovedWords | Quoted):
+            return "open" if change.must_be_refused else "closed"
+        if isinstance(change, SameName):
+            return None
+        cells = (sight.cell for sight in find_bearings(trial, {}, usual, seen))
+        odd = [cell for cell in cells if cell.hook == finding.hook and cell.verdict != "as declared"]
+        return odd[0].verdict if odd else None
+
+    def _of_findings(self, trial: Varied, findings: tuple[Finding, ...], word: Bearing | None) -> Tried:
+        about = {finding.hook: finding for finding in findings}
+        hooks = dict.fromkeys([*self._hooks, *about])
+        cells = (
+            Cell(cause=trial.cause, fault=str(trial), hook=hook, verdict="as declared")
+            if hook not in about
+            else Cell(
+                cause=trial.cause,
+                fault=str(trial),
+                hook=hook,
+                verdict=word or "differs",
+                evidence=f"{about[hook].code} {about[hook].name}: {about[hook].text}",
+            )
+            for hook in hooks
+        )
+        return Tried(tuple(cells), findings=findings)
+
+    def _try_fault(self, fault: Fault, usual: Trace, play: Callable[[Scenario], Trace]) -> Tried:
+        directions = self._base.scenario.on_failure
+        usual = self._without(fault, usual, play)
+
+        def look() -> tuple[Sight, ...]:
+            return find_bearings(fault, directions, usual, play(with_fault(self.fixed, fault)))
+
+        first = look()
+        if not first:
+            return leave(fault, "no hook was asked that is without it")
         if all(sight.code is None for sight in first):
-            return [*first], []
+            return Tried(tuple(sight.cell for sight in first), first)
         unsteady = {
             sight.cell.hook
-            for sight in find_bearings(fault, {}, self._usual, self._again)
+            for sight in find_bearings(fault, {}, usual, self._without(fault, None, play))
             if sight.cell.verdict != "as declared"
         }
-        second = {
-            (sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in self._look(fault, usual)
-        }
+        second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look()}
         sights: list[Sight] = []
         doubted: list[Cell] = []
         for sight in first:
@@ -129,19 +215,15 @@ class _Series:
                 sights.append(sight)
             else:
                 why = f"perhaps by chance, once {cell.verdict}: {cell.evidence}"
-                doubted.append(replace(cell, verdict="not tried", evidence=why))
-        return sights, doubted
+                doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
+        return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))
 
-    def _look(self, fault: Fault, usual: Trace) -> tuple[Sight, ...]:
-        faulty = self._play(with_fault(self._trial, fault))
-        return find_bearings(fault, self._directions, usual, faulty)
-
-    def _without(self, fault: Fault) -> Trace:
+    def _without(self, fault: Fault, usual: Trace | None, play: Callable[[Scenario], Trace]) -> Trace:
         """
-        The run without a fault, but with the input that it takes to show.
+        A run without a fault, but with the input that it takes to show; the usual one where that is the same.
         """
         change = fault.change
         if not isinstance(change, Surroundings) or not change.extra:
-            return self._usual
+            return play(self.fixed) if usual is None else usual
         alone = replace(fault, change=replace(change, env={}, files={}))
-        return self._play(with_fault(self._trial, alone))
+        return play(with_fault(self.fixed, alone))

@@ -1,51 +1,45 @@
 """
-This module is concerned with playing again: which variations a scenario is given, and what they show.
+This module is concerned with playing again: the matrix of a scenario tried side by side, and what it showed.
 
-Upper floor. A difference counts only if the varied run shows it twice and the same run without it shows none,
-so that hooks that decide by chance are not blamed for anything else.
+Upper floor. It knows which trials there are and what came of each; how one is made is the matter of trials.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
-from functools import cached_property
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from pytest_hookharness import agents
-from pytest_hookharness.alterations import Recording, alter, plainly, twins
-from pytest_hookharness.crowds import find_losses
-from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.fault_plans import plan_faults
+from pytest_hookharness.alterations import plainly
+from pytest_hookharness.crowds import Losses, find_losses
 from pytest_hookharness.judging.bearings import join_sights
 from pytest_hookharness.judging.promises import with_findings
-from pytest_hookharness.judging.purposes import find_purpose
 from pytest_hookharness.judging.tried import tried_words
-from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
-from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.judging.variance import join_findings
+from pytest_hookharness.matrices import Matrix, draw_up
+from pytest_hookharness.model.faults import Cell, Fault, Trial, Varied
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.variations import (
-    FailingTool,
-    HangingTool,
-    Replayed,
-    SameName,
-    Variation,
-    Wide,
-    WithoutTool,
-)
+from pytest_hookharness.model.variations import Replayed, Wide
 from pytest_hookharness.model.verdicts import Finding, Violation
-from pytest_hookharness.plans import Clues, plan
+from pytest_hookharness.plans import Clues
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
-from pytest_hookharness.trials import try_faults
+from pytest_hookharness.trials import Trials, Tried, leave
 
+# Called with what was seen so far, how many trials were made, and of how many.
+OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
 # A varied run may take this many times as long as the usual one, a fire that hangs, and some seconds.
-_TIMES, _SPARE = 3.0, 5.0
+_TIMES, _SPARE = 3.0, 2.0
+_NO_TIME = "there was no time left"
+_NO_DENIAL = (
+    "No payload was refused without a fault, so nothing shows whether a guard still guards with one; "
+    "add a call that it must refuse, with `expect: deny`."
+)
 
 
 class Theatre(Protocol):
@@ -67,8 +61,18 @@ class Theatre(Protocol):
         """
         ...
 
+    def side_by_side(
+        self, jobs: Sequence[Callable[[Theatre], Tried]], settings: Settings
+    ) -> Generator[tuple[int, Tried]]:
+        """
+        Do jobs, each in a theatre of its own, and give what came of each, with its place, when it is there.
+        """
+        ...
 
-def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> Outcome:
+
+def vary(
+    base: Outcome, clues: Clues, theatre: Theatre, settings: Settings, on_trial: OnTrial | None = None
+) -> Outcome:
     """
     Play a scenario again with one thing different at a time, and add what that showed to its outcome.
 
@@ -77,53 +81,101 @@ def vary(base: Outcome, clues: Clues, theatre: Theatre, settings: Settings) -> O
         clues: What its hooks suggest to try.
         theatre: Where it is played.
         settings: The settings of further runs; all of them together may take ``wall`` seconds.
+        on_trial: Called after each trial.
     """
     if base.scenario.cover:
         return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
-    variations, notes = plan(base, clues)
-    series = _Series(base, theatre, settings)
+    matrix = draw_up(base, clues, settings.choice)
+    series = _Series(base, settings)
+    jobs = [*series.jobs(matrix, theatre)]
+    tried: dict[int, Tried] = {}
+    with closing(theatre.side_by_side(jobs, settings)) as results:
+        for place, result in results:
+            tried[place] = result
+            if on_trial is not None:
+                on_trial(_so_far(base, matrix, tried), len(tried), len(jobs))
+    return _so_far(base, matrix, tried)
+
+
+class _Series:
+    """
+    Runs of one scenario with one thing different at a time.
+    """
+
+    def __init__(self, base: Outcome, settings: Settings) -> None:
+        self._base = base
+        self._settings = settings
+        self._until = time.monotonic() + settings.wall
+        self._trials = Trials(base, self._remaining)
+
+    def jobs(self, matrix: Matrix, theatre: Theatre) -> Iterator[Callable[[Theatre], Tried]]:
+        """
+        What is to be done: each trial, and a look at failures of the first fire only.
+        """
+        faulty = any(isinstance(trial, Fault) for trial in matrix.trials)
+        usual = self._run(theatre, self._trials.fixed) if faulty else self._base.trace
+        for trial in matrix.trials:
+            yield self._job(trial, usual)
+        if any(wish.kind == "shells" for wish in self._base.scenario.vary):
+            yield self._find_first_failure
+
+    def _job(self, trial: Trial, usual: Trace) -> Callable[[Theatre], Tried]:
+        def job(theatre: Theatre) -> Tried:
+            if not self._remaining():
+                return leave(trial, _NO_TIME)
+            tried = self._trials.attempt(
+                trial,
+                usual,
+                lambda scenario: self._run(theatre, scenario),
+                lambda variation: self._crowd(theatre, variation),
+            )
+            # Where the time ran out on the way, what was seen counts, and that nothing was seen does not.
+            return tried if tried.tells_something or self._remaining() else leave(trial, _NO_TIME)
+
+        return job
+
+    def _find_first_failure(self, theatre: Theatre) -> Tried:
+        finding = self._trials.find_first_failure(lambda scenario: self._run(theatre, scenario))
+        return Tried(findings=() if finding is None else (finding,))
+
+    def _remaining(self) -> float:
+        return max(0.0, self._until - time.monotonic())
+
+    def _run(self, theatre: Theatre, scenario: Scenario) -> Trace:
+        own = scenario.patience
+        patience = self._settings.patience if own is None else own
+        wall = min(self._remaining(), _TIMES * self._base.wall + patience + _SPARE)
+        return theatre.play(scenario, replace(self._settings, wall=wall))[0].trace
+
+    def _crowd(self, theatre: Theatre, variation: Wide) -> Losses:
+        with theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
+            return find_losses(stage, agent, variation, self._remaining)
+
+
+def _so_far(base: Outcome, matrix: Matrix, tried: dict[int, Tried]) -> Outcome:
+    """
+    The outcome with what the trials have shown until now, whichever of them came first.
+    """
+    made = [tried.get(place) or leave(trial, _NO_TIME) for place, trial in enumerate(matrix.trials)]
+    beyond = [result for place, result in sorted(tried.items()) if place >= len(made)]
     found: list[tuple[Replayed, Finding]] = []
-    others: list[Finding] = []
-    tried: list[Variation] = []
-    for variation in itertools.takewhile(lambda _: series.remaining(), variations):
-        match variation:
-            case Wide():
-                seen = series.crowd(variation)
-                others += seen
-            case _:
-                seen = series.find(variation)
-                found += [(variation, finding) for finding in seen]
-        # Where the time ran out on the way, what was seen counts, and that nothing was seen does not.
-        if seen or series.remaining():
-            tried.append(variation)
-    if any(wish.kind == "shells" for wish in base.scenario.vary):
-        others += series.find_first_failure()
-    faults, untried = plan_faults(base, clues)
-    trials = try_faults(base, faults, series.run, series.remaining)
-    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(trials.sights)))
-    left = len(variations) - len(tried) + trials.late
-    broken = _untried(outcome, left, len(variations) + len(faults))
-    made = [variation for variation in tried if variation not in series.impossible]
-    cells = (*trials.cells, *untried)
-    told = (*_told(made, variations[len(tried) :]), *notes, *series.doubts, *trials.notes, *_left_out(cells))
+    others = [finding for result in beyond for finding in result.findings]
+    for trial, result in zip(matrix.trials, made, strict=True):
+        if isinstance(trial.change, Wide):
+            others += result.findings
+        elif isinstance(trial, Varied):
+            found += [(trial.change, finding) for finding in result.findings]
+    sights = [sight for result in made for sight in result.sights]
+    outcome = with_findings(base, (*join_findings(found), *others, *join_sights(sights)))
+    cells = (*(cell for result in made for cell in result.cells), *matrix.untried)
+    late = sum(_is_late(result) for result in made)
+    broken = _untried(outcome, late, len(made))
+    told = tuple(_told(matrix, made))
     return replace(outcome, varied=told, cells=cells, violations=(*outcome.violations, *broken))
 
 
-def _left_out(cells: Sequence[Cell]) -> Iterator[str]:
-    for cell in cells:
-        if cell.verdict == "not tried":
-            yield f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."
-
-
-def _told(tried: Sequence[Variation], left: Sequence[Variation]) -> Iterator[str]:
-    if not tried and not left:
-        return
-    conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
-    yield f"It was played again under {conditions}, one at a time."
-    if tried:
-        yield f"Tried: {tried_words(tried)}."
-    if left:
-        yield f"There was no time for {tried_words(left)}."
+def _is_late(tried: Tried) -> bool:
+    return any(cell.evidence == _NO_TIME for cell in tried.cells)
 
 
 def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
@@ -136,101 +188,28 @@ def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
         )
 
 
-def _purposes(variation: Replayed, usual: Trace, varied: Trace) -> Iterator[str]:
-    match variation:
-        case WithoutTool() | FailingTool() | HangingTool():
-            changed = find_purpose(variation, usual, varied)
-        case _:
-            return
-    if changed is not None:
-        pair, words = changed
-        event = f"{pair.before.event} in turn {pair.turn}"
-        yield f'It goes otherwise on purpose with {variation}, at {event}, where {pair.hook} says "{words}".'
+def _told(matrix: Matrix, made: Sequence[Tried]) -> Iterator[str]:
+    pairs = [*zip(matrix.trials, made, strict=True)]
+    varied = [(trial.change, result) for trial, result in pairs if isinstance(trial, Varied)]
+    tried = [change for change, result in varied if not result.impossible and not _is_late(result)]
+    late = [change for change, result in varied if _is_late(result)]
+    if tried or late:
+        conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
+        yield f"It was played again under {conditions}, one at a time."
+    if tried:
+        yield f"Tried: {tried_words(tried)}."
+    if late:
+        yield f"There was no time for {tried_words(late)}."
+    yield from matrix.notes
+    yield from (doubt for result in made for doubt in result.doubts)
+    faults = [result for trial, result in pairs if isinstance(trial, Fault)]
+    if faults:
+        yield f"{sum(bool(result.sights) for result in faults)} of {len(faults)} faults were tried."
+        if not any(sight.cell.payload == "deny" for result in faults for sight in result.sights):
+            yield _NO_DENIAL
+    cells = [cell for result in faults for cell in result.cells if cell.evidence != _NO_TIME]
+    yield from map(_left_out, (cell for cell in (*cells, *matrix.untried) if cell.verdict == "not tried"))
 
 
-class _Series:
-    """
-    Runs of one scenario with one thing different at a time.
-
-    Attributes:
-        doubts: What could not be played, and differences that prove nothing, in sentences.
-        impossible: The variations that could not be played.
-    """
-
-    def __init__(self, base: Outcome, theatre: Theatre, settings: Settings) -> None:
-        self.doubts: list[str] = []
-        self.impossible: list[Variation] = []
-        self._base = base
-        self._theatre = theatre
-        self._settings = settings
-        self._until = time.monotonic() + settings.wall
-        self._recording = Recording.of(base.trace)
-
-    def remaining(self) -> float:
-        """
-        Seconds that are left for all of it.
-        """
-        return max(0.0, self._until - time.monotonic())
-
-    def crowd(self, variation: Wide) -> Sequence[Finding]:
-        """
-        What a crowd of fires loses.
-        """
-        with self._theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
-            losses = find_losses(stage, agent, variation, self.remaining)
-        self.doubts += losses.notes
-        return losses.findings
-
-    def find(self, variation: Replayed) -> Sequence[Finding]:
-        """
-        What is wrong with the hooks, if a variation shows that beyond doubt.
-        """
-        try:
-            return self._compare(variation)
-        except WorkspaceError as error:
-            self.impossible.append(variation)
-            self.doubts.append(f"It could not be played with {variation}: {error}.")
-            return ()
-
-    def _compare(self, variation: Replayed) -> Sequence[Finding]:
-        usual = self._usual(variation)
-        varied = self._varied(variation)
-        finding = find_variance(variation, usual, varied)
-        if finding is None:
-            self.doubts += _purposes(variation, usual, varied)
-            return ()
-        steady = all(find_variance(variation, self._base.trace, other) is None for other in self._unchanged)
-        if not steady or find_variance(variation, usual, self._varied(variation)) is None:
-            why = "perhaps by chance" if self.remaining() else "and the time ran out before it was seen twice"
-            self.doubts.append(f"It went otherwise once, {why}, with {variation}.")
-            return ()
-        return (finding,)
-
-    def find_first_failure(self) -> Sequence[Finding]:
-        """
-        A hook that fails at its first fire only, each time that the scenario is played.
-        """
-        first = find_first_failure(self._base.trace)
-        return (first,) if first is not None and all(map(find_first_failure, self._unchanged)) else ()
-
-    def _usual(self, variation: Replayed) -> Trace:
-        if isinstance(variation, SameName):
-            return self._varied(twins(variation.turn, variation.file)[0])
-        return self._base.trace
-
-    def _varied(self, variation: Replayed) -> Trace:
-        return self.run(alter(self._base.scenario, variation, self._recording))
-
-    @cached_property
-    def _unchanged(self) -> Sequence[Trace]:
-        # Twice, because a hook that throws a coin does the same again every other time.
-        return [self.run(plainly(self._base.scenario)) for _ in range(2)]
-
-    def run(self, scenario: Scenario) -> Trace:
-        """
-        What takes place when a scenario is played.
-        """
-        own = scenario.patience
-        patience = self._settings.patience if own is None else own
-        wall = min(self.remaining(), _TIMES * self._base.wall + patience + _SPARE)
-        return self._theatre.play(scenario, replace(self._settings, wall=wall))[0].trace
+def _left_out(cell: Cell) -> str:
+    return f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."

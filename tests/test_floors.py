@@ -44,8 +44,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     "plans": frozenset({"model", "hosts", "judging", "stage", "sources", "alterations"}),
     "faults": frozenset({"model", "alterations"}),
     "fault_plans": frozenset({"model", "hosts", "plans"}),
-    "trials": frozenset({"model", "execution", "judging", "settings", "faults"}),
-    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"fault_plans", "trials"},
+    "trials": frozenset({"model", "execution", "judging", "settings", "faults", "alterations", "crowds"}),
+    "matrices": frozenset({"model", "hosts", "settings", "plans", "fault_plans"}),
+    "crews": frozenset({"model", "execution"}),
+    "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"matrices", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
     "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
     "loop": LOOP
@@ -53,8 +55,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"gates"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
+    | {"crews", "matrices", "trials"}
     | {"threads", "tracking", "alterations", "parallels"},
     "siblings": frozenset({"model", "execution", "simulation"}),
+    "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
@@ -70,7 +74,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "__init__"},
+    "stress": INSIDE | {"harness", "bench"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -22,6 +22,14 @@ class Crowded(Exception):
     """
 
 
+def processors() -> int:
+    """
+    How many processors we may use.
+    """
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable is not None else os.cpu_count() or 1
+
+
 class Seat:
     """
     The place of a simulation that shares the machine with no other of ours: it always has it.

@@ -14,7 +14,7 @@ from typing import Literal, assert_never
 from pytest_hookharness.judging import fault_codes as codes
 from pytest_hookharness.judging.comparison import ended
 from pytest_hookharness.model.code import Code
-from pytest_hookharness.model.faults import Bearing, Cause, Cell, Direction, Fault
+from pytest_hookharness.model.faults import Bearing, Cell, Direction, Trial
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Fire, Hooked, Trace
@@ -22,7 +22,7 @@ from pytest_hookharness.model.variations import FailingTool, HangingTool, Withou
 from pytest_hookharness.model.verdicts import Finding
 
 # What tells most first.
-_RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "as declared", "not tried")
+_RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "differs", "as declared", "not tried")
 # What a shell says if it could not run the command.
 _NOT_RUN = (126, 127)
 _SHOWN = 3
@@ -45,7 +45,7 @@ class Sight:
 
 
 def find_bearings(
-    fault: Fault, directions: Mapping[str, Direction], usual: Trace, faulty: Trace
+    fault: Trial, directions: Mapping[str, Direction], usual: Trace, faulty: Trace
 ) -> tuple[Sight, ...]:
     """
     How the hooks took a fault: for each of them and each kind of payload what tells most.
@@ -95,7 +95,7 @@ def _asked(trace: Trace) -> dict[tuple[int, str, str, int], Hooked]:
 
 
 def _look(
-    fault: Fault, directions: Mapping[str, Direction], turn: int, event: str, fire: Fire, other: Fire
+    fault: Trial, directions: Mapping[str, Direction], turn: int, event: str, fire: Fire, other: Fire
 ) -> Sight | None:
     bearing = _bearing(fault, fire, other)
     if bearing is None:
@@ -116,7 +116,7 @@ def _look(
     return Sight(cell=cell, turn=turn, code=_code(cell.verdict))
 
 
-def _bearing(fault: Fault, fire: Fire, other: Fire) -> Bearing | None:
+def _bearing(fault: Trial, fire: Fire, other: Fire) -> Bearing | None:
     if fire.run is None or other.run is None or _unknown(fire) or _unknown(other):
         return None
     if isinstance(other.run.ending, TimedOut) and not isinstance(fire.run.ending, TimedOut):
@@ -150,7 +150,7 @@ def _not_run(fire: Fire) -> bool:
             return False
 
 
-def _is_of_tool(fault: Fault) -> bool:
+def _is_of_tool(fault: Trial) -> bool:
     # A script ends with these codes too if the last thing that it runs is not there: then it did run.
     return isinstance(fault.change, WithoutTool | FailingTool | HangingTool)
 
@@ -165,7 +165,7 @@ def _told(fire: Fire, *, quoting: bool = False) -> str:
     return f"{word} ({ended(fire, quoting=quoting)})"
 
 
-def _taken(fault: Fault, fire: Fire) -> str:
+def _taken(fault: Trial, fire: Fire) -> str:
     """
     How much of its input a hook took, where that is what is wrong.
     """
@@ -187,7 +187,7 @@ def _code(verdict: Bearing) -> Code | None:
             return codes.INERT
         case "hung":
             return codes.HANGS
-        case "as declared" | "not tried":
+        case "as declared" | "differs" | "not tried":
             return None
         case _:
             assert_never(verdict)
@@ -197,7 +197,7 @@ def join_sights(sights: Sequence[Sight]) -> Iterator[Finding]:
     """
     Defects of one kind, one hook and one cause as one finding.
     """
-    alike: dict[tuple[Code, str, Cause], list[Sight]] = {}
+    alike: dict[tuple[Code, str, str], list[Sight]] = {}
     for sight in sights:
         if sight.code is not None:
             alike.setdefault((sight.code, sight.cell.hook, sight.cell.cause), []).append(sight)

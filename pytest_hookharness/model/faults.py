@@ -11,7 +11,14 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.deliveries import Delivery
-from pytest_hookharness.model.variations import FailingTool, HangingTool, Shell, WithoutTool
+from pytest_hookharness.model.variations import (
+    FailingTool,
+    HangingTool,
+    Kind,
+    Shell,
+    Variation,
+    WithoutTool,
+)
 
 Direction: TypeAlias = Literal["allow", "block"]
 Cause: TypeAlias = Literal[
@@ -21,7 +28,7 @@ Cause: TypeAlias = Literal[
 CAUSES: tuple[Cause, ...] = (
     "tools", "folder", "path", "script", "state", "disk", "locale", "profile", "git", "shell",
 )  # fmt: skip
-Bearing: TypeAlias = Literal["as declared", "open", "closed", "inert", "hung", "not tried"]
+Bearing: TypeAlias = Literal["as declared", "open", "closed", "inert", "hung", "differs", "not tried"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,24 +235,43 @@ class Fault:
         return str(self.change)
 
 
+@dataclass(frozen=True, slots=True)
+class Varied:
+    """
+    One thing that must not matter, and what kind of thing that is.
+    """
+
+    cause: Kind
+    change: Variation
+
+    def __str__(self) -> str:
+        return str(self.change)
+
+
+# One thing that is different when a scenario is played again.
+Trial: TypeAlias = Fault | Varied
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """
-    How hooks took one fault with one kind of payload.
+    How hooks took one thing that was different, with one kind of payload.
 
     Attributes:
-        cause: The kind of fault.
-        fault: The fault in words.
+        cause: Of what kind that is.
+        fault: That in words.
         payload: Whether the payload is one that is refused without the fault (``deny``) or not (``allow``);
-            empty where nothing was tried.
+            empty where that is not told apart, or nothing was tried.
         verdict: How it was taken.
         hook: The command concerned; empty where nothing was tried.
         evidence: What was seen, or why nothing was tried.
+        left: Whether it was to be tried, and was not or proved nothing.
     """
 
-    cause: Cause
+    cause: Cause | Kind
     fault: str
     verdict: Bearing
     payload: Literal["", "deny", "allow"] = ""
     hook: str = ""
     evidence: str = ""
+    left: bool = False

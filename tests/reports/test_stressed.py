@@ -1,0 +1,76 @@
+"""
+Claims about the table of a matrix.
+"""
+
+from dataclasses import replace
+
+from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports.stressed import table
+
+BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), verdict=Terminated(turn=1))
+
+
+def shown(*cells, width=100):
+    """The lines of the table of some cells."""
+    outcome = replace(BASE, cells=cells)
+    return table(outcome, lambda words: f"play {words}", width=width).splitlines()
+
+
+def cell(fault, verdict, hook="guard.sh", evidence="", payload=""):
+    return Cell(cause="stdin", fault=fault, verdict=verdict, hook=hook, evidence=evidence, payload=payload)
+
+
+def test_the_worst_row_stands_first():
+    """Rows come by what they mean: a guard that is off before one in the way, what is fine last."""
+    words = ["as declared", "not tried", "differs", "closed", "hung", "open", "inert"]
+    lines = shown(*(cell(f"way {place}", word) for place, word in enumerate(words)))
+
+    rows = [line.partition("  ")[2].strip() for line in lines if line.startswith("way")]
+    assert rows == [*reversed(words)]
+    assert (
+        lines[-1] == "7 differences: 1 inert, 1 open, 1 hung, 1 closed, 1 differs, 1 not tried, 1 as declared"
+    )
+
+
+def test_a_row_that_is_not_fine_has_evidence_and_a_command():
+    """What is not fine is followed by what was seen and by what plays it again; what is fine by nothing."""
+    lines = shown(
+        cell("one", "open", evidence="it let it through"), cell("other", "as declared", evidence="same")
+    )
+
+    assert lines[2:4] == ["    it let it through", "    again:  play one"]
+    assert len(lines) == 6
+
+
+def test_a_column_tells_the_worst_of_its_payloads():
+    """Of two payloads of one hook the cell tells the worse, and other hooks have cells of their own."""
+    lines = shown(
+        cell("one", "as declared", payload="allow"),
+        cell("one", "open", payload="deny"),
+        cell("one", "closed", hook="other.sh"),
+    )
+
+    assert lines[0].split() == ["what", "was", "different", "guard.sh", "other.sh"]
+    assert lines[1].split() == ["one", "open", "closed"]
+
+
+def test_what_was_not_tried_says_why():
+    """A row that concerns no hook says in all columns that it was not tried, and below it why."""
+    lines = shown(
+        cell("one", "as declared"), cell("other", "not tried", hook="", evidence="it makes no sense")
+    )
+
+    assert lines[1].split() == ["other", "not", "tried"]
+    assert lines[2] == "    it makes no sense"
+
+
+def test_hostile_words_stay_in_their_row():
+    """What comes from a run cannot begin a line or colour the terminal."""
+    lines = shown(cell("one\n\x1b[31mtwo", "open", hook="a\nb", evidence="\x1b[2Jgone\nfine"))
+
+    assert len(lines) == 5
+    assert "\x1b" not in "".join(lines)

@@ -1,0 +1,56 @@
+"""
+Claims about jobs that are done side by side, with plain functions as jobs.
+"""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.crews import work
+from pytest_hookharness.execution.seats import Crowded
+
+BASE = Path("/base")
+
+
+def test_each_job_gives_its_result_with_its_place():
+    """What comes of each job comes with its place, and each has a folder of its own."""
+    jobs = [lambda _, base, place=place: (place, base) for place in range(5)]
+
+    assert dict(work(jobs, BASE)) == {place: (place, BASE / str(place)) for place in range(5)}
+
+
+def test_who_was_crowded_out_is_done_alone_at_the_end():
+    """A job that was crowded out is done once more, with a seat that it shares with nobody."""
+    shared = []
+
+    def crowded(seat, _):
+        shared.append(seat.shared)
+        if seat.shared:
+            raise Crowded
+        return "alone"
+
+    assert list(work([crowded, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
+    assert shared == [True, False]
+
+
+def test_a_job_that_fails_ends_the_others():
+    """What a job raises is raised, and whoever stands for a seat is not kept."""
+    begun = threading.Event()
+
+    def stands(seat, _):
+        begun.wait(10)
+        seat.leave()
+        seat.take()
+
+    def fails(*_):
+        begun.set()
+        raise ValueError("no such thing")
+
+    with pytest.raises(ValueError, match="no such thing"):
+        list(work([fails, *[stands] * 5], BASE))
+
+
+def test_no_job_is_no_work():
+    """Without a job nothing is given."""
+    assert list(work([], BASE)) == []

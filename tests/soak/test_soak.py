@@ -1,0 +1,134 @@
+"""
+Many fires with faults and shapes drawn from a seed: what must hold for each of them, and after all of them.
+"""
+
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled, TimedOut
+from pytest_hookharness.settings import Settings
+
+HOOKS = Path(__file__).parents[1] / "hooks"
+FIRES = int(os.environ.get("HOOKHARNESS_SOAK_FIRES", "60"))
+SEED = int(os.environ.get("HOOKHARNESS_SOAK_SEED", "0"))
+STAY = f"86399.{os.getpid()}"
+MOVES = 3
+SIGNALS = {"KILL": 9, "SEGV": 11, "TERM": 15, "PIPE": 13}
+SHAPES = (
+    {},
+    {"shape": "empty"},
+    {"shape": "partial-json"},
+    {"shape": "bom"},
+    {"close": False},
+    {"chunk": 64},
+    {"size": 100_000},
+    {"kind": "pipe"},
+    {"kind": "null"},
+    {"kind": "closed"},
+    {"kind": "pty"},
+)
+WORLDS = (
+    {},
+    {"place": "it's a place"},
+    {"relaunched": True},
+    {"company": "session"},
+    {"shell": "bash --posix"},
+    {"full": ["tmp"]},
+)
+
+
+def draw(dice):
+    """One hook with the endings that it may have; none of them reads its input."""
+    told, code = f"{HOOKS}/says_as_told.sh --deaf", dice.choice((0, 1, 2, 7, 137, 143, 255))
+    signal = dice.choice(list(SIGNALS))
+    return dice.choice(
+        (
+            (f"{told} --exit {code} --out x", {Exited(code)}),
+            (f"{told} --err x --signal {signal}", {Signaled(SIGNALS[signal])}),
+            (f"sleep {STAY}", TimedOut),
+            (f"{HOOKS}/stops_itself.sh", TimedOut),
+            (f"{HOOKS}/setsid_child.sh", {Exited(0), HeldOpen}),
+            (f"{HOOKS}/leaves_term_ignorer.sh", {Exited(0), HeldOpen}),
+            (f"{HOOKS}/kills_its_group.sh", {Signaled(9)}),
+        )
+    )
+
+
+def is_one_of(ending, expected):
+    """Whether an ending is expected, by its value or by its kind."""
+    wanted = expected if isinstance(expected, set) else {expected}
+    return any(isinstance(ending, one) if isinstance(one, type) else ending == one for one in wanted)
+
+
+def scenario(dice):
+    """A scenario with one hook, one shape of input and one world, and the endings of its fires."""
+    command, expected = draw(dice)
+    keys = {
+        "name": "soak",
+        "hooks": {"PreToolUse": f"exec {command}"},
+        "env": {"TOY_SECONDS": STAY},
+        "patience": "300ms",
+        "stdin": dice.choice(SHAPES),
+        **dice.choice(WORLDS),
+    }
+    made = scenario_from(keys)
+    acts = [{"run": "ls", "result": "a"}] * MOVES
+    return replace(made, script=script_from(acts, then="idle"), reach=(str(HOOKS),)), expected, keys
+
+
+def open_files():
+    """The number of descriptors of this process."""
+    return len([*Path("/proc/self/fd").iterdir()])
+
+
+@pytest.mark.slow
+def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path):
+    """Fires under random faults end in time, by their true ends, and leave no file and no descriptor."""
+    dice, fired, before = random.Random(SEED), 0, None  # noqa: S311  # dice, not secrets
+    with Harness(Settings(base=tmp_path, wall=20.0, probes=False, seed=SEED)) as harness:
+        while fired < FIRES:
+            made, expected, keys = scenario(dice)
+            outcome = harness.simulate(made)
+            endings = [fire.run.ending for _, fire in outcome.trace.fires() if fire.run is not None]
+            assert len(endings) >= MOVES, keys
+            assert all(is_one_of(ending, expected) for ending in endings), (keys, endings)
+            assert outcome.verdict_name == "terminated", keys
+            assert [*tmp_path.iterdir()] == []
+            before = open_files() if before is None else before
+            assert open_files() <= before, keys
+            fired += len(endings)
+
+
+@pytest.mark.slow
+def test_pytest_counts_what_a_soak_comes_to(pytester):
+    """The summary of a run of random scenarios counts those that keep their promise and those that do not."""
+    dice, kept, broken = random.Random(SEED), 0, 0  # noqa: S311  # dice, not secrets
+    hooks = {
+        "exit 0": True,
+        "exit 2": False,
+        "kill -KILL $$": False,
+        "sleep 86399": False,
+        "cat >/dev/null; exit 0": True,
+    }
+    for place in range(max(6, FIRES // 50)):
+        command, good = dice.choice([*hooks.items()])
+        kept, broken = kept + good, broken + (not good)
+        text = f"name: soak-{place}\npatience: 300ms\nhooks: {{Stop: '{command}'}}\n"
+        text += "agent: [{stop: Done.}]\n"
+        pytester.path.joinpath(f"soak-{place}.scenario.yaml").write_text(text)
+
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "--hook-scenarios", ".")
+
+    result.assert_outcomes(passed=kept, failed=broken)
+
+
+def test_an_exit_code_is_no_kill():
+    """The check of the soak fails for a kill that is told as the exit code of a shell."""
+    assert not is_one_of(Exited(137), {Signaled(9)})
+    assert is_one_of(HeldOpen(Exited(0), 1.0), {Exited(0), HeldOpen})
