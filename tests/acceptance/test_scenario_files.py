@@ -8,7 +8,7 @@ import pytest
 
 from pytest_hookharness import harness
 
-STUBBORN = "echo 'never' >&2; exit 2"
+STUBBORN = "echo 'run never' >&2; exit 2"
 
 
 def test_the_flag_alone(project):
