@@ -9,21 +9,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading, stress
-from pytest_hookharness.bench import anchor, pick
-from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, options, seconds, whole
+from pytest_hookharness import __version__, entries, hosts, loading, stress, trying
+from pytest_hookharness.bench import pick
+from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
-from pytest_hookharness.model.moves import FIRST_PROMPT
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
@@ -70,20 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     page.set_defaults(scenario=_from_file, again=run.get_default("again"), tell=_write_entry)
 
     once = commands.add_parser(
-        "try", parents=[shared], help="close the loop on one hook, without any file", description=_TRY
+        "try",
+        parents=[shared],
+        help="close the loop on one hook, without any file",
+        description=trying.DESCRIPTION,
     )
-    once.add_argument("event", metavar="EVENT", help="the host's name of an event, such as Stop")
-    once.add_argument("command", metavar="COMMAND", help="the hook, as a shell command line")
-    once.add_argument("--host", default="claude-code", help="host to play (claude-code)")
-    once.add_argument("--project", type=Path, help="folder that is copied into the workspace")
-    once.add_argument("--git", action="store_true", help="make the workspace a committed repository")
-    once.add_argument("--then", default="idle", help="how the agent behaves (idle)")
-    once.add_argument("--matcher", help="matcher of the hook")
-    once.add_argument(
-        "--timeout", type=float, help="time limit of the hook in seconds, as its settings have it"
-    )
-    once.add_argument("--vary", help="play again with this different: all, or kinds such as key-order,state")
-    once.set_defaults(scenario=_from_words, again=_try_again)
+    trying.add_arguments(once)
+    once.set_defaults(scenario=trying.compose, again=trying.again)
 
     everything = commands.add_parser(
         "stress", parents=[shared], help="try everything on given hooks", description=stress.DESCRIPTION
@@ -165,61 +155,10 @@ _ANALYZE = (
     "loops of the agent's own moves; docs/loop-detection.md says what is one. Exit status: 0 none, 1 loops, "
     "2 it could not be read."
 )
-_TRY_DEFAULTS = {"host": "claude-code", "then": "idle"}
-_TRY = (
-    "Plays a whole session around one hook: a prompt, a shell call, an edit, and an agent that then wants "
-    "to stop. Files that COMMAND names with ./ are taken from here; the hook runs in an empty throw-away "
-    "workspace, or in a copy of --project. Exit status: 0 it terminates without findings, 1 it does not, "
-    "2 it could not be told."
-)
 
 
 def _from_file(arguments: argparse.Namespace) -> Scenario:
     return pick(arguments.item)
-
-
-def _handler(arguments: argparse.Namespace) -> dict[str, object]:
-    """
-    The hook as its host's settings would have it, in the short form of all hosts.
-    """
-    config = hosts.find(arguments.host).config
-    handler: dict[str, object] = {} if config.untyped else {config.keys.type: "command"}
-    handler[config.types["command"]] = anchor(arguments.command, Path.cwd())
-    if arguments.timeout is not None:
-        handler[config.keys.timeout] = arguments.timeout
-    if arguments.matcher is not None:
-        handler["matcher"] = arguments.matcher
-    return handler
-
-
-def _from_words(arguments: argparse.Namespace) -> Scenario:
-    handler = _handler(arguments)
-    acts = [
-        {"prompt": FIRST_PROMPT.text},
-        {"run": "echo working"},
-        {"edit": {"file": "work.txt", "text": "done\n"}},
-    ]
-    made = loading.scenario_from(
-        {"name": "try", "host": arguments.host, "git": arguments.git, "hooks": {arguments.event: [handler]}}
-    )
-    if arguments.vary is not None:
-        kinds = arguments.vary if arguments.vary == "all" else arguments.vary.split(",")
-        made = replace(made, vary=loading.scenario_from({"name": "try", "vary": kinds}).vary)
-    profile = hosts.find(made.host)
-    hosts.find_event(profile, hosts.own_event(profile, arguments.event))
-    project = arguments.project.resolve() if arguments.project is not None else None
-    script = loading.script_from(acts, then=arguments.then)
-    return replace(made, project=project, script=script, reach=(str(Path.cwd()),))
-
-
-def _try_again(arguments: argparse.Namespace, _: Scenario, settings: Settings) -> str:
-    words = ["hookharness", "try", arguments.event, arguments.command]
-    for name in ("host", "project", "then", "matcher", "timeout", "vary"):
-        value = getattr(arguments, name)
-        if value not in (None, _TRY_DEFAULTS.get(name)):
-            words += [f"--{name}", str(value)]
-    words += ["--git"] if arguments.git else []
-    return shlex.join([*words, *options(settings)])
 
 
 def _progress() -> Callable[[int, int], None] | None:

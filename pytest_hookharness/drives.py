@@ -109,12 +109,11 @@ def compare(fast: Outcome, play: Callable[[float], Outcome]) -> Finding | None:
             high, slow = middle, between
         else:
             low = middle
-    code = codes.CLOCK
     text = (
         f"With turns that follow at once it {_words(fast)}; "
         f"with {duration(high)} between them, it {_words(slow)}."
     )
-    return Finding(code=code.code, name=code.name, text=text, advice=code.mend)
+    return codes.CLOCK.found(text)
 
 
 def _differ(fast: Outcome, slow: Outcome) -> bool:

@@ -89,18 +89,10 @@ def _refuses(stage: Stage, gate: _Gate, environment: Mapping[str, str]) -> bool:
 
 
 def _finding(gate: _Gate) -> Finding:
-    code = codes.GATE_OPEN
     names = ", ".join(sorted(gate.added)[:3])
     tool = gate.fire.payload.get("tool_name", "a tool")
     text = (
         f"In session {gate.child.number}, started from {gate.child.starter}, the gate lets a call of {tool} "
         f"through; asked the same without {names}, it refuses."
     )
-    return Finding(
-        code=code.code,
-        name=code.name,
-        text=text,
-        advice=code.mend,
-        turn=gate.turn,
-        hook=gate.hook.command,
-    )
+    return codes.GATE_OPEN.found(text, turn=gate.turn, hook=gate.hook.command)

@@ -97,7 +97,7 @@ class Loop:
             if request is None:
                 return End(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
-                return self._ended(request)
+                return player.end_of(request)
             end = self._look(request)
             if end is not None:
                 return end
@@ -105,16 +105,6 @@ class Loop:
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self.most_turns:
                 return End(how="turns", turn=self.turn)
             player.take(request, act)
-
-    def _ended(self, request: hosts.Ended) -> End:
-        return End(
-            how=request.how,
-            turn=self.turn,
-            why=request.why,
-            rule=request.rule,
-            status=request.status,
-            finishing=tuple(self.stage.profile.turns.finishing),
-        )
 
     @property
     def timely(self) -> bool:

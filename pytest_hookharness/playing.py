@@ -13,6 +13,7 @@ from typing import assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.firing import attribute, check_played, collect, finished
+from pytest_hookharness.judging.ends import End
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
 from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
@@ -112,6 +113,19 @@ class Player:
         stage.transcript_counts = moment.transcript_counts
         stage.workspace.clock.turn_to(moment.clock)
         return cls(stage, moment.agent, moment.progress, moment.turn)
+
+    def end_of(self, request: hosts.Ended) -> End:
+        """
+        The end of a session, for the judge.
+        """
+        return End(
+            how=request.how,
+            turn=self.turn,
+            why=request.why,
+            rule=request.rule,
+            status=request.status,
+            finishing=tuple(self.stage.profile.turns.finishing),
+        )
 
     @property
     def moment(self) -> Moment:

@@ -34,35 +34,34 @@ SUFFIX = ".scenario.yaml"
 _CHECKED = ("seed", "turns", "patience", "budget", "host")
 
 
+# What the command line takes, as argparse has it.
+_OPTIONS: Mapping[str, dict[str, Any]] = {
+    "scenarios": {
+        "action": "store_true",
+        "help": "run scenario files: alone those below hook_scenario_paths, with paths those below them",
+    },
+    "host": {"action": "append", "metavar": "HOST", "help": "play scenarios on this host instead, or on all"},
+    "stress": {"action": "store_true", "help": "play scenarios again with everything different in turn"},
+    "seed": {"type": int, "metavar": "N", "help": "seed of everything the harness makes up"},
+    "keep": {"action": "store_true", "help": "keep the workspace of failures and say where"},
+    "turns": {"type": int, "metavar": "N", "help": "most turns that are played"},
+    "patience": {"metavar": "TIME", "help": "cut a fire after this, such as 10s"},
+    "budget": {"metavar": "TIME", "help": "wall time that one item may take, such as 60s"},
+    "tier": {
+        "choices": ("namespaces", "subreaper", "group"),
+        "help": "how fires are kept apart from the machine; the best available is the default",
+    },
+    "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
+}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """
     Declare the command line options and the ini keys.
     """
     group = parser.getgroup("hook harness", "simulate agent hosts and fire real hooks")
-    group.addoption(
-        "--hook-scenarios",
-        action="store_true",
-        help="run scenario files: alone those below hook_scenario_paths, with paths those below them",
-    )
-    group.addoption(
-        "--hook-host", action="append", metavar="HOST", help="play scenarios on this host instead, or on all"
-    )
-    group.addoption(
-        "--hook-stress", action="store_true", help="play scenarios again with everything different in turn"
-    )
-    group.addoption("--hook-seed", type=int, metavar="N", help="seed of everything the harness makes up")
-    group.addoption("--hook-keep", action="store_true", help="keep the workspace of failures and say where")
-    group.addoption("--hook-turns", type=int, metavar="N", help="most turns that are played")
-    group.addoption("--hook-patience", metavar="TIME", help="cut a fire after this, such as 10s")
-    group.addoption("--hook-budget", metavar="TIME", help="wall time that one item may take, such as 60s")
-    group.addoption(
-        "--hook-tier",
-        choices=("namespaces", "subreaper", "group"),
-        help="how fires are kept apart from the machine; the best available is the default",
-    )
-    group.addoption(
-        "--hook-entry-dir", metavar="DIR", help="write a debugging entry for each failed simulation into DIR"
-    )
+    for name, option in _OPTIONS.items():
+        group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
     parser.addini("hook_seed", "as --hook-seed", default="0")
@@ -288,61 +287,32 @@ def scripted_agent() -> ScriptMaker:
     return ScriptMaker()
 
 
-@pytest.fixture
-def failing_command(_hook_bench: Bench) -> CommandMaker:
+def _maker(told: str, **behaviour: Any) -> Any:
     """
-    Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.
+    A fixture that puts commands first on the PATH which behave so unless a test says otherwise.
     """
-    from pytest_hookharness.fixtures import CommandMaker
 
-    return CommandMaker(_hook_bench, {"exit": 1})
+    def make(_hook_bench: Bench) -> CommandMaker:
+        from pytest_hookharness.fixtures import CommandMaker
 
+        return CommandMaker(_hook_bench, behaviour)
 
-@pytest.fixture
-def flaky_command(_hook_bench: Bench) -> CommandMaker:
-    """
-    Put a command first on the PATH that fails a few times and then works.
-    """
-    from pytest_hookharness.fixtures import CommandMaker
-
-    return CommandMaker(_hook_bench, {"exit": 1, "heals_after": 1})
+    make.__doc__ = told
+    return pytest.fixture(make)
 
 
-@pytest.fixture
-def hanging_command(_hook_bench: Bench) -> CommandMaker:
-    """
-    Put a command first on the PATH that never returns.
-    """
-    from pytest_hookharness.fixtures import CommandMaker
-
-    return CommandMaker(_hook_bench, {"hangs": True})
-
-
-@pytest.fixture
-def flooding_command(_hook_bench: Bench) -> CommandMaker:
-    """
-    Put a command first on the PATH that prints very much.
-    """
-    from pytest_hookharness.fixtures import CommandMaker
-
-    return CommandMaker(_hook_bench, {"floods": 10_000_000})
-
-
-@pytest.fixture
-def prompting_command(_hook_bench: Bench) -> CommandMaker:
-    """
-    Put a command first on the PATH that asks a question on the terminal.
-    """
-    from pytest_hookharness.fixtures import CommandMaker
-
-    return CommandMaker(_hook_bench, {"prompts": "Password: "})
-
-
-@pytest.fixture
-def agent_command(_hook_bench: Bench) -> CommandMaker:
-    """
-    Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.
-    """
-    from pytest_hookharness.fixtures import CommandMaker
-
-    return CommandMaker(_hook_bench, {"agent": "claude-code"})
+failing_command = _maker(
+    'Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.', exit=1
+)
+flaky_command = _maker(
+    "Put a command first on the PATH that fails a few times and then works.", exit=1, heals_after=1
+)
+hanging_command = _maker("Put a command first on the PATH that never returns.", hangs=True)
+flooding_command = _maker("Put a command first on the PATH that prints very much.", floods=10_000_000)
+prompting_command = _maker(
+    "Put a command first on the PATH that asks a question on the terminal.", prompts="Password: "
+)
+agent_command = _maker(
+    'Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
+    agent="claude-code",
+)

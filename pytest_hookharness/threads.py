@@ -157,7 +157,7 @@ class Threads:
             self._tracking.take_requests(number, called=isinstance(act, Run | Tools))
             self._tracking.watch()
             if isinstance(request, hosts.Ended):
-                return _ended(request, player)
+                return player.end_of(request)
             act = player.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self._most_turns:
                 return End(how="turns", turn=self.turn)
@@ -211,14 +211,3 @@ class Threads:
     def _trace(self) -> Trace:
         every = [step for played in self._played for step in played.player.steps]
         return Trace(steps=tuple(replace(step, number=place) for place, step in enumerate(every, 1)))
-
-
-def _ended(request: hosts.Ended, player: Player) -> End:
-    return End(
-        how=request.how,
-        turn=player.turn,
-        why=request.why,
-        rule=request.rule,
-        status=request.status,
-        finishing=tuple(player.stage.profile.turns.finishing),
-    )

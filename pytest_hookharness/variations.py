@@ -20,6 +20,7 @@ from pytest_hookharness.judging.promises import with_findings
 from pytest_hookharness.judging.tried import tried_words
 from pytest_hookharness.judging.variance import join_findings
 from pytest_hookharness.matrices import Matrix, draw_up
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import Cell, Fault, Trial, Varied
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -194,8 +195,7 @@ def _told(matrix: Matrix, made: Sequence[Tried]) -> Iterator[str]:
     tried = [change for change, result in varied if not result.impossible and not _is_late(result)]
     late = [change for change, result in varied if _is_late(result)]
     if tried or late:
-        conditions = "1 other condition" if len(tried) == 1 else f"{len(tried)} other conditions"
-        yield f"It was played again under {conditions}, one at a time."
+        yield f"It was played again under {counted(len(tried), 'other condition')}, one at a time."
     if tried:
         yield f"Tried: {tried_words(tried)}."
     if late:

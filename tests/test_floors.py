@@ -75,7 +75,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "__init__"},
+    "trying": INSIDE | {"harness", "bench"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

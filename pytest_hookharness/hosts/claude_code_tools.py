@@ -11,9 +11,13 @@ import difflib
 import posixpath
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.plain_tools import PlainTools
 from pytest_hookharness.hosts.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, Run, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
+
+# What a call does to the workspace.
+operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
@@ -35,29 +39,6 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     return ToolCall(
         name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
     )
-
-
-def operation(made: ToolCall, workspace: str) -> Operation | None:
-    """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
-    """
-    text = {key: value for key, value in made.input.items() if isinstance(value, str)}
-    file = _inside(text.get("file_path", ""), workspace)
-    if made.name == "Bash" and "command" in text:
-        return Run(command=text["command"], label=made.label)
-    if made.name == "Write" and file and "content" in text:
-        return Edit(file=file, text=text["content"], label=made.label)
-    if made.name == "Edit" and file and "old_string" in text and "new_string" in text:
-        return Edit(file=file, text=text["new_string"], old=text["old_string"], label=made.label)
-    if made.name == "Read" and file:
-        return Read(file=file, label=made.label)
-    return None
-
-
-def _inside(path: str, workspace: str) -> str:
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
-    root = workspace.rstrip("/") + "/"
-    return path.removeprefix(root)
 
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:

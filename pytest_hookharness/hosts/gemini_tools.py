@@ -10,11 +10,15 @@ from __future__ import annotations
 import posixpath
 
 from pytest_hookharness.hosts.file_diffs import count_changes, write_diff
+from pytest_hookharness.hosts.plain_tools import PlainTools
 from pytest_hookharness.hosts.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
+
+# What a call does to the workspace.
+operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - paths stay as the model gives them
@@ -40,24 +44,6 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
     return ToolCall(
         name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
     )
-
-
-def operation(made: ToolCall, workspace: str) -> Operation | None:
-    """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
-    """
-    text = {key: value for key, value in made.input.items() if isinstance(value, str)}
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
-    file = text.get("file_path", "").removeprefix(workspace.rstrip("/") + "/")
-    if made.name == SHELL and "command" in text:
-        return Run(command=text["command"], label=made.label)
-    if made.name == WRITE and file and "content" in text:
-        return Edit(file=file, text=text["content"], label=made.label)
-    if made.name == REPLACE and file and "old_string" in text and "new_string" in text:
-        return Edit(file=file, text=text["new_string"], old=text["old_string"], label=made.label)
-    if made.name == READ and file:
-        return Read(file=file, label=made.label)
-    return None
 
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:

@@ -1,7 +1,8 @@
 """
-This module is concerned with the tools of hosts whose tool results were not recorded.
+This module is concerned with the tools of hosts as far as they differ in names alone.
 
-Middle floor: hosts. The names are the host's own; what a call gives is plain text, without a form around it.
+Middle floor: hosts. That is all there is to calls that are read. Where results were not recorded, what a call
+gives is plain text, without a form around it; where they were, the host has forms of its own.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class PlainTools:
         What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
         """
         text = {key: value for key, value in made.input.items() if isinstance(value, str)}
+        # A path outside the workspace stays absolute: whoever performs it must decide about that.
         root = workspace.rstrip("/") + "/"
         file = text.get(self.path, "").removeprefix(root)
         if made.name == self.run and self.command in text:

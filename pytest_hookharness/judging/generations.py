@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.judging import codes
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
@@ -44,7 +45,7 @@ def describe(child: ChildSession) -> str:
     call = call if len(call) <= _LONGEST_CALL else f"{call[: _LONGEST_CALL - 3]}..."
     end = ", which is refused" if child.refused else ""
     starts = f"{child.starter or 'a process'} starts session {child.number}"
-    size = "1 byte" if child.size == 1 else f"{child.size} bytes"
+    size = counted(child.size, "byte")
     return f"{starts} by `{call}`, a prompt of {size}{end}"
 
 
@@ -54,15 +55,7 @@ def find_held_children(trace: Trace) -> Iterator[Finding]:
     """
     for step, child in trace.children():
         if child.ended == "capped":
-            code = codes.CHILD_CAPPED
             refusing = [fire.command for fire in child.fires if fire.ruling == "deny"]
             starter = child.starter or "a process"
             text = f"The session that {starter} started was ended by its host's guard alone."
-            yield Finding(
-                code=code.code,
-                name=code.name,
-                text=text,
-                advice=code.mend,
-                turn=step.turn,
-                hook=", ".join(dict.fromkeys(refusing)),
-            )
+            yield codes.CHILD_CAPPED.found(text, turn=step.turn, hook=", ".join(dict.fromkeys(refusing)))

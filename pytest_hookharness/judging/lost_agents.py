@@ -41,15 +41,8 @@ def find_lost_agents(trace: Trace) -> Iterator[Finding]:
             continue
         said = fire.run.stderr.text[:_LOOKED_AT] + fire.run.stdout.text[:_LOOKED_AT]
         for name in _names(said, fire.run.ending):
-            code = codes.AGENT_MISSING
-            yield Finding(
-                code=code.code,
-                name=code.name,
-                text=f"{fire.hook.event}: {name} was called and is not there.",
-                advice=code.mend,
-                turn=step.turn,
-                hook=fire.hook.command,
-            )
+            text = f"{fire.hook.event}: {name} was called and is not there."
+            yield codes.AGENT_MISSING.found(text, turn=step.turn, hook=fire.hook.command)
 
 
 def _names(said: str, ending: Ending) -> Iterator[str]:

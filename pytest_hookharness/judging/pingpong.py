@@ -44,12 +44,6 @@ def _undoes(change: Change, mine: Change) -> bool:
 
 
 def _finding(turn: int, hooked: Hooked, path: str) -> Finding:
-    code = codes.PINGPONG
-    return Finding(
-        code=code.code,
-        name=code.name,
-        text=f"{path}: what the agent changed was changed back by hooks of {hooked.event}, and that again.",
-        advice=code.mend,
-        turn=turn,
-        hook=", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires)),
-    )
+    text = f"{path}: what the agent changed was changed back by hooks of {hooked.event}, and that again."
+    hooks = ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires))
+    return codes.PINGPONG.found(text, turn=turn, hook=hooks)
