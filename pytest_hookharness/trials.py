@@ -35,6 +35,9 @@ from pytest_hookharness.model.variations import (
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.settings import SimulationError
 
+# Two, because a hook that throws a coin does the same again every other time.
+_CONTROLS = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Tried:
@@ -82,6 +85,27 @@ def _purposes(change: Replayed, usual: Trace, seen: Trace) -> Iterator[str]:
         yield f'It goes otherwise on purpose with {change}, at {event}, where {pair.hook} says "{words}".'
 
 
+class Controls:
+    """
+    Runs of one scenario with nothing different, for all trials that need some.
+
+    Each is made by the trial that first asks. No thread waits for another's, for both might want one seat;
+    where two ask at the same time, both make one.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._made: list[Trace] = []
+
+    def take(self, number: int, play: Callable[[Scenario], Trace]) -> Sequence[Trace]:
+        """
+        So many runs, as few as possible of them made now.
+        """
+        while len(self._made) < number:
+            self._made.append(play(self._scenario))
+        return self._made[:number]
+
+
 class Trials:
     """
     The trials of one scenario.
@@ -94,6 +118,8 @@ class Trials:
         self.fixed = make_trial(base.scenario, base.trace)
         self._base = base
         self._remaining = remaining
+        self._unchanged = Controls(plainly(base.scenario))
+        self._faultless = Controls(self.fixed)
         self._recording = Recording.of(base.trace)
         self._hooks = tuple(dict.fromkeys(fire.hook.command for _, fire in base.trace.fires()))
 
@@ -131,11 +157,9 @@ class Trials:
         A hook that fails at its first fire only, each time that the scenario is played.
         """
         first = find_first_failure(self._base.trace)
-        return first if first is not None and all(map(find_first_failure, self._unchanged(play))) else None
-
-    def _unchanged(self, play: Callable[[Scenario], Trace]) -> Sequence[Trace]:
-        # Twice, because a hook that throws a coin does the same again every other time.
-        return [play(plainly(self._base.scenario)) for _ in range(2)]
+        if first is None:
+            return None
+        return first if all(map(find_first_failure, self._unchanged.take(_CONTROLS, play))) else None
 
     def _vary(self, trial: Varied, change: Replayed, play: Callable[[Scenario], Trace]) -> Tried:
         def varied(other: Replayed) -> Trace:
@@ -149,7 +173,8 @@ class Trials:
         if finding is None:
             return replace(self._of_findings(trial, (), None), doubts=tuple(_purposes(change, usual, seen)))
         steady = all(
-            find_variance(change, self._base.trace, other) is None for other in self._unchanged(play)
+            find_variance(change, self._base.trace, other) is None
+            for other in self._unchanged.take(_CONTROLS, play)
         )
         if steady and find_variance(change, usual, varied(change)) is not None:
             return self._of_findings(trial, (finding,), self._word(trial, change, finding, usual, seen))
@@ -224,6 +249,6 @@ class Trials:
         """
         change = fault.change
         if not isinstance(change, Surroundings) or not change.extra:
-            return play(self.fixed) if usual is None else usual
+            return self._faultless.take(1, play)[0] if usual is None else usual
         alone = replace(fault, change=replace(change, env={}, files={}))
         return play(with_fault(self.fixed, alone))

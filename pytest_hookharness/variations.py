@@ -89,10 +89,11 @@ def vary(
     matrix = draw_up(base, clues, settings.choice)
     series = _Series(base, settings)
     jobs = [*series.jobs(matrix, theatre)]
+    order = (*matrix.begun, *range(len(matrix.trials), len(jobs)))
     tried: dict[int, Tried] = {}
-    with closing(theatre.side_by_side(jobs, settings)) as results:
-        for place, result in results:
-            tried[place] = result
+    with closing(theatre.side_by_side([jobs[place] for place in order], settings)) as results:
+        for begun, result in results:
+            tried[order[begun]] = result
             if on_trial is not None:
                 on_trial(_so_far(base, matrix, tried), len(tried), len(jobs))
     return _so_far(base, matrix, tried)

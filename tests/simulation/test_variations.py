@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Signaled
 from pytest_hookharness.model.variations import Wish
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.settings import Settings, SimulationError
@@ -79,6 +80,10 @@ def told(vary):
         return results[-1].text
 
     return run
+
+
+def _variables(fire):
+    return {line.partition(b"=")[0] for line in fire.run.stderr.data.splitlines()}
 
 
 def names(outcome):
@@ -179,6 +184,26 @@ def test_a_relaunched_host_is_another_process(vary):
 
     assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
     assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
+
+
+def test_a_relaunched_host_tells_a_kill_as_a_kill(vary):
+    """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
+    killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
+    hooks = {"PreToolUse": "exec ./hook.sh"}
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.fires())
+
+    assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
+
+
+def test_a_relaunched_host_passes_on_what_it_has(vary):
+    """A parent of its own changes no variable, and no exit code."""
+    tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
+    plain, below = (
+        next(fire for _, fire in vary(tells, relaunched=way).trace.fires()) for way in (False, True)
+    )
+
+    assert below.run.ending == plain.run.ending == Exited(3)
+    assert _variables(below) == _variables(plain)
 
 
 def test_hooks_run_in_the_order_that_is_given(told):
