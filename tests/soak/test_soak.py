@@ -21,6 +21,9 @@ FIRES = int(os.environ.get("HOOKHARNESS_SOAK_FIRES", "60"))
 SEED = int(os.environ.get("HOOKHARNESS_SOAK_SEED", "0"))
 STAY = f"86399.{os.getpid()}"
 MOVES = 3
+# Few enough for each test to end within the time that one may take.
+PIECE = 100
+PIECES = [*range(0, FIRES, PIECE)]
 SIGNALS = {"KILL": 9, "SEGV": 11, "TERM": 15, "PIPE": 13}
 SHAPES = (
     {},
@@ -119,11 +122,12 @@ def leave_a_process(_base):
 
 
 @pytest.mark.slow
-def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path):
+@pytest.mark.parametrize("first", PIECES)
+def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path, first):
     """Fires under random faults end in time, by their true ends, and leave no process, descriptor or file."""
-    dice, fired, before = random.Random(SEED), 0, None  # noqa: S311  # dice, not secrets
+    dice, fired, before = random.Random(f"{SEED} {first}"), first, None  # noqa: S311  # dice, not secrets
     with Harness(Settings(base=tmp_path, wall=20.0, probes=False, seed=SEED)) as harness:
-        while fired < FIRES:
+        while fired < min(FIRES, first + PIECE):
             made, expected, keys = scenario(dice)
             outcome = harness.simulate(made)
             endings = [fire.run.ending for _, fire in outcome.trace.fires() if fire.run is not None]
