@@ -250,5 +250,5 @@ class Trials:
         change = fault.change
         if not isinstance(change, Surroundings) or not change.extra:
             return self._faultless.take(1, play)[0] if usual is None else usual
-        alone = replace(fault, change=replace(change, env={}, files={}))
+        alone = replace(fault, change=replace(change, env={}, files={}, home={}))
         return play(with_fault(self.fixed, alone))
