@@ -2,8 +2,10 @@
 Claims about trials and the runs that they are compared with, on plain values.
 """
 
+from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.trials import Controls
 
 
@@ -13,7 +15,7 @@ def test_controls_are_made_once():
 
     def play(scenario):
         made.append(scenario.name)
-        return Trace()
+        return Outcome(scenario=scenario, host="x", trace=Trace(), verdict=Terminated(turn=1))
 
     controls = Controls(Scenario(name="test"))
 

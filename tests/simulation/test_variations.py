@@ -106,6 +106,17 @@ def test_nothing_is_varied_unless_asked_for(vary):
     assert ([], ()) == (names(outcome), outcome.varied)
 
 
+def test_a_tool_that_nobody_calls_shows_nothing(vary):
+    """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
+    outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
+
+    assert {cell.verdict for cell in outcome.cells} == {"not tried"}
+    assert [note.partition("with ")[2] for note in outcome.varied if "shows nothing" in note] == [
+        f"a `no-such-command` {trouble}: nobody called `no-such-command`."
+        for trouble in ("that fails with exit code 70", "that never returns")
+    ]
+
+
 def test_chance_is_not_blamed_on_a_variation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
