@@ -35,12 +35,13 @@ FILE = "workspace/app.py"
 VERSIONS = {FILE: Versions(b"x = 1\ny = 2\n", b"x = 1\ny = 3\n")}
 
 
-def _asked(text):
+def _asked(text, printed):
+    written = printed.encode("utf-8", "replace")
     run = Ran(
         ending=Exited(2),
         wall=0.1,
-        stdout=Output(text.encode("utf-8", "replace"), len(text.encode("utf-8", "replace"))),
-        stderr=Output(text.encode("utf-8", "replace"), len(text.encode("utf-8", "replace"))),
+        stdout=Output(written, len(written)),
+        stderr=Output(written, len(written)),
         leftovers=(Process(pid=7, command=text, age=0.05),),
     )
     hook = Hook(event="Stop", command=f"./check.sh {text}", source=".claude/settings.json")
@@ -52,7 +53,7 @@ def _asked(text):
     return Hooked(event="Stop", fires=(fire,), decision=decision)
 
 
-def _steps(text, turns):
+def _steps(text, turns, printed):
     called = Performed(
         call=ToolCall(name="Write", input={"text": text}),
         result=ToolResult(text=text),
@@ -60,7 +61,7 @@ def _steps(text, turns):
     )
     exchanges = [(0, Happened(event=Prompt(text=text)))]
     for turn in range(1, turns + 1):
-        exchanges += [(turn, Moved(move=Stop(text=text))), (turn, called), (turn, _asked(text))]
+        exchanges += [(turn, Moved(move=Stop(text=text))), (turn, called), (turn, _asked(text, printed))]
     return tuple(
         Step(number=number, turn=turn, exchange=exchange)
         for number, (turn, exchange) in enumerate(exchanges, 1)
@@ -71,14 +72,24 @@ def _steps(text, turns):
 def read_back():
     """Makes the run of a loop of refusals in which a text stands wherever one can stand."""
 
-    def make(text="no", *, name="lint", host="claude-code@1", turns=3, verdict=None, kept=True, ended=True):
+    def make(
+        text="no",
+        *,
+        name="lint",
+        host="claude-code@1",
+        turns=3,
+        verdict=None,
+        kept=True,
+        ended=True,
+        printed=None,
+    ):
         origin = Origin(file=Path("/here/a.scenario.yaml"), marks={"expect.verdict": (14, 1)})
         scenario = Scenario(name=name, why=text, origin=origin)
         guard = Guard(overrides=9, why=text, rule=RULE)
         seen = Outcome(
             scenario=scenario,
             host=host,
-            trace=Trace(steps=_steps(text, turns)),
+            trace=Trace(steps=_steps(text, turns, text if printed is None else printed)),
             verdict=verdict or Livelock(stem=1, period=2, guard=guard),
             findings=(Finding(code="HH010", name="SILENT-REFUSAL", text=text, advice=text, hook=text),),
             violations=() if kept else (Violation(path="expect.verdict", expected=text, seen=text),),

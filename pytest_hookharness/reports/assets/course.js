@@ -28,7 +28,7 @@ function shortened(first, last, most) {
   return [...all.slice(0, head), `${all.length - head - tail} more`, ...all.slice(-tail)];
 }
 
-function course(run, key) {
+function course(run, row) {
   const narrow = innerWidth < 700;
   const gap = narrow ? 64 : 112;
   const verdict = run.end?.verdict ?? {name: "interrupted"};
@@ -49,7 +49,7 @@ function course(run, key) {
   const rope = loop ? noose(centre, middle, radius, verdict) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
   const size = [loop ? centre + radius + (narrow ? 80 : 150) : end + 90, loop ? 2 * middle : 116];
   const drawing = svg("svg", {width: size[0], viewBox: `0 0 ${size.join(" ")}`, role: "group", "aria-label": words},
-    svg("path", {class: "rope", d: `M24 ${middle}H${loop ? end : end - 20}`}), rope, [...places, ...ring].map((place) => dot(run, key, place)));
+    svg("path", {class: "rope", d: `M24 ${middle}H${loop ? end : end - 20}`}), rope, [...places, ...ring].map((place) => dot(run, row, place)));
   drawing.style.minWidth = `${size[0] * 0.75}px`;
   return html("figure", {}, drawing, html("figcaption", {}, words, " ",
     html("span", {class: "small"}, "✕ refused, ✓ let through, ↷ refusal set aside by the host.")));
@@ -71,13 +71,13 @@ function told(verdict, run) {
   return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that goes on for ever (evidence: ${verdict.evidence}).${guard}`;
 }
 
-function dot(run, key, {turn, x, y, angle}) {
+function dot(run, row, {turn, x, y, angle}) {
   if (typeof turn === "string") return svg("text", {class: "dim", x, y: y - 8, "text-anchor": "middle"}, `… ${turn} …`);
   const mood = moodOf(run, turn);
   const seen = askings(run, turn);
   const name = turn ? `turn ${turn}` : "before the first turn";
   const spoken = seen.map((step) => `${step.event} ${outcomeOf(step)}`).join(", ");
-  return svg("a", {class: mood, href: `#${new URLSearchParams({item: key, turn})}`, "aria-label": spoken ? `${name}: ${spoken}` : name},
+  return svg("a", {class: mood, href: addressOf(row, String(turn)), "aria-label": spoken ? `${name}: ${spoken}` : name},
     svg("title", {}, spoken ? `${name}: ${spoken}` : name),
     mood === "refused" ? svg("rect", {class: "turn", x: x - DOT + 1, y: y - DOT + 1, width: 2 * DOT - 2, height: 2 * DOT - 2, rx: 4})
       : svg("circle", {class: "turn", cx: x, cy: y, r: turn ? DOT : 9}),

@@ -14,7 +14,7 @@ function itemView(row, state) {
     html("p", {}, verdictBadge(row), " ", promiseBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
     html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
-    elsewhere(row), run.steps.length ? course(run, row.key) : null,
+    elsewhere(row), run.steps.length ? course(run, row) : null,
     part("Broken promises", (end?.violations ?? []).map(violationBox)),
     part("Findings", (end?.findings ?? []).map(findingBox)),
     part("Turn by turn", timeline(run, row)),
@@ -27,16 +27,10 @@ function paths(row, state) {
   const rows = matching(state);
   const place = rows.indexOf(row);
   const back = new URLSearchParams([...state].filter(([key]) => !["item", "turn"].includes(key)));
-  const to = (other, words, name) => other ? html("a", {href: addressOf(state, other), rel: name, "data-go": name}, words) : null;
+  const to = (other, words, name) => other ? html("a", {href: addressOf(other), rel: name, "data-go": name}, words) : null;
   return html("nav", {class: "path", "aria-label": "Simulations"}, html("a", {href: `#${back}`, "data-go": "list"}, "← All simulations"),
     to(rows[place - 1], "Previous", "prev"), to(place < 0 ? null : rows[place + 1], "Next", "next"),
     html("span", {class: "soft small"}, place < 0 ? "" : `${place + 1} of ${rows.length}`));
-}
-
-function addressOf(state, row) {
-  const next = new URLSearchParams([...state].filter(([key]) => key !== "turn"));
-  next.set("item", row.key);
-  return `#${next}`;
 }
 
 function elsewhere(row) {
@@ -69,7 +63,7 @@ function timeline(run, row) {
       turn === again ? badge("the cycle begins here", "bad") : null),
     steps.map(drawnStep), stateWords(turn, states)));
   if (again !== null) items.push(html("li", {}, html("p", {}, "… and so for ever, ",
-    html("a", {href: `#${new URLSearchParams({item: row.key, turn: again})}`}, `as from turn ${again}`))));
+    html("a", {href: addressOf(row, again)}, `as from turn ${again}`))));
   if (!run.end) items.push(html("li", {}, html("p", {}, badge(row.verdict, "odd"), " Here the record ends; what came next is not known.")));
   return items.length ? html("ol", {class: "turns"}, items) : null;
 }

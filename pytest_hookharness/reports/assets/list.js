@@ -28,8 +28,17 @@ function saidOf(row) {
   return row.said.startsWith(`${row.verdict}: `) ? row.said.slice(row.verdict.length + 2) : row.said;
 }
 
-function itemLink(row, label, attributes = {}) {
-  return html("a", {href: `#${new URLSearchParams({item: row.key})}`, ...attributes}, html("bdi", {}, label));
+// An item is left for the list as it was: its address keeps the filters.
+function addressOf(row, turn = "") {
+  const state = address();
+  state.set("item", row.key);
+  state.delete("turn");
+  if (turn) state.set("turn", turn);
+  return `#${state}`;
+}
+
+function itemLink(row, label) {
+  return html("a", {href: addressOf(row), "data-item": row.data}, html("bdi", {}, label));
 }
 
 function matching(state) {

@@ -36,7 +36,7 @@ function showList(state) {
   document.title = "Hook simulations";
   const last = shownItem;
   shownItem = null;
-  if (last) [...MAIN.querySelectorAll(".list a")].find((link) => link.hash === itemLink(last, "").hash)?.focus();
+  if (last) MAIN.querySelector(`[data-item="${last.data}"]`)?.focus();
 }
 
 function drawnItem(row, state) {
