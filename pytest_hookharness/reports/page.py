@@ -27,7 +27,6 @@ SCRIPTS = ("text.js", "course.js", "list.js", "fire.js", "item.js", "page.js")
 # Bytes of data that a browser opens without complaint, and how long one text may be to keep within them.
 _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
-_SIGNS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def page(runs: Sequence[Run]) -> str:
@@ -53,7 +52,8 @@ def embedded(value: Json) -> str:
     A value as JSON that can stand inside of a script element.
     """
     # Whatever is no ASCII is escaped too: halves of pairs, and the line ends that only JavaScript knows.
-    return json.dumps(value, separators=(",", ":")).translate(_SIGNS)
+    text = json.dumps(value, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _asset(name: str) -> str:
@@ -94,5 +94,8 @@ def _elements(runs: Sequence[Run], longest: int) -> Iterator[str]:
             "states": list(run.states),
             "end": run.end,
         }
-        text = embedded(bound(records, longest))
+        text = embedded(records)
+        # No text is longer than all of it.
+        if len(text) > longest:
+            text = embedded(bound(records, longest))
         yield f'<script type="application/json" id="run-{number}">{text}</script>'

@@ -21,7 +21,8 @@ OPEN_ALL = (
 )
 # The least ratio of brightness between any text that is seen and what it stands on, with that text.
 CONTRAST = """(() => {
-  const bright = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const bright = (colour) => colour.slice(0, 3).map((c) => linear(c / 255))
     .reduce((sum, c, place) => sum + c * [0.2126, 0.7152, 0.0722][place], 0);
   const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const ground = (node) => {
