@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -100,25 +101,29 @@ def as_data(value: object) -> Json:
 
 def bound(value: Json, longest: int = LONGEST) -> Json:
     """
-    The same with no text longer, and no list of more items, than is allowed; what is cut says so.
+    The same with no text longer, and no list of more items, than is allowed; an excerpt says what was cut.
     """
     match value:
         case str():
-            return _cut(value, longest)[0]
-        case {"text": str(text), "cut_at": _} if isinstance(value, Mapping):
-            told, whole = _cut(text, longest)
-            return dict(value) if whole else {**value, "text": told, "cut_at": len(told.encode())}
+            return _cut(value, longest)
+        case float() if not math.isfinite(value):
+            return None
         case Mapping():
-            return {_cut(key, longest)[0]: bound(item, longest) for key, item in [*value.items()][:MOST]}
+            whole = {_cut(key, longest): bound(item, longest) for key, item in [*value.items()][:MOST]}
+            text = whole.get("text")
+            if "cut_at" in whole and text != value["text"]:
+                whole["cut_at"] = len(str(text).encode())
+            return whole
         case list() | tuple():
             return [bound(item, longest) for item in value[:MOST]]
         case _:
             return value
 
 
-def _cut(text: str, longest: int) -> tuple[str, bool]:
-    # Every character has a byte at least; most texts are short.
-    if len(text) <= longest // 4:
-        return text, True
-    data = text.encode("utf-8", "replace")
-    return (text, True) if len(data) <= longest else (data[:longest].decode("utf-8", "ignore"), False)
+def _cut(text: str, longest: int) -> str:
+    told = _HALVES.sub(_REPLACED, text)
+    # Every character has four bytes at most; most texts are short.
+    if len(told) <= longest // 4:
+        return told
+    data = told.encode()
+    return told if len(data) <= longest else data[:longest].decode("utf-8", "ignore")
