@@ -12,7 +12,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from string import Template
 
@@ -29,12 +29,16 @@ _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
 
 
-def page(runs: Sequence[Run]) -> str:
+def page(runs: Sequence[Run], passed: Mapping[str, bool] | None = None) -> str:
     """
     The whole page as HTML.
+
+    Args:
+        runs: What is on it, in order.
+        passed: Whether tests passed, by their node ids, as far as that is known.
     """
     style, script = _asset("page.css"), "\n".join(map(_asset, SCRIPTS))
-    rows = rows_of(runs)
+    rows = rows_of(runs, passed or {})
     return Template(_asset("page.html")).substitute(
         policy=f"default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src {_digest(style)}; script-src {_digest(script)}",

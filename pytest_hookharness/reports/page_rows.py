@@ -15,7 +15,7 @@ from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.reports.runs import Run
 
-KEPT, BROKEN, UNKNOWN = "kept", "broken", "not known"
+KEPT, BROKEN, LEFT, UNKNOWN = "kept", "broken", "left to its test", "not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +27,11 @@ class Row:
         key: Its name in addresses, which no other on the page has.
         data: The element that holds its records.
         name: The scenario with its variant, or the test.
+        number: Which of the runs of this item it is, from 1.
         host: The host that was simulated.
         file: The file it comes from; empty if that is not known.
         verdict: The word for the verdict; ``interrupted`` or ``trouble`` where there is none.
-        promise: Whether its promises were kept: ``kept``, ``broken`` or ``not known``.
+        promise: Whether its promises were kept: ``kept``, ``broken``, ``left to its test`` or ``not known``.
         said: What is to be said about it in one sentence.
         turns: Number of the last turn.
         blocks: Refusals that the host honoured.
@@ -40,6 +41,7 @@ class Row:
     key: str
     data: str
     name: str
+    number: int
     host: str
     file: str
     verdict: str
@@ -56,32 +58,37 @@ class Row:
         return dataclasses.asdict(self)
 
 
-def rows_of(runs: Sequence[Run]) -> list[Row]:
+def rows_of(runs: Sequence[Run], passed: Mapping[str, bool]) -> list[Row]:
     """
     A row for each run, in order.
+
+    Args:
+        runs: The runs.
+        passed: Whether tests passed, by their node ids, as far as that is known.
     """
     seen: Counter[str] = Counter()
     rows: list[Row] = []
     for number, run in enumerate(runs):
         item = _text(run.begin, "id")
         seen[item] += 1
-        key = item if seen[item] == 1 else f"{item} ({seen[item]})"
-        rows.append(_row(run, key, f"run-{number}"))
+        rows.append(_row(run, seen[item], f"run-{number}", passed.get(item)))
     return rows
 
 
-def _row(run: Run, key: str, data: str) -> Row:
+def _row(run: Run, number: int, data: str, passed: bool | None) -> Row:
     end: Mapping[str, Json] = run.end or {}
-    file, _, rest = _text(run.begin, "id").partition("::")
+    item = _text(run.begin, "id")
+    file, _, rest = item.partition("::")
     last = max((_number(step, "turn") for step in run.steps), default=0)
     return Row(
-        key=key,
+        key=item if number == 1 else f"{item} ({number})",
         data=data,
         name=_name(run.begin) or rest or run.name,
+        number=number,
         host=_text(run.begin, "host"),
         file=file if rest else _text(run.begin, "file"),
         verdict=_verdict(run),
-        promise=_promise(run),
+        promise=_promise(run, passed),
         said=_text(end, "first_line") or _without_end(run, last),
         turns=last,
         blocks=_number(end, "blocks"),
@@ -106,10 +113,16 @@ def _verdict(run: Run) -> str:
     return "interrupted" if run.trouble is None else "trouble"
 
 
-def _promise(run: Run) -> str:
+def _promise(run: Run, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
-    return KEPT if run.end.get("passed") is True else BROKEN
+    kept = run.end.get("passed") is True
+    # A test in Python may expect what a scenario of its own would have to promise.
+    if not _text(run.begin, "file"):
+        if passed is None:
+            return KEPT if kept else LEFT
+        kept = passed
+    return KEPT if kept else BROKEN
 
 
 def _without_end(run: Run, last: float) -> str:

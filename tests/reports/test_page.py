@@ -133,7 +133,7 @@ def test_each_run_has_a_row_of_its_own(read_back):
         read_back(kept=False, host="codex@1", verdict=Terminated(turn=3)),
         read_back(ended=False),
     ]
-    rows = rows_of(runs)
+    rows = rows_of(runs, {})
 
     assert [row.verdict for row in rows] == ["livelock", "livelock", "terminated", "interrupted"]
     assert [row.promise for row in rows] == ["kept", "kept", "broken", "not known"]
@@ -144,14 +144,33 @@ def test_each_run_has_a_row_of_its_own(read_back):
     assert rows[3].said == "interrupted: 10 steps were seen, the last in turn 3"
 
 
+@pytest.mark.parametrize(
+    ("kept", "passed", "promise"),
+    [
+        (True, {}, "kept"),
+        (False, {}, "left to its test"),
+        (False, {"t.py::test_it": True}, "kept"),
+        (True, {"t.py::test_it": False}, "broken"),
+        (False, {"t.py::test_other": True}, "left to its test"),
+    ],
+)
+def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
+    """A simulation without a scenario file is as promised if its test passed, and is left to it otherwise."""
+    run = read_back(kept=kept)
+    run.begin.update(file=None, id="t.py::test_it")
+    (row,) = rows_of([run], passed)
+
+    assert (row.promise, row.name, row.file) == (promise, "test_it", "t.py")
+
+
 def test_a_row_of_strange_records(read_back):
     """Records that hold what we never write still give a row."""
     run = read_back()
     run.begin.update(id=["x"], scenario=None, file={}, host=1)
     run.end.update(verdict="livelock", passed="yes", first_line=None, seconds="long")
-    (row,) = rows_of([run])
+    (row,) = rows_of([run], {})
 
-    assert (row.verdict, row.promise, row.host, row.name) == ("", "broken", "", "a.jsonl")
+    assert (row.verdict, row.promise, row.host, row.name) == ("", "left to its test", "", "a.jsonl")
     assert "run-0" in page([run])
 
 

@@ -56,7 +56,7 @@ function insideFire(fire, command, ended) {
 }
 
 function measures(run) {
-  return [["took", time(run.seconds)], ["processor", time(run.cpu_seconds)], ["memory", run.peak_memory ? size(run.peak_memory) : ""],
+  return [["processor", time(run.cpu_seconds)], ["memory", run.peak_memory ? size(run.peak_memory) : ""],
     ["process", run.pid || ""], ["input read", run.stdin_read === null ? "" : size(run.stdin_read)]];
 }
 

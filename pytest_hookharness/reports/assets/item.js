@@ -10,7 +10,7 @@ function itemView(row, state) {
   const run = readRun(row);
   const end = run.end;
   return html("article", {},
-    paths(row, state), html("h1", {tabindex: "-1"}, html("bdi", {}, row.name)),
+    paths(row, state), html("h1", {tabindex: "-1"}, html("bdi", {}, titleOf(row))),
     html("p", {}, verdictBadge(row), " ", promiseBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
     html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
@@ -35,9 +35,13 @@ function paths(row, state) {
 
 function elsewhere(row) {
   const others = ROWS.filter((other) => other !== row && other.name === row.name && other.file === row.file);
-  if (!others.length) return null;
-  return html("nav", {"aria-label": "The same on other hosts"}, html("h2", {}, "The same on other hosts"),
-    html("ul", {class: "others"}, others.map((other) => html("li", {}, itemLink(other, other.host), " ", verdictBadge(other)))));
+  const [hosts, runs] = [others.filter((other) => other.host !== row.host), others.filter((other) => other.host === row.host)];
+  return [alike("The same on other hosts", hosts, (other) => other.host), alike("Other runs of it", runs, (other) => `run ${other.number}`)];
+}
+
+function alike(heading, rows, label) {
+  return rows.length ? html("nav", {"aria-label": heading}, html("h2", {}, heading), html("ul", {class: "others"},
+    rows.map((other) => html("li", {}, itemLink(other, label(other)), " ", verdictBadge(other))))) : null;
 }
 
 function violationBox(violation) {

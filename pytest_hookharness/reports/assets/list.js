@@ -19,7 +19,7 @@ function verdictBadge(row) {
 }
 
 function promiseBadge(row) {
-  const [words, mood] = {kept: ["✓ kept", "good"], broken: ["✗ broken", "bad"]}[row.promise] ?? ["? not known", "odd"];
+  const [words, mood] = {kept: ["✓ kept", "good"], broken: ["✗ broken", "bad"]}[row.promise] ?? [`? ${row.promise}`, "odd"];
   return badge(words, mood);
 }
 
@@ -35,6 +35,10 @@ function addressOf(row, turn = "") {
   state.delete("turn");
   if (turn) state.set("turn", turn);
   return `#${state}`;
+}
+
+function titleOf(row) {
+  return row.number > 1 ? `${row.name} (run ${row.number})` : row.name;
 }
 
 function itemLink(row, label) {
@@ -60,7 +64,7 @@ function compared(one, other) {
 function drawnRow(row) {
   const cells = COLUMNS.map(({key, unit}) => {
     switch (key) {
-      case "name": return html("td", {role: "cell"}, itemLink(row, row.name), html("span", {class: "said"}, html("bdi", {}, saidOf(row))));
+      case "name": return html("td", {role: "cell"}, itemLink(row, titleOf(row)), html("span", {class: "said"}, html("bdi", {}, saidOf(row))));
       case "host": return html("td", {role: "cell", class: "host small"}, html("bdi", {}, row.host));
       case "verdict": return html("td", {role: "cell"}, verdictBadge(row));
       case "promise": return html("td", {role: "cell"}, promiseBadge(row));
@@ -142,8 +146,9 @@ function sorted(key) {
 }
 
 function summary() {
+  const words = {kept: "as promised", broken: "not as promised", "left to its test": "left to their tests", "not known": "without an end"};
+  const counts = Object.entries(words).map(([promise, told]) => [ROWS.filter((row) => row.promise === promise).length, told]);
   const hosts = new Set(ROWS.map((row) => row.host)).size;
-  const number = (promise) => ROWS.filter((row) => row.promise === promise).length;
-  const unknown = number("not known") ? `, ${number("not known")} without an end` : "";
-  return `${counted(ROWS.length, "simulation")} on ${counted(hosts, "host")}: ${number("kept")} as promised, ${number("broken")} not${unknown}.`;
+  const told = counts.filter(([number]) => number).map(([number, words]) => `${number.toLocaleString("en")} ${words}`);
+  return `${counted(ROWS.length, "simulation")} on ${counted(hosts, "host")}: ${told.join(", ") || "none"}.`;
 }

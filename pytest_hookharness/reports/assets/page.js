@@ -21,7 +21,7 @@ function show() {
   if (!row) return showList(state);
   if (shownItem !== row) {
     MAIN.replaceChildren(drawnItem(row, state));
-    document.title = `${visible(row.name)}: ${row.verdict}`;
+    document.title = `${visible(titleOf(row))}: ${row.verdict}`;
     scrollTo({top: 0, behavior: "instant"});
     MAIN.querySelector("h1").focus({preventScroll: true});
     shownItem = row;
@@ -43,7 +43,7 @@ function drawnItem(row, state) {
   try {
     return itemView(row, state);
   } catch (error) {
-    return html("div", {}, html("h1", {tabindex: "-1"}, row.name), html("p", {}, `This simulation cannot be shown: ${error.message}`));
+    return html("div", {}, html("h1", {tabindex: "-1"}, titleOf(row)), html("p", {}, `This simulation cannot be shown: ${error.message}`));
   }
 }
 

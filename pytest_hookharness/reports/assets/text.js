@@ -1,8 +1,10 @@
 "use strict";
 // Text and elements. Whatever a hook, an agent or a file name says becomes a text node here, and nothing else.
 
+const CONTROLS = ("NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB "
+  + "ESC FS GS RS US").split(" ");
 const BY_NAME = new Map(Object.entries({
-  "\u007f": "␡", "\u0085": "⟨NEL⟩", "\u00ad": "⟨SHY⟩", "\u061c": "⟨ALM⟩", "\u200b": "⟨ZWSP⟩", "\u200c": "⟨ZWNJ⟩",
+  "\u007f": "⟨DEL⟩", "\u0085": "⟨NEL⟩", "\u00ad": "⟨SHY⟩", "\u061c": "⟨ALM⟩", "\u200b": "⟨ZWSP⟩", "\u200c": "⟨ZWNJ⟩",
   "\u200d": "⟨ZWJ⟩", "\u200e": "⟨LRM⟩", "\u200f": "⟨RLM⟩", "\u2028": "⟨LS⟩", "\u2029": "⟨PS⟩", "\u202a": "⟨LRE⟩",
   "\u202b": "⟨RLE⟩", "\u202c": "⟨PDF⟩", "\u202d": "⟨LRO⟩", "\u202e": "⟨RLO⟩", "\u2060": "⟨WJ⟩", "\u2066": "⟨LRI⟩",
   "\u2067": "⟨RLI⟩", "\u2068": "⟨FSI⟩", "\u2069": "⟨PDI⟩", "\ufeff": "⟨BOM⟩",
@@ -18,7 +20,7 @@ function visible(text) {
 
 function shown(character) {
   const code = character.codePointAt(0);
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  if (code < 0x20) return `⟨${CONTROLS[code]}⟩`;
   return BY_NAME.get(character) ?? `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 

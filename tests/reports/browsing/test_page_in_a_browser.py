@@ -89,7 +89,7 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
         text = browser.ask("document.querySelector('main').textContent")
 
         assert text.count("<img src=x onerror") > 10
-        assert "␛[31m ⟨RLO⟩evil⟨PDF⟩ \u05e9\u05dc\u05d5\u05dd" in text
+        assert "⟨ESC⟩[31m ⟨RLO⟩evil⟨PDF⟩ \u05e9\u05dc\u05d5\u05dd" in text
         assert not {"\x1b", "\u202e"} & set(text)
         assert browser.ask("document.querySelectorAll('img, main script, [onload]').length") == 0
         assert browser.ask("typeof window.hacked") == "undefined"
