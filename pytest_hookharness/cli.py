@@ -17,7 +17,7 @@ from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading, stress, trying
+from pytest_hookharness import __version__, entries, hosts, loading, reporting, stress, trying
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -27,6 +27,7 @@ from pytest_hookharness.reports import story
 from pytest_hookharness.reports.catalogue import codes_table, told_codes
 from pytest_hookharness.reports.explained import explanation, hosts_table
 from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.schema import schema as trace_schema
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted
 from pytest_hookharness.traces import Item
@@ -113,8 +114,15 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
     kinds.add_argument("codes", metavar="CODE", nargs="*", help="a code or a name, such as HH001 (all)")
     kinds.set_defaults(scenario=None, told=lambda given: _findings(given.codes))
-    schema = add("schema", help="print the JSON Schema of scenario files")
-    schema.set_defaults(scenario=None, told=lambda _: json.dumps(loading.schema(), indent=2))
+    schema = add("schema", help="print the JSON Schema of scenario files, or of trace files")
+    schema.add_argument("--trace", action="store_true", help="the one of trace files")
+    schema.set_defaults(
+        scenario=None,
+        told=lambda given: json.dumps((trace_schema if given.trace else loading.schema)(), indent=2),
+    )
+    report = add("report", help="tell what trace files hold", description=reporting.DESCRIPTION)
+    reporting.add_arguments(report)
+    report.set_defaults(scenario=None, told=reporting.tell)
 
 
 def _analysis(given: argparse.Namespace) -> str:

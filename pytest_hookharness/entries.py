@@ -31,7 +31,17 @@ _LONGEST = 80
 
 def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str:
     """
-    The entry of an outcome, with the day, and the versions of what it was played with.
+    The entry of an outcome, with the day, and the versions of what it was played with; without secrets.
+    """
+    secrets = secrets_of(outcome.scenario)
+    # States are told nowhere in it, and there may be very many.
+    seen = replace(outcome, trace=replace(outcome.trace, states={}))
+    return entry(redacted(seen, secrets), redacted(circumstances(again, asked), secrets))
+
+
+def circumstances(again: str, asked: Sequence[Response] = ()) -> Circumstances:
+    """
+    Of this day, and of what runs here.
     """
     versions = (
         f"pytest-hookharness {version('pytest-hookharness')}",
@@ -39,11 +49,7 @@ def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str
         f"{platform.system()} {platform.release()}",
     )
     day = datetime.now().astimezone().date().isoformat()
-    around = Circumstances(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
-    secrets = secrets_of(outcome.scenario)
-    # States are told nowhere in it, and there may be very many.
-    seen = replace(outcome, trace=replace(outcome.trace, states={}))
-    return entry(redacted(seen, secrets), redacted(around, secrets))
+    return Circumstances(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
 
 
 def secrets_of(scenario: Scenario) -> Secrets:

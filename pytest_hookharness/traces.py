@@ -16,7 +16,7 @@ from datetime import datetime
 from io import FileIO
 from pathlib import Path
 
-from pytest_hookharness.entries import create_in, secrets_of, write_all
+from pytest_hookharness.entries import circumstances, create_in, secrets_of, write_all
 from pytest_hookharness.execution.contents import Contents
 from pytest_hookharness.execution.seats import Crowded
 from pytest_hookharness.execution.workspace import WorkspaceError
@@ -25,6 +25,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Hooked, Performed, State, Step, Trace
 from pytest_hookharness.reports import records
+from pytest_hookharness.reports.entry import entry
 from pytest_hookharness.reports.excerpts import LONGEST, Record, bound
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.runs import LONGEST_LINE
@@ -133,9 +134,10 @@ class _Recorder(Witness):
 
     def end(self, outcome: Outcome) -> None:
         told = redacted(replace(outcome, trace=Trace()), self._secrets)
+        told = replace(told, trace=Trace(steps=tuple(self._steps)))
         codes = {code.code: code for code in catalogue()}
-        again = redacted(self._item.again, self._secrets)
-        self._write(records.end(replace(told, trace=Trace(steps=tuple(self._steps))), codes, again))
+        around = redacted(circumstances(self._item.again), self._secrets)
+        self._write(records.end(told, codes, around.again, entry(told, around)))
 
     def give_up(self, why: str) -> None:
         """

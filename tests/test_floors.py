@@ -78,8 +78,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"} | {"pages"},
     "stress": INSIDE | {"harness", "bench"},
+    "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"} | {"traces"},
+    "cli": INSIDE
+    | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"}
+    | {"traces", "reporting"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -125,7 +125,9 @@ def trouble(why: str) -> Record:
     return {"record": "trouble", "why": excerpt(why)}
 
 
-def end(outcome: Outcome, codes: Mapping[str, Code] | None = None, again: str = "") -> Record:
+def end(
+    outcome: Outcome, codes: Mapping[str, Code] | None = None, again: str = "", entry: str = ""
+) -> Record:
     """
     What came of it.
 
@@ -133,6 +135,7 @@ def end(outcome: Outcome, codes: Mapping[str, Code] | None = None, again: str = 
         outcome: What was seen.
         codes: What is known of each kind of finding, by its code.
         again: The shell command that plays it again.
+        entry: The debugging entry about it.
     """
     return {
         "record": "end",
@@ -155,6 +158,7 @@ def end(outcome: Outcome, codes: Mapping[str, Code] | None = None, again: str = 
         "calls": _calls(outcome),
         "tracked": as_data(outcome.tracked),
         "kept": outcome.kept,
+        "entry": excerpt(entry),
     }
 
 

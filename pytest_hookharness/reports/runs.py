@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import NoReturn, cast
 
 from pytest_hookharness.reports.excerpts import Record
+from pytest_hookharness.reports.fitting import misfit
+from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.records import VERSION
+from pytest_hookharness.reports.schema import DEFINITIONS, RECORDS, STEPS
+from pytest_hookharness.reports.table import Row
 
 # Bytes of one line; what is longer was not written by us.
 LONGEST_LINE = 64 << 20
@@ -56,9 +60,12 @@ class Run:
         return self.end is None and self.trouble is None
 
 
-def read_run(lines: Iterable[bytes], name: str) -> Run:
+def read_run(lines: Iterable[bytes], name: str) -> Run | None:
     """
     Take the lines of a trace file for a run; a last line without a line end is left out.
+
+    Returns:
+        ``None`` if there is no whole line: whoever wrote it came to nothing.
 
     Raises:
         UnreadableTrace: It is not a trace file of a version that is known here.
@@ -80,7 +87,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run:
             raise UnreadableTrace(f"{where}: a {kind!r} record does not belong there; each run is a file")
         found[str(kind)].append(record)
     if not found["begin"]:
-        raise UnreadableTrace(f"{name}: holds no record; the simulation did not begin, so remove the file")
+        return None
     return Run(
         name=name,
         begin=found["begin"][0],
@@ -94,7 +101,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run:
 
 def _record(line: bytes, where: str) -> Record:
     try:
-        record = json.loads(line)
+        record = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise UnreadableTrace(f"{where}: is no JSON; a trace file has one JSON object in each line") from None
     if not isinstance(record, dict) or record.get("record") not in _KINDS:
@@ -102,7 +109,40 @@ def _record(line: bytes, where: str) -> Record:
         raise UnreadableTrace(f"{where}: is no record of a trace; known under 'record' are {known}")
     if record["record"] == "begin" and record.get("version") != VERSION:
         raise UnreadableTrace(
-            f"{where}: is of version {record.get('version')!r}, known is {VERSION}; "
+            f"{where}: is of version {plain(str(record.get('version')), 20)}, known is {VERSION}; "
             "read it with the pytest-hookharness that wrote it"
         )
+    kind = record["record"] if record["record"] != "step" else record.get("kind")
+    if not isinstance(kind, str) or kind not in RECORDS:
+        raise UnreadableTrace(f"{where}: is a step of no kind that is known; those are {', '.join(STEPS)}")
+    wrong = misfit(record, RECORDS[kind], DEFINITIONS)
+    if wrong:
+        raise UnreadableTrace(f"{where}: {plain(wrong, 200)}; `hookharness schema --trace` prints the format")
     return cast("Record", record)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(constant)
+
+
+def row(run: Run) -> Row:
+    """
+    The row of a run for the table.
+    """
+    begin, end = run.begin, run.end or {}
+    variant = f"[{begin['variant']}]" if begin["variant"] else ""
+    turns = (cast("int", step["turn"]) for step in run.steps)
+    verdict = cast("Record", end["verdict"])["name"] if run.end else "interrupted"
+    return {
+        "scenario": f"{begin['scenario']}{variant}",
+        "host": str(begin["host"]),
+        "iterations": cast("int", end.get("iterations", max(turns, default=0))),
+        "blocks": cast("int", end.get("blocks", sum(map(_refused, run.steps)))),
+        "verdict": "not played" if run.trouble else str(verdict),
+        "wall": cast("float", end.get("seconds", 0.0)),
+        "passed": cast("bool", end["passed"]) if run.end else None,
+    }
+
+
+def _refused(step: Record) -> bool:
+    return step["kind"] == "hooked" and bool(cast("Record", step["decision"])["refused"])

@@ -70,7 +70,7 @@ def _step(kind: str, **properties: Schema) -> Schema:
     )
 
 
-_STEPS: Mapping[str, Schema] = {
+STEPS: Mapping[str, Schema] = {
     "moved": _step(
         "moved",
         move=_ref("deed"),
@@ -116,7 +116,7 @@ RECORDS: Mapping[str, Schema] = {
         again=_TEXT,
         began=_TEXT,
     ),
-    **_STEPS,
+    **STEPS,
     "state": _object(
         record=_one_of("state"), turn=_COUNT, digest=_TEXT, opaque=_TEXT, files=_COUNT, visible=_DATA
     ),
@@ -144,6 +144,7 @@ RECORDS: Mapping[str, Schema] = {
         ),
         tracked=_object(processes=_list(_DATA), threads=_list(_DATA), denials=_list(_DATA)),
         kept=_TEXT,
+        entry=_EXCERPT,
     ),
 }
 
