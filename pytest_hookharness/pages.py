@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from pytest_hookharness.model.counting import counted
+from pytest_hookharness.reporting import read_file
 from pytest_hookharness.reports.page import page
 from pytest_hookharness.reports.plain import plain
-from pytest_hookharness.reports.runs import LONGEST_LINE, Run, UnreadableTrace, read_run
+from pytest_hookharness.reports.runs import Run, UnreadableTrace
 
 # Under this word a worker of xdist is told where to write.
 _FOLDER = "hook_report_traces"
@@ -96,10 +97,11 @@ class PageOfRun:
         runs: list[Run] = []
         for path in sorted(set(self._folder.iterdir()) - self._earlier, key=_last_written):
             try:
-                with path.open("rb") as file:
-                    runs.append(read_run(iter(lambda: file.readline(LONGEST_LINE + 1), b""), path.name))
+                run = read_file(path)
             except (UnreadableTrace, OSError) as error:
                 self._said.append(f"left out of the page: {plain(str(error), 400)}")
+            else:
+                runs += [run] if run is not None else []
         return sorted(runs, key=lambda run: str(run.begin["id"]))
 
 

@@ -73,7 +73,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "bench": INSIDE | {"harness", "traces"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
-    "pages": frozenset({"model", "reports"}),
+    "pages": frozenset({"model", "reports", "reporting"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces"}),
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"} | {"pages"},

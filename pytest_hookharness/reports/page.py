@@ -96,7 +96,8 @@ def _elements(runs: Sequence[Run], longest: int) -> Iterator[str]:
             "begin": run.begin,
             "steps": list(run.steps),
             "states": list(run.states),
-            "end": run.end,
+            # The entry says the same in another form.
+            "end": run.end and {key: value for key, value in run.end.items() if key != "entry"},
         }
         text = embedded(records)
         # No text is longer than all of it.

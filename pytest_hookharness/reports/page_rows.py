@@ -1,7 +1,7 @@
 """
 This module is concerned with the list on a trace page: what one line says of each simulation.
 
-Middle floor: reports. Pure. Records come from files of anybody, so nothing in them is taken for granted.
+Middle floor: reports. Pure. What is read back from trace files was held against their schema.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.reports.runs import Run
+from pytest_hookharness.reports.excerpts import Record
+from pytest_hookharness.reports.runs import Run, row
 
 KEPT, BROKEN, LEFT, UNKNOWN = "kept", "broken", "left to its test", "not known"
 
@@ -30,7 +32,7 @@ class Row:
         number: Which of the runs of this item it is, from 1.
         host: The host that was simulated.
         file: The file it comes from; empty if that is not known.
-        verdict: The word for the verdict; ``interrupted`` or ``trouble`` where there is none.
+        verdict: The word for the verdict; ``interrupted`` or ``not played`` where there is none.
         promise: Whether its promises were kept: ``kept``, ``broken``, ``left to its test`` or ``not known``.
         said: What is to be said about it in one sentence.
         turns: Number of the last turn.
@@ -47,8 +49,8 @@ class Row:
     verdict: str
     promise: str
     said: str
-    turns: int | float
-    blocks: int | float
+    turns: int
+    blocks: int
     seconds: float | None
 
     def as_json(self) -> dict[str, Json]:
@@ -69,74 +71,48 @@ def rows_of(runs: Sequence[Run], passed: Mapping[str, bool]) -> list[Row]:
     seen: Counter[str] = Counter()
     rows: list[Row] = []
     for number, run in enumerate(runs):
-        item = _text(run.begin, "id")
+        item = str(run.begin["id"])
         seen[item] += 1
         rows.append(_row(run, seen[item], f"run-{number}", passed.get(item)))
     return rows
 
 
 def _row(run: Run, number: int, data: str, passed: bool | None) -> Row:
-    end: Mapping[str, Json] = run.end or {}
-    item = _text(run.begin, "id")
+    item, told = str(run.begin["id"]), row(run)
     file, _, rest = item.partition("::")
-    last = max((_number(step, "turn") for step in run.steps), default=0)
+    scenario = str(run.begin["file"] or "")
     return Row(
         key=item if number == 1 else f"{item} ({number})",
         data=data,
-        name=_name(run.begin) or rest or run.name,
+        # What a test in Python plays has no name of its own.
+        name=str(told["scenario"]) if scenario or not rest else rest,
         number=number,
-        host=_text(run.begin, "host"),
-        file=file if rest else _text(run.begin, "file"),
-        verdict=_verdict(run),
+        host=str(told["host"]),
+        file=file if rest else scenario,
+        verdict=str(told["verdict"]),
         promise=_promise(run, passed),
-        said=_text(end, "first_line") or _without_end(run, last),
-        turns=last,
-        blocks=_number(end, "blocks"),
-        seconds=_number(end, "seconds") if "seconds" in end else None,
+        said=_said(run),
+        turns=cast("int", told["iterations"]),
+        blocks=cast("int", told["blocks"]),
+        seconds=cast("float", told["wall"]) if run.end else None,
     )
-
-
-def _name(begin: Mapping[str, Json]) -> str:
-    """
-    The name of a scenario of a file; what a test in Python plays has none of its own.
-    """
-    if not _text(begin, "file"):
-        return ""
-    variant = _text(begin, "variant")
-    return f"{_text(begin, 'scenario')}[{variant}]" if variant else _text(begin, "scenario")
-
-
-def _verdict(run: Run) -> str:
-    if run.end is not None:
-        verdict = run.end.get("verdict")
-        return _text(verdict, "name") if isinstance(verdict, Mapping) else ""
-    return "interrupted" if run.trouble is None else "trouble"
 
 
 def _promise(run: Run, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
-    kept = run.end.get("passed") is True
+    kept = bool(run.end["passed"])
     # A test in Python may expect what a scenario of its own would have to promise.
-    if not _text(run.begin, "file"):
+    if run.begin["file"] is None:
         if passed is None:
             return KEPT if kept else LEFT
         kept = passed
     return KEPT if kept else BROKEN
 
 
-def _without_end(run: Run, last: float) -> str:
+def _said(run: Run) -> str:
+    if run.end is not None:
+        return str(run.end["first_line"])
     if run.trouble is not None:
-        why = run.trouble.get("why")
-        return _text(why, "text") if isinstance(why, Mapping) else ""
-    return f"interrupted: {counted(len(run.steps), 'step')} were seen, the last in turn {last}"
-
-
-def _text(record: Mapping[str, Json], key: str) -> str:
-    value = record.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _number(record: Mapping[str, Json], key: str) -> int | float:
-    value = record.get(key)
-    return value if isinstance(value, int | float) else 0
+        return str(cast("Record", run.trouble["why"])["text"])
+    return f"interrupted: {counted(len(run.steps), 'step')} were seen"
