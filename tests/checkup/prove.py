@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -98,14 +100,22 @@ def watcher_on_stdout(project: Project, _: Path) -> None:
 
 def builder_left_running(project: Project, _: Path) -> None:
     assert project.asks("UserPromptSubmit", prompt="go").status == 0
+    end = time.monotonic() + 10
+    while not (left := started_in(project.root, "build-again.sh")) and time.monotonic() < end:
+        pass
+    for pid in left:
+        os.killpg(os.getpgid(pid), signal.SIGKILL)
+    assert left
+
+
+def started_in(folder: Path, word: str) -> list[int]:
+    """
+    The processes that stand in a folder and have a word in their command line.
+    """
     table = subprocess.check_output(["ps", "-eo", "pid,args"], text=True).splitlines()
-    places = {row.split()[0]: Path(f"/proc/{row.split()[0]}/cwd") for row in table if "build-again.sh" in row}
-    ours = [
-        int(pid) for pid, cwd in places.items() if cwd.exists() and cwd.resolve() == project.root.resolve()
-    ]
-    for pid in ours:
-        os.killpg(os.getpgid(pid), 9)
-    assert ours
+    numbers = [int(row.split()[0]) for row in table if word in row]
+    places = {pid: Path(f"/proc/{pid}/cwd") for pid in numbers}
+    return [pid for pid, cwd in places.items() if cwd.exists() and cwd.resolve() == folder.resolve()]
 
 
 def words_before_the_answer(project: Project, _: Path) -> None:
