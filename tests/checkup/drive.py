@@ -7,7 +7,6 @@ started here, with a copy of the project in a fresh folder.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -169,16 +168,7 @@ class Project:
             out, err = process.communicate(text, timeout=cut)
             status = process.returncode
         except subprocess.TimeoutExpired:
-            _end(process.pid)
+            os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             status = None
-        _end(process.pid)
         return Ran(status, out, err, time.monotonic() - begun)
-
-
-def _end(group: int) -> None:
-    """
-    End what a command has left in its process group.
-    """
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(group, signal.SIGKILL)
