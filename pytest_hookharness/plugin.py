@@ -52,6 +52,12 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
+    "update": {
+        "nargs": "?",
+        "const": "sound",
+        "choices": ("sound", "all"),
+        "help": "write what was seen into the scenario files; =all promises endless loops too",
+    },
 }
 
 
@@ -116,6 +122,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import entries
 
         entries.make_folder(config, entry_dir)
+    if config.getoption("--hook-update"):
+        from pytest_hookharness import updating
+
+        config.pluginmanager.register(updating.Updates(config))
     if not _alone(config):
         return
     from pytest_hookharness import collection
