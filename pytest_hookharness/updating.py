@@ -25,7 +25,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import plain
 
 PROPERTY = "hook_seen"
-LONGEST_LINE = 200
+LONGEST_LINE = 1000
 _DIGEST = pytest.StashKey[str]()
 
 
@@ -85,7 +85,8 @@ class Updates:
         """
         terminalreporter.section("hook updates")
         for line in self.lines or ["no promise to change"]:
-            terminalreporter.write_line(plain(line, LONGEST_LINE))
+            indent = "  " if line.startswith(" ") else ""
+            terminalreporter.write_line(indent + plain(line, LONGEST_LINE))
 
     def _write(self, file: Path, told: list[dict[str, Any]]) -> Iterator[str]:
         name = os.path.relpath(file)

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 
 import yaml
 
+from pytest_hookharness.loading.composing import LOADER
 from pytest_hookharness.loading.revisions import Change, Path
 from pytest_hookharness.loading.scalars import resolve
 from pytest_hookharness.model.expectations import Range
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
-# YAML's own line ends among them, which JSON leaves as they are.
+# YAML's own line ends are among them, and what turns the direction of writing or cannot be seen.
 UNPRINTABLE = re.compile(
-    r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+    r"[^\x20-\x7e\xa0-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 
 
@@ -56,7 +57,8 @@ def rewrite(text: str, place: Path, wanted: Sequence[Change]) -> str:
     """
     mark = text[: text.startswith("\ufeff")]
     text = text[len(mark) :]
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    # The parser that loads the file, for there are others, which take less.
+    root = yaml.compose(text, Loader=LOADER)
     promise = _find(root, place)
     if promise is not None:
         edits = [edit for change in wanted for edit in _edits(text, promise, change)]
@@ -125,7 +127,7 @@ def _dressed(written: str, style: str | None, value: str | int) -> str:
         return written
     if style == "'" and not UNPRINTABLE.search(written):
         return "'" + written.replace("'", "''") + "'"
-    if style is None and PLAIN.fullmatch(written) and resolve(written) == written:
+    if not style and PLAIN.fullmatch(written) and resolve(written) == written:
         return written
     quoted = json.dumps(written, ensure_ascii=False)
     return UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", quoted)
