@@ -82,7 +82,7 @@ def test_nothing_is_written_after_an_interruption(project):
     before = polite.read_text()
     project.write("conftest.py", INTERRUPTER)
 
-    result = project.run("--hook-scenarios", "--hook-update")
+    result = project.run_apart("--hook-scenarios", "--hook-update")
 
     assert result.ret == 2
     assert polite.read_text() == before
