@@ -58,6 +58,12 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
+    "update": {
+        "nargs": "?",
+        "const": "sound",
+        "choices": ("sound", "all"),
+        "help": "write what was seen into the scenario files; =all promises endless loops too",
+    },
 }
 
 
@@ -128,6 +134,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import pages
 
         pages.expect_page(config)
+    if config.getoption("--hook-update"):
+        from pytest_hookharness import updating
+
+        config.pluginmanager.register(updating.Updates(config))
     if not _alone(config):
         return
     from pytest_hookharness import collection

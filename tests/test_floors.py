@@ -74,9 +74,12 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
     "pages": frozenset({"model", "reports", "reporting"}),
-    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces"}),
+    "updating": frozenset({"model", "reports", "loading"}),
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"}),
     "collection": INSIDE | {"harness"},
-    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"} | {"pages"},
+    "plugin": INSIDE
+    | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
+    | {"pages", "updating"},
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
