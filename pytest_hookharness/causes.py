@@ -46,14 +46,14 @@ class Evidence:
     Attributes:
         id: A name for it.
         complaint: What was seen.
-        scenario: The session's scenario.
+        session: The session.
         trace: What took place in it.
         shown_by: The titles of all sessions that showed it.
     """
 
     id: str
     complaint: Complaint
-    scenario: Scenario
+    session: Session
     trace: Trace
     shown_by: tuple[str, ...]
 
@@ -94,11 +94,13 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
 
 
 def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], names: set[str]) -> Evidence:
-    session, outcome, complaint = min(seen, key=lambda one: (len(one[0].scenario.vary), one[1].trace.turns))
+    session, outcome, complaint = min(
+        seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
+    )
     return Evidence(
         id=_identify(complaint, names),
         complaint=complaint,
-        scenario=session.scenario,
+        session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
     )
@@ -119,7 +121,7 @@ def short_name(command: str) -> str:
     """
     The name of the script in a command, without its ending; the program where there is no script.
     """
-    words = [word.rpartition("/")[2] for word in command.split(",")[0].split()]
+    words = [word.rpartition("/")[2] for word in command.split(",", maxsplit=1)[0].split()]
     scripts = [word for word in words if re.search(r"\.\w{1,5}\W*$", word)]
     found = _NAME.search((scripts or words or [""])[0])
     return found[1] if found else ""
@@ -155,7 +157,7 @@ def _misnamed(place: Place, hook: Hook, names: Sequence[tuple[str, str]]) -> Pro
         kind=NEVER_FIRED.name,
         code=NEVER_FIRED.code,
         hook=hook.command,
-        text=f"{hook.event}: nothing wakes this hook, for its matcher has other capitals than the tool: {told}.",
+        text=f"{hook.event}: its matcher has other capitals than the tool, so nothing wakes it: {told}.",
         advice=NEVER_FIRED.mend,
     )
     name = f"never-fired-{short_name(hook.command).lower()}"

@@ -27,17 +27,23 @@ from pytest_hookharness.settings import Settings, SimulationError
 
 CLEAN, FOUND, UNKNOWN = 0, 1, 2
 DESCRIPTION = (
-    "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away copies "
-    "of the project and of HOME, and says what is wrong; docs/check.md says what is looked for. Exit status: "
+    "Finds the hooks that a project configures, for every host, plays sessions with them in throw-away "
+    "copies of project and HOME, and says what is wrong; docs/check.md says what is looked for. Exit status: "
     "0 nothing, 1 something, 2 it could not be told."
 )
 _APART = {
-    Tier.NAMESPACES: "Apart from this machine: project and HOME are copies, /tmp is private, no network, what is "
-    "written elsewhere is kept apart, no process survives. Not apart: the kernel, /proc, and running as you.",
-    Tier.SUBREAPER: "Apart from this machine: project and HOME are copies, no process survives. Not apart: /tmp, "
-    "the network, files elsewhere, and running as you.",
-    Tier.GROUP: "Apart from this machine: project and HOME are copies. Not apart: /tmp, the network, files "
-    "elsewhere, processes in the background, and running as you.",
+    Tier.NAMESPACES: (
+        "Apart from this machine: project and HOME are copies, /tmp is private, no network, what is written "
+        "elsewhere is kept apart, and no process survives. Not apart: the kernel, /proc, running as you."
+    ),
+    Tier.SUBREAPER: (
+        "Apart from this machine: project and HOME are copies, no process survives. Not apart: /tmp, the "
+        "network, files elsewhere, and running as you."
+    ),
+    Tier.GROUP: (
+        "Apart from this machine: project and HOME are copies. Not apart: /tmp, network, files elsewhere, "
+        "processes in the background, and running as you."
+    ),
 }
 
 
@@ -50,8 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--host", default="", help="look only for the hooks of this host")
     parser.add_argument("--yes", action="store_true", help="run the hooks without asking first")
-    parser.add_argument("--only", default="", metavar="PROBLEM", help="look only for the problem of this name")
-    parser.add_argument("--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem")
+    parser.add_argument(
+        "--only", default="", metavar="PROBLEM", help="look only for the problem of this name"
+    )
+    parser.add_argument(
+        "--write-scenarios", type=Path, metavar="DIR", help="write a scenario for each problem"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -66,7 +76,9 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         raise SimulationError(f"{arguments.path}: nothing was run, for you did not agree to it")
     share = replace(settings, wall=settings.wall / len(places))
     with Harness(share) as harness:
-        found = [check(place, harness, arguments.only, arguments.write_scenarios, _progress()) for place in places]
+        found = [
+            check(place, harness, arguments.only, arguments.write_scenarios, _progress()) for place in places
+        ]
     _clear()
 
     def again(problem: Problem) -> str:
@@ -86,7 +98,12 @@ def check(
     The check-up of one place, with scenario files of what is wrong if a folder for them is given.
     """
     examination = Examination(
-        place, harness.settings, harness.supervisor, harness.base, only, on_step or (lambda _words, _done, _all: None)
+        place,
+        harness.settings,
+        harness.supervisor,
+        harness.base,
+        only,
+        on_step or (lambda _words, _done, _all: None),
     )
     found = examination.examine()
     return found if write is None else file_away(found, write, examination.shows)

@@ -8,7 +8,7 @@ wait for, and what is refused in one of them is what the next ask about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -33,7 +33,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook, Json
-from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.model.scenario import Answer, Double, Scenario
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.model.variations import Kind, Wish
 
@@ -92,7 +92,7 @@ def plan_usual(place: Place, seed: int) -> Session:
 
 def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[Session]:
     """
-    The sessions that need nothing but the place: agents that behave otherwise, what guards refuse, hostile text.
+    The sessions that need nothing but the place: other agents, what guards refuse, hostile text.
 
     Args:
         place: The place.
@@ -102,7 +102,9 @@ def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[
     found = roles(place)
     short = (FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
     for name in _BEHAVIOURS if found & _STOPS and not endless else ():
-        yield Session(title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name)))
+        yield Session(
+            title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name))
+        )
     if found - _STOPS:
         sources = [*(text for _, text in place.sources), *(hook.command for hook in place.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
@@ -121,16 +123,10 @@ def _cut_short(title: str, scenario: Scenario) -> Session:
 def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless: bool) -> Iterator[Act]:
     if found - _STOPS - {hosts.Role.PROMPT}:
         yield from corpora.hostile_work(texts)
-    if hosts.Role.PROMPT in found and not endless:
-        yield from _prompted([Prompt(text=text) for text in texts])
-    if found & _STOPS and not endless:
-        yield from (Stop(text=text) for text in texts)
-
-
-def _prompted(prompts: Iterable[Prompt]) -> Iterator[Act]:
-    for prompt in prompts:
-        yield prompt
-        yield Stop()
+    if found & (_STOPS | {hosts.Role.PROMPT}) and not endless:
+        for text in texts:
+            yield Prompt(text=text)
+            yield Stop(text=text)
 
 
 def plan_invariances(place: Place, refused: Mapping[str, Act], *, endless: bool = False) -> Iterator[Session]:
@@ -145,15 +141,43 @@ def plan_invariances(place: Place, refused: Mapping[str, Act], *, endless: bool 
     moves = [*dict.fromkeys(refused.values())][:_MOST_REFUSED]
     acts: list[Act] = [FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), *moves]
     scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
-    yield _cut_short("what must not matter varied", scenario) if endless else Session(
-        title="what must not matter varied", scenario=scenario
+    yield (
+        _cut_short("what must not matter varied", scenario)
+        if endless
+        else Session(title="what must not matter varied", scenario=scenario)
     )
     for move in moves if roles(place) & _CALLS else ():
         if isinstance(move, Run):
             asked = _scenario(place, (FIRST_PROMPT, Run(command="true"), move))
-            session = _cut_short(f"the wording of `{move.command}` varied", _varied(asked, "words", "quoting"))
+            session = _cut_short(
+                f"the wording of `{move.command}` varied", _varied(asked, "words", "quoting")
+            )
             # One turn more, for the harmless call that each wording is compared with.
             yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
+
+
+def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
+    """
+    Single events, outside of any session, for hooks of events that no session came to.
+
+    Args:
+        place: The place.
+        woken: The events that some session came to.
+    """
+    events = hosts.find(place.host).events
+    for hook in place.hooks:
+        if hook.event in woken or hook.event not in events or hook.type != "command":
+            continue
+        rule = events[hook.event]
+        named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
+        fields = {
+            field.name: named
+            for field in rule.fields.fields
+            if named and (field.source or field.name) == rule.target
+        }
+        title = f"a single {hook.event}" + (f" of {named}" if fields else "")
+        scenario = _scenario(place, ())
+        yield Session(title=title, scenario=scenario, ends=False, event=hook.event, fields=fields)
 
 
 def _varied(scenario: Scenario, *kinds: Kind) -> Scenario:
@@ -164,7 +188,9 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
     """
     The moves that hooks refused, each with the command of the hook that did.
     """
-    moves = {step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)}
+    moves = {
+        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
+    }
     for step, hooked in outcome.trace.hooked():
         move = moves.get(step.turn)
         if hooked.decision.refused and isinstance(move, Run | Edit | Read | Tools):
@@ -182,10 +208,20 @@ def _scenario(place: Place, acts: Sequence[Act], then: Behaviour | None = None) 
         hooks=place.only or None,
         git=True,
         commands=_stand_ins(place),
+        answers=tuple(_answers(place)),
         script=Script(acts=tuple(acts), then=then or Behaviour()),
         turns=len(acts) + _TURNS,
         expect=Expectation(verdict="terminated"),
     )
+
+
+def _answers(place: Place) -> Iterator[Answer]:
+    """
+    Handlers that are no commands have nothing to say, so that they keep nobody from running the others.
+    """
+    for event, kind in dict.fromkeys((hook.event, hook.type) for hook in place.hooks):
+        if kind != "command":
+            yield Answer(event=event, type=kind)
 
 
 def _stand_ins(place: Place) -> dict[str, Double]:
@@ -236,6 +272,4 @@ def misnamed_tools(place: Place, hook: Hook) -> tuple[tuple[str, str], ...]:
     """
     known = {name.casefold(): name for name in known_tools(place.host)}
     named = _named_tools(place, hook)
-    return tuple(
-        (name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name
-    )
+    return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)

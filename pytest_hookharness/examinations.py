@@ -15,26 +15,31 @@ from typing import TypeAlias, TypeVar
 
 from pytest_hookharness import checkups
 from pytest_hookharness.agents import corpora
+from pytest_hookharness.asking import ask
 from pytest_hookharness.causes import Evidence, Played, group, summarise
 from pytest_hookharness.crews import stays_apart, work
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.complaints import complaints
+from pytest_hookharness.judging.findings import find
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem, Session
 from pytest_hookharness.model.moves import Act, Run
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.shrinking import shrink
 from pytest_hookharness.simulation import simulate
+from pytest_hookharness.stage import Stage
 
 T = TypeVar("T")
 # Called with what is being done, how much of it is done, and how much there is of it.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[Seat | None, Path], T]
 # The share of the time in which sessions are begun, so that what they show can still be shown again.
-_SHARE = 0.65
+_FIRST, _SHARE = 0.4, 0.65
 _LEAST = 1.0
 _NO_TIME = "there was no time left"
 _HUNG = "A hook did not end, so nothing else was tried; mend that first."
@@ -91,6 +96,8 @@ class Examination:
         (first,) = self._play("a usual session", [checkups.plan_usual(self.place, seed)])
         if first.outcome is None:
             return
+        woken = {step.event for _, step in first.outcome.trace.hooked() if step.fires}
+        self._play("single events", [*checkups.plan_asks(self.place, woken)])
         if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
             self._undecided.append(_HUNG)
             return
@@ -121,11 +128,12 @@ class Examination:
 
     def _job(self, session: Session) -> _Job[Played]:
         def play(seat: Seat | None, base: Path) -> Played:
-            wall = _SHARE * self.settings.wall - self._elapsed()
+            share = _SHARE if self._played else _FIRST
+            wall = share * self.settings.wall - self._elapsed()
             if wall < _LEAST:
                 return Played(session, why=_NO_TIME)
             try:
-                return Played(session, self._simulate(session.scenario, wall, seat, base))
+                return Played(session, self._simulate(session, wall, seat, base))
             except (SimulationError, WorkspaceError) as error:
                 return Played(session, why=str(error))
 
@@ -134,9 +142,26 @@ class Examination:
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
-    def _simulate(self, scenario: Scenario, wall: float, seat: Seat | None, base: Path) -> Outcome:
+    def _simulate(self, session: Session, wall: float, seat: Seat | None, base: Path) -> Outcome:
         settings = replace(self.settings, wall=wall, keep=False, choice=None)
-        return simulate(scenario, settings=settings, supervisor=self.supervisor, base=base, seat=seat)
+        if session.event:
+            return self._ask(session, settings, seat, base)
+        return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, seat=seat)
+
+    def _ask(self, session: Session, settings: Settings, seat: Seat | None, base: Path) -> Outcome:
+        """
+        Ask the hooks of one event, outside of any session.
+        """
+        with Stage.open(session.scenario, settings, self.supervisor, base, seat) as stage:
+            hooked = ask(stage, session.event, session.fields).hooked
+        trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
+        return Outcome(
+            scenario=session.scenario,
+            host=stage.profile.id,
+            trace=trace,
+            verdict=Terminated(turn=0),
+            findings=find(trace) if hooked.fires else (),
+        )
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = checkups.plan_usual(self.place, self.settings.seed).scenario
@@ -157,9 +182,7 @@ class Examination:
                 continue
             scenario, complaint = small
             self._problems.append(
-                Problem(
-                    id=evidence.id, complaint=complaint, scenario=scenario, shown_by=evidence.shown_by
-                )
+                Problem(id=evidence.id, complaint=complaint, scenario=scenario, shown_by=evidence.shown_by)
             )
 
     def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Complaint] | None]]:
@@ -168,17 +191,22 @@ class Examination:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
                     return None
-                return self._look(scenario, evidence.complaint, wall, seat, base)
+                session = replace(evidence.session, scenario=scenario)
+                return self._look(session, evidence.complaint, wall, seat, base)
 
-            return evidence, shrink(evidence.scenario, evidence.complaint, evidence.trace, look)
+            scenario = evidence.session.scenario
+            if evidence.session.event:
+                again = look(scenario)
+                return evidence, None if again is None else (scenario, again)
+            return evidence, shrink(scenario, evidence.complaint, evidence.trace, look)
 
         return job
 
     def _look(
-        self, scenario: Scenario, wanted: Complaint, wall: float, seat: Seat | None, base: Path
+        self, session: Session, wanted: Complaint, wall: float, seat: Seat | None, base: Path
     ) -> Complaint | None:
         try:
-            outcome = self._simulate(scenario, wall, seat, base)
+            outcome = self._simulate(session, wall, seat, base)
         except (SimulationError, WorkspaceError):
             return None
         found = complaints(outcome, mark=corpora.MARK)
@@ -188,5 +216,6 @@ class Examination:
         """
         Whether a scenario breaks its promise and shows a given problem.
         """
-        outcome = self._simulate(scenario, self.settings.wall, None, self.base)
+        session = Session(title="the scenario that was written", scenario=scenario)
+        outcome = self._simulate(session, self.settings.wall, None, self.base)
         return not outcome.passed and any(one.cause == wanted.cause for one in complaints(outcome))

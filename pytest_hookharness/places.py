@@ -98,7 +98,9 @@ def _read(
     if plugin:
         configuration = hosts.configure(profile, {}, plugin_files=texts, plugin_root=str(root))
     else:
-        configuration = hosts.configure(profile, {f"{_WORKSPACE}{file}": text for file, text in texts.items()})
+        configuration = hosts.configure(
+            profile, {f"{_WORKSPACE}{file}": text for file, text in texts.items()}
+        )
     return Place(
         host=profile.name,
         root=root,

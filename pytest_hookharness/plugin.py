@@ -51,6 +51,12 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
+    "check": {
+        "nargs": "?",
+        "const": ".",
+        "metavar": "PATH",
+        "help": "check the hooks of a project (this one), without scenarios; its hooks are run",
+    },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -116,6 +122,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import entries
 
         entries.make_folder(config, entry_dir)
+    if config.getoption("--hook-check") is not None:
+        from pytest_hookharness import checking
+
+        config.pluginmanager.register(checking)
     if not _alone(config):
         return
     from pytest_hookharness import collection

@@ -17,8 +17,9 @@ from pytest_hookharness.judging.check_codes import CARRIED_OUT, STAGED
 from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH
 from pytest_hookharness.model.checkups import Complaint
 from pytest_hookharness.model.code import Code
+from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.trace import Exchange, Moved
 from pytest_hookharness.model.verdicts import (
     Capped,
     Finding,
@@ -36,9 +37,12 @@ _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
 # A guard that looks into these looks into code; other forms are for those who want to get round it.
 _PLAIN_FORMS = ("`sh -c`", "`bash -c`")
 _LET_GO = (
-    "Let the hook allow when nothing changed since its last refusal, or read `stop_hook_active` from its input."
+    "Let the hook allow when nothing changed since its last refusal, or read `stop_hook_active` from its "
+    "input."
 )
 _REASON = 80
+# Refusals without an exception after which nobody would wait for the end.
+_MANY = 8
 
 
 def complaints(outcome: Outcome, *, mark: str = "") -> tuple[Complaint, ...]:
@@ -69,8 +73,15 @@ def _verdict(outcome: Outcome) -> Iterator[Complaint]:
     event, hook, reason = _last_refusal(outcome)
     said = f' with "{reason}"' if reason else ""
     match verdict:
-        case Terminated() | Undecided():
+        case Terminated():
             return
+        case Undecided(turn=turn):
+            times = _refused_throughout(outcome)
+            if times >= _MANY:
+                text = (
+                    f"{event} was refused{said} each of {times} times, and no end was seen in {turn} turns."
+                )
+                yield Complaint(kind="no-end", hook=hook, text=text, advice=_LET_GO, turn=turn)
         case Livelock(stem=stem):
             text = f"{event} is refused for ever{said}: the agent can never stop."
             yield Complaint(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=stem)
@@ -90,17 +101,30 @@ def _verdict(outcome: Outcome) -> Iterator[Complaint]:
             assert_never(verdict)
 
 
+def _refused_throughout(outcome: Outcome) -> int:
+    """
+    How often stops were asked about, if each was refused.
+    """
+    asked = [
+        hooked
+        for step, hooked in outcome.trace.hooked()
+        if any(one.turn == step.turn and _is_stop(one.exchange) for one in outcome.trace.steps)
+    ]
+    return len(asked) if all(hooked.decision.refused for hooked in asked) else 0
+
+
+def _is_stop(exchange: Exchange) -> bool:
+    return isinstance(exchange, Moved) and isinstance(exchange.move, Stop)
+
+
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            reason = next(iter(hooked.decision.reasons), "").strip()
-            return hooked.event, _refusers(hooked), " ".join(reason.split())[:_REASON]
+            refusing = [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
+            reason = next((fire.reason for fire in refusing if fire.reason.strip()), "")
+            hook = ", ".join(dict.fromkeys(fire.hook.command for fire in refusing))
+            return hooked.event, hook, " ".join(reason.split())[:_REASON]
     return "A stop", "", ""
-
-
-def _refusers(hooked: Hooked) -> str:
-    refusing = [fire.hook.command for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
-    return ", ".join(dict.fromkeys(refusing))
 
 
 def _starter(outcome: Outcome) -> str:

@@ -29,7 +29,6 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.scenario import Double, Scenario
 
-
 _BEYOND = re.compile(r"[^\x20-\x7e]")
 
 
@@ -60,6 +59,11 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         keys["git"] = True
     if scenario.commands:
         keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
+    if scenario.answers:
+        keys["answers"] = [
+            {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
+            for answer in scenario.answers
+        ]
     if scenario.vary:
         keys["vary"] = [wish.kind for wish in scenario.vary]
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
@@ -75,7 +79,7 @@ def _json(value: object) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     number = ord(found[0])
-    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"  # noqa: PLR2004 - four digits
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _then(scenario: Scenario) -> Iterator[dict[str, Any]]:

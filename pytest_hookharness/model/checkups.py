@@ -6,7 +6,8 @@ Ground floor: values only.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_hookharness.model.protocol import Hook
@@ -46,11 +47,15 @@ class Session:
         title: What it tries, in words that follow "with".
         scenario: The scenario.
         ends: Whether it says something how it ends; otherwise it is over after its last act.
+        event: The one event that hooks are asked about, outside of any session; empty for a session.
+        fields: What their input then holds beside what is made up.
     """
 
     title: str
     scenario: Scenario
     ends: bool = True
+    event: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
