@@ -143,7 +143,7 @@ def summarise(place: Place, played: Sequence[Played]) -> Summary:
         problems=tuple(_misnamed(place, hook, wrong[_key(hook)]) for hook in silent if _key(hook) in wrong),
         tried=tuple(_tried(place, outcomes)),
         open=(*unshown, *_unguarded(place, outcomes)),
-        undecided=(*unplayed, *open_ends),
+        undecided=(*unplayed, *open_ends, *_late(outcomes)),
     )
 
 
@@ -169,6 +169,12 @@ def _unwoken(hook: Hook) -> str:
         return f"Not tried: a handler of type {hook.type} at {hook.event}, for only commands are run."
     matcher = f" with the matcher `{hook.matcher}`" if hook.matcher else ""
     return f"No session woke `{hook.command}` at {hook.event}{matcher}, so nothing is known about it."
+
+
+def _late(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield from (
+        told for outcome in outcomes for told in outcome.varied if told.startswith("There was no time")
+    )
 
 
 def _tried(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:

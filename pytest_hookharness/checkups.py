@@ -8,7 +8,7 @@ wait for, and what is refused in one of them is what the next ask about.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness import hosts
@@ -36,16 +36,15 @@ from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Answer, Double, Scenario
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.model.variations import Kind, Wish
+from pytest_hookharness.phrasings import phrase
 
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
-_CALLS = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 _BEHAVIOURS = ("idle", "obedient", "editing", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
-_MOST_REFUSED = 4
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What calls of tools have that no profile knows: more than any has, so that no hook misses a key.
 _INPUT: dict[str, Json] = {
@@ -129,31 +128,37 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
             yield Stop(text=text)
 
 
-def plan_invariances(place: Place, refused: Mapping[str, Act], *, endless: bool = False) -> Iterator[Session]:
+def plan_phrasings(place: Place, commands: Sequence[str]) -> Session:
     """
-    The sessions that are played again with something different that must not matter.
+    The session that asks about refused commands in other forms.
+    """
+    return _cut_short("other forms of what was refused", _scenario(place, phrase(place.host, commands)))
+
+
+def plan_proofs(place: Place, commands: Sequence[str]) -> Iterator[Session]:
+    """
+    The sessions that prove of commands that their words are refused where they are mere data.
+    """
+    for command in commands:
+        asked = _scenario(place, (FIRST_PROMPT, Run(command=command, given=corpora.GIVEN)))
+        session = _cut_short(f"the wording of `{command}` varied", _varied(asked, "words", "quoting"))
+        # One turn more, for the harmless call that each wording is compared with.
+        yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
+
+
+def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False) -> Session:
+    """
+    The session that is played again with something different that must not matter.
 
     Args:
         place: The place.
-        refused: A move that each refusing hook has refused, by its command.
+        moves: Moves that hooks have refused.
         endless: Whether a stop is refused for ever anyway.
     """
-    moves = [*dict.fromkeys(refused.values())][:_MOST_REFUSED]
+    title = "what must not matter varied"
     acts: list[Act] = [FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), *moves]
     scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
-    yield (
-        _cut_short("what must not matter varied", scenario)
-        if endless
-        else Session(title="what must not matter varied", scenario=scenario)
-    )
-    for move in moves if roles(place) & _CALLS else ():
-        if isinstance(move, Run):
-            asked = _scenario(place, (FIRST_PROMPT, Run(command="true"), move))
-            session = _cut_short(
-                f"the wording of `{move.command}` varied", _varied(asked, "words", "quoting")
-            )
-            # One turn more, for the harmless call that each wording is compared with.
-            yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
+    return _cut_short(title, scenario) if endless else Session(title=title, scenario=scenario)
 
 
 def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:

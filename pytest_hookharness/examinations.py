@@ -29,6 +29,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.phrasings import phrase, taken_for_code, told_of_code
 from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.shrinking import shrink
 from pytest_hookharness.simulation import simulate
@@ -41,6 +42,8 @@ _Job: TypeAlias = Callable[[Seat | None, Path], T]
 # The share of the time in which sessions are begun, so that what they show can still be shown again.
 _FIRST, _SHARE = 0.4, 0.65
 _LEAST = 1.0
+# Of so many hooks one refused call is asked about in other ways.
+_MOST_REFUSED = 4
 _NO_TIME = "there was no time left"
 _HUNG = "A hook did not end, so nothing else was tried; mend that first."
 
@@ -104,8 +107,27 @@ class Examination:
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Whatever the agent does at a stop that is refused for ever, it would only cost time.
         self._play("other sessions", [*checkups.plan_further(self.place, seed, endless=endless)])
-        refused = self._refused()
-        self._play("variations", [*checkups.plan_invariances(self.place, refused, endless=endless)])
+        moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
+        commands = [move.command for move in moves if isinstance(move, Run)]
+        self._play(
+            "what must not matter",
+            [
+                *([checkups.plan_phrasings(self.place, commands)] if commands else []),
+                checkups.plan_invariance(self.place, moves, endless=endless),
+            ],
+        )
+        self._prove(commands)
+
+    def _prove(self, commands: Sequence[str]) -> None:
+        """
+        Prove what looked odd when refused commands were asked about in other forms.
+        """
+        odd: list[str] = []
+        for outcome in (played.outcome for played in self._played if played.outcome is not None):
+            if outcome.scenario.script.acts == phrase(self.place.host, commands):
+                odd += taken_for_code(outcome, commands)
+                self._open += told_of_code(outcome, commands)
+        self._play("wordings", [*checkups.plan_proofs(self.place, odd)])
 
     def _refused(self) -> dict[str, Act]:
         """

@@ -45,7 +45,7 @@ def find_places(path: Path, host: str = "") -> tuple[Place, ...]:
         found = [*_in_folder(whole, host)]
     else:
         raise SimulationError(f"{path}: there is no such file or folder; name a project or a settings file")
-    with_hooks = tuple(place for place in found if place.hooks or len(found) == 1)
+    with_hooks = tuple(place for place in found if place.hooks or place.flaws)
     if not with_hooks:
         who = hosts.find(host).id if host else "any host"
         raise SimulationError(
@@ -65,7 +65,7 @@ def _in_folder(root: Path, host: str) -> Iterator[Place]:
         files = [file for file in _files(root, profile.config.paths) if file not in claimed]
         claimed.update(files)
         place = _read(profile, root, files) if files else None
-        if place is not None and place.hooks:
+        if place is not None:
             yield place
     yield from _plugins(root, host)
 
@@ -108,6 +108,7 @@ def _read(
         only=only,
         plugin=plugin,
         hooks=configuration.hooks,
+        flaws=tuple(problem.text for problem in configuration.problems),
         sources=tuple(_sources(root, configuration.hooks)),
     )
 

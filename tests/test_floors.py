@@ -60,11 +60,13 @@ BELOW: Mapping[str, frozenset[str]] = {
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "places": frozenset({"model", "hosts", "settings", "drafts"}),
-    "checkups": frozenset({"model", "hosts", "agents"}),
+    "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
+    "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),
     "causes": frozenset({"model", "hosts", "judging", "checkups"}),
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
-    | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes", "shrinking"},
+    | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
+    | {"phrasings", "shrinking"},
     "filings": frozenset({"model", "execution", "loading", "settings"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),

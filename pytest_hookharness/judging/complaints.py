@@ -34,8 +34,6 @@ from pytest_hookharness.model.verdicts import (
 # These speak of the session, of the machine, or of a host's options, and not of a hook.
 _NO_COMPLAINT = frozenset({"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"})
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
-# A guard that looks into these looks into code; other forms are for those who want to get round it.
-_PLAIN_FORMS = ("`sh -c`", "`bash -c`")
 _LET_GO = (
     "Let the hook allow when nothing changed since its last refusal, or read `stop_hook_active` from its "
     "input."
@@ -149,20 +147,21 @@ def _findings(outcome: Outcome) -> Iterator[Complaint]:
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     """
-    Whether a guard was only got round in ways that few guards look into.
+    Whether a guard was only got round, by a form of code that it does not look into.
     """
     if finding.name != TEXT_MATCH.name:
         return False
-    odd = [cell for cell in outcome.cells if cell.cause == "quoting" and cell.hook == finding.hook]
-    if any(cell.verdict == "closed" for cell in odd):
-        return False
-    return not any(cell.verdict == "open" and cell.fault.endswith(_PLAIN_FORMS) for cell in odd)
+    refused = (
+        cell.evidence for cell in outcome.cells if cell.cause == "quoting" and cell.verdict == "closed"
+    )
+    return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:
     for step, hooked in outcome.trace.hooked():
         hook = ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires))
-        for change in hooked.changes:
+        # What lies deepest says most.
+        for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, mark)
             if code is not None:
                 said = f"{hooked.event}: {text}."

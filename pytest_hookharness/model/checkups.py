@@ -26,6 +26,7 @@ class Place:
         only: The one file that is read; empty for all places where the host looks.
         plugin: Whether the folder is a plugin.
         hooks: The hooks.
+        flaws: What is wrong with the settings, in sentences.
         sources: The texts of the scripts that their commands name, by path relative to the folder.
     """
 
@@ -35,6 +36,7 @@ class Place:
     only: str = ""
     plugin: bool = False
     hooks: tuple[Hook, ...] = ()
+    flaws: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
 
 
