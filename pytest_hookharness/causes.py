@@ -110,7 +110,8 @@ def _identify(complaint: Complaint, names: set[str]) -> str:
     """
     A name that is the same in the next check-up, as long as the same is wrong.
     """
-    base = "-".join(filter(None, (complaint.kind.lower(), short_name(complaint.hook).lower())))
+    script = "" if complaint.shared else short_name(complaint.hook).lower()
+    base = "-".join(filter(None, (complaint.kind.lower(), script)))
     free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(names) + 2))
     name = next(name for name in free if name not in names)
     names.add(name)

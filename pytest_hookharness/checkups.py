@@ -163,7 +163,7 @@ def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False
 
 def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
     """
-    Single events, outside of any session, for hooks of events that no session came to.
+    Single events, outside of any session, for hooks of events that no session comes to.
 
     Args:
         place: The place.
@@ -171,18 +171,19 @@ def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
     """
     events = hosts.find(place.host).events
     for hook in place.hooks:
-        if hook.event in woken or hook.event not in events or hook.type != "command":
+        rule = events.get(hook.event)
+        # Calls are a session's business: whoever names a tool that there is not is never woken.
+        if rule is None or hook.event in woken or hook.type != "command" or rule.target == "tool_name":
             continue
-        rule = events[hook.event]
         named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
-        fields = {
-            field.name: named
-            for field in rule.fields.fields
-            if named and (field.source or field.name) == rule.target
-        }
-        title = f"a single {hook.event}" + (f" of {named}" if fields else "")
-        scenario = _scenario(place, ())
-        yield Session(title=title, scenario=scenario, ends=False, event=hook.event, fields=fields)
+        keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]
+        yield Session(
+            title=f"a single {hook.event}",
+            scenario=_scenario(place, ()),
+            ends=False,
+            event=hook.event,
+            fields=dict.fromkeys(keys, named) if named else {},
+        )
 
 
 def _varied(scenario: Scenario, *kinds: Kind) -> Scenario:
@@ -218,6 +219,18 @@ def _scenario(place: Place, acts: Sequence[Act], then: Behaviour | None = None) 
         turns=len(acts) + _TURNS,
         expect=Expectation(verdict="terminated"),
     )
+
+
+def alone(scenario: Scenario, hook: Hook) -> Scenario:
+    """
+    A scenario in which one hook is configured and no other.
+    """
+    config = hosts.find(scenario.host).config
+    handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+    handler[config.types["command"]] = hook.command
+    if hook.matcher is not None:
+        handler["matcher"] = hook.matcher
+    return replace(scenario, hooks={hook.event: [handler]})
 
 
 def _answers(place: Place) -> Iterator[Answer]:

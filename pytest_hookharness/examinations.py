@@ -39,8 +39,8 @@ T = TypeVar("T")
 # Called with what is being done, how much of it is done, and how much there is of it.
 OnStep: TypeAlias = Callable[[str, int, int], None]
 _Job: TypeAlias = Callable[[Seat | None, Path], T]
-# The share of the time in which sessions are begun, so that what they show can still be shown again.
-_FIRST, _SHARE = 0.4, 0.65
+# For the first session, for others where something is to be shown again, and where nothing is.
+_FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _LEAST = 1.0
 # Of so many hooks one refused call is asked about in other ways.
 _MOST_REFUSED = 4
@@ -150,8 +150,7 @@ class Examination:
 
     def _job(self, session: Session) -> _Job[Played]:
         def play(seat: Seat | None, base: Path) -> Played:
-            share = _SHARE if self._played else _FIRST
-            wall = share * self.settings.wall - self._elapsed()
+            wall = self._share() * self.settings.wall - self._elapsed()
             if wall < _LEAST:
                 return Played(session, why=_NO_TIME)
             try:
@@ -160,6 +159,14 @@ class Examination:
                 return Played(session, why=str(error))
 
         return play
+
+    def _share(self) -> float:
+        """
+        The share of the time until whose end sessions may go on, so that what they show can be shown again.
+        """
+        if not self._played:
+            return _FIRST
+        return _LATER if group(self._played, mark=corpora.MARK) else _LAST
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
@@ -220,9 +227,26 @@ class Examination:
             if evidence.session.event:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
-            return evidence, shrink(scenario, evidence.complaint, evidence.trace, look)
+            small = shrink(scenario, evidence.complaint, evidence.trace, look)
+            return evidence, small and (small[0], self._attribute(*small, seat, base))
 
         return job
+
+    def _attribute(
+        self, scenario: Scenario, complaint: Complaint, seat: Seat | None, base: Path
+    ) -> Complaint:
+        """
+        The complaint with the one hook that shows it alone, where several ran side by side.
+        """
+        if not complaint.shared:
+            return complaint
+        for hook in (hook for hook in self.place.hooks if hook.command in complaint.hook.split(", ")):
+            wall = self.settings.wall - self._elapsed()
+            session = Session(title="one hook", scenario=checkups.alone(scenario, hook))
+            found = replace(complaint, hook=hook.command, shared=False)
+            if wall > _LEAST and self._look(session, found, wall, seat, base) is not None:
+                return found
+        return complaint
 
     def _look(
         self, session: Session, wanted: Complaint, wall: float, seat: Seat | None, base: Path

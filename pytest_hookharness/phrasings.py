@@ -43,14 +43,11 @@ def taken_for_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
     Commands whose words were refused as mere data, where harmless words were not.
     """
-    refused = {*_refused(outcome)}
+    refused, passed = {*_asked(outcome, refused=True)}, {*_asked(outcome, refused=False)}
     harmless = {one.form: one.text for one in wordings(HARMLESS)}
     for command in commands:
         data = [one for one in wordings(command) if not one.code]
-        if (
-            any(one.text in refused and harmless[one.form] not in refused for one in data)
-            or command in refused
-        ):
+        if command in refused or any(one.text in refused and harmless[one.form] in passed for one in data):
             yield command
 
 
@@ -58,19 +55,19 @@ def told_of_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
     In sentences, in which plain forms of code the same words were let through.
     """
-    refused = {*_refused(outcome)}
+    passed = {*_asked(outcome, refused=False)}
     for command in commands:
-        passed = [one.form for one in wordings(command) if one.form in _PLAIN and one.text not in refused]
-        if passed:
-            yield f"`{command}` is refused and {' and '.join(passed)} of the same is let through."
+        forms = [one.form for one in wordings(command) if one.form in _PLAIN and one.text in passed]
+        if forms:
+            yield f"`{command}` is refused and {' and '.join(forms)} of the same is let through."
 
 
-def _refused(outcome: Outcome) -> Iterator[str]:
+def _asked(outcome: Outcome, *, refused: bool) -> Iterator[str]:
     """
-    What was refused: command lines, or the words beside a harmless one.
+    What was refused, or was not: command lines, or the words beside a harmless one.
     """
     for step in outcome.trace.steps:
-        if isinstance(step.exchange, Performed) and step.exchange.refused:
+        if isinstance(step.exchange, Performed) and step.exchange.refused is refused:
             given = step.exchange.call.input
             command = str(given.get("command", given.get("cmd", "")))
             yield str(given.get("description", "")) if command == HARMLESS else command

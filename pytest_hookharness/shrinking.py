@@ -93,7 +93,11 @@ def _first_guesses(scenario: Scenario, complaint: Complaint, trace: Trace) -> It
     recording = Recording.of(trace)
     move = recording.move(complaint.turn)
     alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]
-    if not scenario.vary:
+    if not complaint.code:
+        # A verdict is about how it goes on, and not about one move.
+        yield _with(scenario, [FIRST_PROMPT], replace(scenario.script, then=Behaviour()))
+        yield _with(scenario, [FIRST_PROMPT])
+    elif not scenario.vary:
         plain = replace(scenario.script, then=Behaviour())
         yield _with(scenario, [FIRST_PROMPT], plain)
         yield _with(scenario, alone, plain)

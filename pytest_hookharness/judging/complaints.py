@@ -60,7 +60,7 @@ def doubts(outcome: Outcome) -> tuple[str, ...]:
     What an outcome leaves open, in sentences.
     """
     match outcome.verdict:
-        case Undecided(why=why):
+        case Undecided(why=why) if _refused_throughout(outcome) < _MANY:
             return (f"Whether it ends is not known: {why}.",)
         case _:
             return ()
@@ -159,14 +159,20 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:
     for step, hooked in outcome.trace.hooked():
-        hook = ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires))
+        hooks = dict.fromkeys(fire.hook.command for fire in hooked.fires)
         # What lies deepest says most.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, mark)
             if code is not None:
                 said = f"{hooked.event}: {text}."
                 yield Complaint(
-                    kind=code.name, code=code.code, hook=hook, text=said, advice=code.mend, turn=step.turn
+                    kind=code.name,
+                    code=code.code,
+                    hook=", ".join(hooks),
+                    text=said,
+                    advice=code.mend,
+                    turn=step.turn,
+                    shared=len(hooks) > 1,
                 )
 
 

@@ -72,6 +72,7 @@ class Complaint:
         text: What was seen, in one sentence.
         advice: What to do about it.
         turn: The turn in which it was seen.
+        shared: Whether it is known only that one of several hooks did it.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class Complaint:
     text: str
     advice: str = ""
     turn: int = 0
+    shared: bool = False
 
     @property
     def cause(self) -> tuple[str, str]:
