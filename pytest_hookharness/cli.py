@@ -17,7 +17,18 @@ from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, check, entries, hosts, loading, reporting, stress, trying
+from pytest_hookharness import (
+    __version__,
+    check,
+    entries,
+    hosts,
+    init,
+    loading,
+    recording,
+    reporting,
+    stress,
+    trying,
+)
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -90,9 +101,22 @@ def _parser() -> argparse.ArgumentParser:
     check.add_arguments(wrong)
     wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
 
+    _add_preparations(commands.add_parser)
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)
     return parser
+
+
+def _add_preparations(add: Callable[..., argparse.ArgumentParser]) -> None:
+    """
+    Commands that prepare scenarios and payloads.
+    """
+    first = add("init", help="write first scenarios for the hooks of a project", description=init.DESCRIPTION)
+    init.add_arguments(first)
+    first.set_defaults(scenario=init, tell=init.tell)
+    kept = add("record", help="keep the payloads of a real agent", description=recording.DESCRIPTION)
+    recording.add_arguments(kept)
+    kept.set_defaults(scenario=recording, tell=recording.tell)
 
 
 def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:

@@ -95,9 +95,12 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents"},
     "checking": INSIDE | {"harness", "check"},
+    "init": frozenset({"model", "hosts", "loading", "places", "settings", "entries"}),
+    "recorder": frozenset({"model", "reports"}),
+    "recording": frozenset({"model", "hosts", "places", "settings"}),
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
-    | {"traces", "reporting", "stress", "trying", "check"},
+    | {"traces", "reporting", "stress", "trying", "check", "init", "recording"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

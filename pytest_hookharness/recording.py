@@ -1,0 +1,248 @@
+"""
+This module is concerned with ``hookharness record``: real payloads, kept while an agent works with its hooks.
+
+Top floor. The settings files have the hooks run by the recorder meanwhile. How they were is written down
+before they are touched, and put back byte for byte: at the end, by a guardian if this process dies, or by
+``--restore`` if the machine did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness import hosts
+from pytest_hookharness.hosts.wrapping import command_keys, exchange
+from pytest_hookharness.model.checkups import Place
+from pytest_hookharness.places import find_places
+from pytest_hookharness.settings import SimulationError
+
+RECORDER = Path(__file__).with_name("recorder.py")
+FOLDER = "hook-recordings"
+DESCRIPTION = (
+    "Has the hooks of a project run by a recorder until Ctrl-C, and keeps what each of them is given, "
+    "without secrets, as JSON files; then the settings are as they were, byte for byte, also after a crash. "
+    "Start the agent once this says so. docs/how-to/record-real-payloads.md says what to do with the files."
+)
+_ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_JOURNAL = "restore.json"
+_NOTHING = (
+    "{path}: none of its hooks is a shell command in a JSON file; there is nothing that could be recorded"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapped:
+    """
+    One settings file that is changed meanwhile.
+
+    Attributes:
+        file: The file, with links followed.
+        before: How it was.
+        meanwhile: How it is while hooks are recorded.
+        keys: The keys behind which its commands stand.
+        commands: What stands there meanwhile, with what stood there before.
+    """
+
+    file: Path
+    before: bytes
+    meanwhile: bytes
+    keys: frozenset[str]
+    commands: Mapping[str, str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """
+    Declare what the command takes.
+    """
+    parser.add_argument(
+        "path", metavar="PATH", nargs="?", type=Path, default=Path(), help="a project or a settings file (.)"
+    )
+    parser.add_argument("--host", default="", help="only the hooks of this host")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="DIR", help=f"where recordings go ({FOLDER} in PATH)"
+    )
+    parser.add_argument(
+        "--restore", action="store_true", help="only put settings back, after a crash of the machine"
+    )
+
+
+def tell(arguments: argparse.Namespace) -> int:
+    """
+    Record until Ctrl-C, and put everything back.
+    """
+    folder = _folder(arguments)
+    if arguments.restore:
+        for line in restore(folder):
+            print(line)
+        return 0
+    if (folder / _JOURNAL).exists():
+        raise SimulationError(f"{folder} holds settings that were not put back; call it with --restore first")
+    files = plan(arguments.path, arguments.host, folder)
+    before = len(list(folder.glob("*.json"))) if folder.is_dir() else 0
+    # Blocked, and waited for: nobody is interrupted with half of the files changed.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
+    with Guarded(files, folder):
+        for wrapped in files:
+            print(f"recording: {wrapped.file}, {len(wrapped.commands)} hooks", flush=True)
+        print("start the agent now; Ctrl-C ends this and puts the settings back", flush=True)
+        signal.sigwait(_ENDS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+    number = len(list(folder.glob("*.json"))) - before
+    print(f"{number} payloads in {folder}; the settings are as they were")
+    return 0
+
+
+def _folder(arguments: argparse.Namespace) -> Path:
+    given: Path | None = arguments.output
+    path: Path = arguments.path
+    return (given or (path if path.is_dir() else path.parent) / FOLDER).resolve()
+
+
+def plan(path: Path, host: str, folder: Path) -> tuple[Wrapped, ...]:
+    """
+    What is changed in which settings files.
+
+    Raises:
+        SimulationError: There is no hook that can be recorded.
+    """
+    found = tuple(wrapped for place in find_places(path, host) for wrapped in _wrap(place, folder))
+    if not found:
+        raise SimulationError(_NOTHING.format(path=path))
+    return found
+
+
+def _wrap(place: Place, folder: Path) -> Iterator[Wrapped]:
+    profile = hosts.find(place.host)
+    keys = command_keys(profile.config)
+    commands = {
+        hook.command: shlex.join(
+            [sys.executable, "-P", str(RECORDER), str(folder), *profile.process.shell, hook.command]
+        )
+        for hook in place.hooks
+        if hook.type == "command" and hook.command and hook.args is None
+    }
+    for name in place.files:
+        file = (place.root / name).resolve()
+        before = file.read_bytes()
+        try:
+            text, number = exchange(before.decode("utf-8"), keys, commands)
+        except UnicodeDecodeError as error:
+            raise SimulationError(f"{file}: is no UTF-8: {error}") from error
+        if number:
+            yield Wrapped(file, before, text.encode(), keys, {new: old for old, new in commands.items()})
+
+
+class Guarded:
+    """
+    Settings files that are changed while this is entered.
+    """
+
+    def __init__(self, files: Sequence[Wrapped], folder: Path) -> None:
+        self._files = files
+        self._folder = folder
+        self._ears, self._mouth = -1, -1
+
+    def __enter__(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        journal = [
+            {
+                "file": str(wrapped.file),
+                "before": wrapped.before.decode("latin-1"),
+                "meanwhile": sha256(wrapped.meanwhile).hexdigest(),
+                "keys": sorted(wrapped.keys),
+                "commands": dict(wrapped.commands),
+            }
+            for wrapped in self._files
+        ]
+        replace_file(self._folder / _JOURNAL, json.dumps(journal).encode(), 0o600)
+        self._ears, self._mouth = os.pipe()
+        # In a session of its own, so that Ctrl-C and a closed terminal reach only its ward.
+        subprocess.Popen(
+            [sys.executable, "-m", "pytest_hookharness.recording", str(self._folder)],
+            stdin=self._ears,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        os.close(self._ears)
+        for wrapped in self._files:
+            replace_file(wrapped.file, wrapped.meanwhile, wrapped.file.stat().st_mode & 0o7777)
+
+    def __exit__(self, *_: object) -> None:
+        for line in restore(self._folder):
+            print(line)
+        os.close(self._mouth)
+
+
+def restore(folder: Path) -> tuple[str, ...]:
+    """
+    Put back what a recording changed.
+
+    Returns:
+        What is to be told: files that somebody else has changed meanwhile.
+    """
+    journal = folder / _JOURNAL
+    try:
+        entries: list[dict[str, Any]] = json.loads(journal.read_text("utf-8"))
+    except FileNotFoundError:
+        return ()
+    told = tuple(said for entry in entries if (said := _restore(entry)))
+    journal.unlink(missing_ok=True)
+    return told
+
+
+def _restore(entry: Mapping[str, Any]) -> str:
+    file = Path(str(entry["file"]))
+    before = str(entry["before"]).encode("latin-1")
+    try:
+        now = file.read_bytes()
+    except FileNotFoundError:
+        return f"{file}: was removed meanwhile, and stays so"
+    if now == before:
+        return ""
+    mode = file.stat().st_mode & 0o7777
+    if sha256(now).hexdigest() == entry["meanwhile"]:
+        replace_file(file, before, mode)
+        return ""
+    keys, commands = entry["keys"], entry["commands"]
+    text, _ = exchange(now.decode("utf-8"), keys, commands)
+    replace_file(file, text.encode(), mode)
+    return f"{file}: was changed meanwhile; the hooks are as they were, the changes stay"
+
+
+def replace_file(file: Path, data: bytes, mode: int) -> None:
+    """
+    Write a file whole or not at all.
+    """
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(handle)
+    fresh.chmod(mode)
+    fresh.replace(file)
+
+
+def watch(folder: Path) -> None:
+    """
+    Wait for the end of the process that holds the other end of standard input, and put everything back.
+    """
+    while os.read(0, 1):
+        pass
+    restore(folder)
+
+
+if __name__ == "__main__":
+    watch(Path(sys.argv[1]))
