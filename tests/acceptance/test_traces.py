@@ -87,19 +87,6 @@ def test_without_the_option_nothing_is_written(project):
 
 
 @pytest.mark.slow
-def test_workers_and_later_simulations_have_files_of_their_own(project):
-    """On two workers nothing is lost, and the second simulation of a test has a file beside the first one."""
-    twice = "def test_{}(hook_loop):\n    assert all(hook_loop(Stop='exit 0').terminated for _ in '12')\n"
-    project.write("test_it.py", twice.format("one") + twice.format("other"))
-
-    project.run("-n", "2", "--hook-trace-dir", "traces").assert_outcomes(passed=2)
-
-    files = sorted((project.path / "traces").iterdir())
-    assert [file.name.endswith("-2.jsonl") for file in files] == [True, False] * 2
-    assert {records(file)[-1]["record"] for file in files} == {"end"}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_what_was_seen_outlives_the_run(project, number, capsys):
     """A run that is killed, or interrupted, while a hook runs leaves all steps before that in its file."""
