@@ -56,6 +56,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "DIR",
         "help": "write down each simulation into a file in DIR while it is played",
     },
+    "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -123,6 +124,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
             folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
             setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
+    if config.getoption("--hook-report") is not None:
+        from pytest_hookharness import pages
+
+        pages.expect_page(config)
     if not _alone(config):
         return
     from pytest_hookharness import collection

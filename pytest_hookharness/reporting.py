@@ -7,10 +7,11 @@ Top floor. Trace files may come from anywhere, an archive of somebody else's run
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness.entries import write_new
+from pytest_hookharness.reports.page import page
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.runs import LONGEST_LINE, Run, read_run, row
 from pytest_hookharness.reports.table import render
@@ -21,7 +22,8 @@ AS_PROMISED, OTHERWISE, UNKNOWN = 0, 1, 2
 _WIDTH = 200
 DESCRIPTION = (
     "Reads the trace files that --hook-trace-dir or --trace-dir left, and prints a table of the runs, or a "
-    "debugging entry in Markdown for each that was not as promised. docs/traces.md tells what is in them. "
+    "debugging entry in Markdown for each that was not as promised, or writes a page of them for a browser. "
+    "docs/traces.md tells what is in them. "
     "Exit status: 0 all runs were as promised, 1 some was not, 2 some came to no end or cannot be read."
 )
 
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     Declare what the command takes.
     """
     parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
-    parser.add_argument("--format", choices=("table", "entry"), default="table", help="what is made (table)")
+    parser.add_argument("--format", choices=tuple(_FORMATS), default="table", help="what is made (table)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
 
 
@@ -44,11 +46,13 @@ def tell(arguments: argparse.Namespace) -> str:
         OSError: The output cannot be written.
     """
     paths = _files(arguments.folder)
-    read = [(path, _read(path)) for path in paths]
+    read = [(path, read_file(path)) for path in paths]
     runs = sorted(
         (run for _, run in read if run is not None), key=lambda run: (str(run.begin["began"]), run.name)
     )
-    text = "\n".join(_entries(runs)) if arguments.format == "entry" else _table(runs)
+    if arguments.format == "page" and arguments.output is None:
+        raise ValueError("report: a page is a file for a browser; name it, such as `-o page.html`")
+    text = _FORMATS[arguments.format](runs)
     notes = [f"{path}: holds no whole line and was left out" for path, run in read if run is None]
     notes += [f"{run.name}: a last line that is not whole was left out" for run in runs if run.torn]
     arguments.status = judge(runs)
@@ -79,7 +83,15 @@ def _files(folder: Path) -> list[Path]:
     return found
 
 
-def _read(path: Path) -> Run | None:
+def read_file(path: Path) -> Run | None:
+    """
+    The run that a trace file tells of; ``None`` if no line of it is whole.
+
+    Raises:
+        UnreadableTrace: It is no trace file.
+        OSError: It cannot be read.
+    """
+
     def lines() -> Iterator[bytes]:
         with path.open("rb") as file:
             while line := file.readline(LONGEST_LINE + 1):
@@ -92,7 +104,11 @@ def _table(runs: Sequence[Run]) -> str:
     return render([row(run) for run in runs], width=_WIDTH)
 
 
-def _entries(runs: Sequence[Run]) -> Iterator[str]:
+def _entries(runs: Sequence[Run]) -> str:
+    return "\n".join(_each_entry(runs))
+
+
+def _each_entry(runs: Sequence[Run]) -> Iterator[str]:
     """
     An entry for each run that was not as promised, or came to no end.
     """
@@ -102,3 +118,6 @@ def _entries(runs: Sequence[Run]) -> Iterator[str]:
         elif not run.end["passed"]:
             entry = run.end["entry"]
             yield str(entry["text"]) if isinstance(entry, dict) else plain(str(entry))
+
+
+_FORMATS: Mapping[str, Callable[[Sequence[Run]], str]] = {"table": _table, "entry": _entries, "page": page}
