@@ -92,11 +92,11 @@ def recording(folder: Path, item: Item, scenario: Scenario, seed: int, door: str
 class _Recorder(Witness):
     def __init__(self, folder: Path, item: Item, scenario: Scenario, seed: int, door: str) -> None:
         self._folder = folder
-        self._item = item
+        self._secrets = secrets_of(scenario)
+        self._item = redacted(item, self._secrets)
         self._scenario = scenario
         self._seed = seed
         self._door = door
-        self._secrets = secrets_of(scenario)
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._steps: list[Step] = []
         self._files: _Files | None = None
@@ -224,6 +224,9 @@ class _Files:
     def _keep(self, path: str) -> bytes | None:
         entry = self._stage.files.get(path)
         if entry is None or entry.kind != "file":
+            return None
+        # Whoever opens that is taken for a hook.
+        if self._stage.workspace.locate(path) == self._stage.transcript:
             return None
         try:
             data = self._contents.read(path)
