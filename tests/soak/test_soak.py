@@ -175,6 +175,7 @@ def test_an_exit_code_is_no_kill():
         (leave_a_descriptor, "descriptors"),
         (leave_a_process, f"process sleep {STAY}"),
     ],
+    ids=["file", "descriptor", "process"],
 )
 def test_what_is_left_behind_is_found(tmp_path, leave, what):
     """A file, a descriptor and a process that somebody leaves behind are found, and nothing before that."""
