@@ -208,6 +208,7 @@ class Experiments:
             steps=steps,
             files=player.stage.files,
             written=self._history.written(player.turn),
+            read=self._history.outlines.of,
             wall=sum(fire.run.wall for fire in fires if fire.run is not None),
         )
         prober = Prober(

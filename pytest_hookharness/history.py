@@ -15,7 +15,7 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.likeness import LONGEST, Likeness, conduct
-from pytest_hookharness.judging.outlines import outline
+from pytest_hookharness.judging.outlines import Outlines
 from pytest_hookharness.judging.parting import Clock, same_but_for_stamps
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.trace import Entry, State, Step
@@ -31,6 +31,7 @@ class History:
 
     Attributes:
         states: The state after each turn.
+        outlines: What texts of the run are without numbers, times and ids.
     """
 
     def __init__(self, initial: Mapping[str, Entry], read: Callable[[str], bytes | None]) -> None:
@@ -42,6 +43,7 @@ class History:
             read: Reads a covered file by its state path.
         """
         self.states: dict[int, State] = {}
+        self.outlines = Outlines()
         self._read = read
         self._initial = initial
         self._contents: dict[int, dict[str, bytes | None]] = {}
@@ -85,10 +87,10 @@ class History:
             state, position = self.states[turn], self._reworded(moment.agent).position
             # What cannot be compared is like nothing else.
             unlike = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
-            told = [*map(_outlined, saw.messages)]
+            told = [*map(self._outlined, saw.messages)]
             standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
             text = json.dumps(standing, sort_keys=True, default=str)
-            self._likenesses[turn] = Likeness(conduct=conduct(steps), standing=text)
+            self._likenesses[turn] = Likeness(conduct=conduct(steps, self.outlines.of), standing=text)
         return self._likenesses[turn]
 
     def moment(self, turn: int) -> Moment:
@@ -166,8 +168,8 @@ class History:
         )
 
     def _reword(self, message: Message) -> Message:
-        return replace(message, text=self._wording.setdefault(outline(message.text), message.text))
+        read = self.outlines.of(message.text)
+        return replace(message, text=self._wording.setdefault(read, message.text))
 
-
-def _outlined(message: Message) -> str:
-    return repr(replace(message, text=outline(message.text)))
+    def _outlined(self, message: Message) -> str:
+        return repr(replace(message, text=self.outlines.of(message.text)))

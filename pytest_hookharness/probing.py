@@ -16,7 +16,7 @@ from pytest_hookharness.execution.snapshots import SnapshotError
 from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.fingerprint import changes
 from pytest_hookharness.judging.inquiry import Conclusion, Experiment, inquire
-from pytest_hookharness.judging.likeness import difference
+from pytest_hookharness.judging.likeness import Outline, difference
 from pytest_hookharness.judging.measures import Measure
 from pytest_hookharness.judging.parting import Clock, Files, Pattern, find_stamps, same_but_for_stamps
 from pytest_hookharness.model.parts import Part, Push, Pushing
@@ -45,6 +45,7 @@ class Lap:
         steps: What took place in it.
         files: The covered files at its end.
         written: The contents of those that were written since the session began.
+        read: What its texts are without numbers, times and ids.
         wall: Seconds that it took.
     """
 
@@ -54,6 +55,7 @@ class Lap:
     steps: tuple[Step, ...]
     files: Mapping[str, Entry]
     written: Files
+    read: Outline
     wall: float = 0.0
 
     @property
@@ -268,7 +270,8 @@ class Prober:
                 request = player.go_on(self._remaining)
             if request is None:
                 return Seen(reaction=Reaction.DECISION, what="it took too long", turn=number)
-            what = difference(expected, [step for step in player.steps if step.turn == player.turn])
+            seen = [step for step in player.steps if step.turn == player.turn]
+            what = difference(expected, seen, self._lap.read)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )

@@ -18,19 +18,24 @@ STANDING: tuple[str, ...] = (
 )
 # What holds where a clock was moved.
 CLOCKS: tuple[str, ...] = (
-    "Time that passed was shown by GNU date, bash's printf, Python and node, and by the times of files.",
+    "Time that passed was shown by a stand-in for GNU date, by what bash, Python and node load first, and by "
+    "the times of files.",
     "Other programs saw the machine's clock, and fires the machine's times of files that they wrote.",
 )
 # Which of these holds is known to those who ran the fires.
 CONTAINED = "Nobody else changed files outside of the covered folders meanwhile."
 UNCONTAINED = "Nothing outside the covered folders decides; what is written there was not watched."
 
+# Where what is written outside of the covered folders is found in the state.
+_OUTSIDE = "outside/"
+_SHOWN = 3
+
 
 def gather(trace: Trace, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """
     The standing assumptions, those of the run itself (``extra``) and those that the trace shows, once each.
     """
-    shown = (*_patience(trace), *_left_over(trace), *_assumed_rules(trace))
+    shown = (*_patience(trace), *_left_over(trace), *_written_elsewhere(trace), *_assumed_rules(trace))
     return tuple(dict.fromkeys([*STANDING, *extra, *shown]))
 
 
@@ -44,6 +49,18 @@ def _patience(trace: Trace) -> Iterator[str]:
 def _left_over(trace: Trace) -> Iterator[str]:
     if any(fire.run is not None and fire.run.leftovers for _, fire in trace.fires()):
         yield "Processes that a hook left running, and that were ended after its fire, would change nothing."
+
+
+def _written_elsewhere(trace: Trace) -> Iterator[str]:
+    changed = (change.path for _, hooked in trace.hooked() for change in hooked.changes)
+    paths = [*dict.fromkeys(path for path in changed if path.startswith(_OUTSIDE))]
+    if paths:
+        first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        yield (
+            "What hooks wrote outside of the covered folders never reached the machine; with a real host "
+            f"it stays there: {first}{more}."
+        )
 
 
 def _assumed_rules(trace: Trace) -> Iterator[str]:

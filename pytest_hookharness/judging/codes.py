@@ -105,13 +105,6 @@ FLAKY = Code(
     "Something outside of the state decides: a clock, a random number, the network, a file elsewhere.",
     "Find what the hook reads besides its input and the covered folders; name such a folder with `cover`.",
 )
-OUTSIDE_WRITE = Code(
-    "HH013",
-    "OUTSIDE-WRITE",
-    "Something was written outside of the covered folders.",
-    "It is not part of the state, so an equal state proves nothing.",
-    "Write below the workspace, HOME or TMPDIR, or name the folder with `cover`.",
-)
 UNREACHED = Code(
     "HH015",
     "UNREACHED",
@@ -192,7 +185,6 @@ _CODES = (
     SILENT_REFUSAL,
     NEVER_FIRED,
     FLAKY,
-    OUTSIDE_WRITE,
     UNREACHED,
     CLOCK,
     OPTION_IGNORED,

@@ -66,7 +66,6 @@ def find(
     trace: Trace,
     *,
     problems: Sequence[Problem] = (),
-    outside: Sequence[str] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
     expect: Expectation = _NOTHING_PROMISED,
@@ -77,7 +76,6 @@ def find(
     Args:
         trace: What took place.
         problems: What is wrong in the hook configuration.
-        outside: Files outside the covered roots that were seen to be written.
         flaky: The loop saw one state give two answers; the trace itself is looked at as well.
         configured: The events for which hooks are configured; ``None`` if that is not known.
         expect: What the scenario promises; some findings are promises that only hooks can break.
@@ -91,8 +89,6 @@ def find(
     seen += find_stuck_phases(trace, alike=expect.sessions_alike)
     seen += find_misheard(trace, expect.told)
     seen += find_double_noise(trace)
-    if outside:
-        seen.append(_finding(_Sight(codes.OUTSIDE_WRITE, f"Written outside: {_listed(outside)}.")))
     return _merge(seen)
 
 

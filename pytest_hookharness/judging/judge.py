@@ -48,7 +48,6 @@ class _Case:
     flaky: bool
     masked: frozenset[str]
     assumptions: tuple[str, ...]
-    outside: tuple[str, ...]
     probing: Probing | None
 
 
@@ -62,7 +61,6 @@ def judge(
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
     assumptions: Sequence[str] = (),
-    outside: Sequence[str] = (),
     probing: Probing | None = None,
 ) -> Verdict:
     """
@@ -83,11 +81,10 @@ def judge(
         flaky: The loop saw one state give two answers.
         masked: State paths that really differed, and were left out by a mask.
         assumptions: What a proof rests on, in sentences.
-        outside: Files outside the covered roots that were seen to be written.
         probing: The newest experiments, if there were any.
     """
     lasso, rests = lasso or completed(trace.states), gather(trace, assumptions)
-    case = _Case(trace, end, guard, tuple(limits), lasso, flaky, masked, rests, tuple(outside), probing)
+    case = _Case(trace, end, guard, tuple(limits), lasso, flaky, masked, rests, probing)
     match end.how:
         case "waiting":
             return _waiting(case)
@@ -182,7 +179,7 @@ def _proof(case: _Case) -> Livelock | None:
     The livelock, if nothing speaks against it.
     """
     lasso, states = case.lasso, case.trace.states
-    if lasso is None or case.flaky or case.outside:
+    if lasso is None or case.flaky:
         return None
     if confirmed(lasso, states) is not True or contradiction(states) is not None:
         return None
@@ -208,7 +205,7 @@ def _probed(case: _Case) -> Livelock | None:
     The livelock that experiments show, if nothing speaks against it.
     """
     probing = case.probing
-    if probing is None or not probing.inert or case.outside or contradiction(case.trace.states) is not None:
+    if probing is None or not probing.inert or contradiction(case.trace.states) is not None:
         return None
     assumptions = (*case.assumptions, *probing.limits)
     if case.masked:
@@ -257,10 +254,6 @@ def _doubts(case: _Case, twice: Contradiction | None) -> Iterator[str]:
             yield "a mask may hide what decides"
     elif case.flaky:
         yield f"the same state gave two answers in turn {case.end.turn}"
-    elif case.lasso is not None and case.outside:
-        more = f" and {len(case.outside) - 3} more" if len(case.outside) > 3 else ""
-        listed = ", ".join(case.outside[:3]) + more
-        yield f"a repeat proves nothing, because something outside of the state was written: {listed}"
     elif case.lasso is not None and confirmed(case.lasso, case.trace.states) is None:
         again = case.lasso.stem + case.lasso.period
         yield f"turn {again} repeated turn {case.lasso.stem}, but the lap that would prove it is not complete"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from typing import TypeAlias
 
 from pytest_hookharness.judging.outlines import outline
 from pytest_hookharness.model.processes import Exited, Run
@@ -18,6 +19,8 @@ from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Perfor
 
 # Longer cycles are left to exact proofs.
 LONGEST = 12
+# A text without its numbers, times and ids.
+Outline: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +37,20 @@ class Likeness:
     standing: str
 
 
-def conduct(steps: Iterable[Step]) -> tuple[str, ...]:
+def conduct(steps: Iterable[Step], read: Outline = outline) -> tuple[str, ...]:
     """
     What was done and decided in some steps, without numbers, times and ids.
     """
-    return tuple(_exchange(step) for step in steps)
+    return tuple(_exchange(step, read) for step in steps)
 
 
-def difference(expected: Iterable[Step], seen: Iterable[Step]) -> str:
+def difference(expected: Iterable[Step], seen: Iterable[Step], read: Outline = outline) -> str:
     """
     Where the conduct of one turn departs from that of another, in a few words; empty if nowhere.
     """
     first, second = [*expected], [*seen]
     for one, other in zip(first, second, strict=False):
-        if _exchange(one) != _exchange(other):
+        if _exchange(one, read) != _exchange(other, read):
             return _departure(one, other)
     if len(first) == len(second):
         return ""
@@ -91,17 +94,17 @@ def like_periods(newest: int, likeness: Callable[[int], Likeness | None]) -> Ite
             yield period
 
 
-def _exchange(step: Step) -> str:
+def _exchange(step: Step, read: Outline) -> str:
     match step.exchange:
         case Moved(move=move):
-            return f"moved {outline(repr(move))}"
+            return f"moved {read(repr(move))}"
         case Happened(event=event):
-            return f"happened {outline(repr(event))}"
+            return f"happened {read(repr(event))}"
         case Performed(call=call, result=result, refused=refused):
-            said = (call.name, _shape(call.input), outline(result.text), result.failed, refused)
+            said = (call.name, _shape(call.input, read), read(result.text), result.failed, refused)
             return f"performed {said!r}"
         case Hooked(event=event, target=target, fires=fires, decision=decision):
-            return f"hooked {event} {target} {[_fire(fire) for fire in fires]!r} {_decision(decision)}"
+            return f"hooked {event} {target} {[_fire(fire) for fire in fires]!r} {_decision(decision, read)}"
 
 
 def _fire(fire: Fire) -> tuple[object, ...]:
@@ -122,20 +125,20 @@ def _ending(run: Run | None) -> str:
     return f"exit {ending.code}" if isinstance(ending, Exited) else type(ending).__name__
 
 
-def _decision(decision: Decision) -> str:
+def _decision(decision: Decision, read: Outline) -> str:
     values = {item.name: getattr(decision, item.name) for item in fields(decision) if item.name != "rule"}
-    return repr({name: _shape(value) for name, value in values.items()})
+    return repr({name: _shape(value, read) for name, value in values.items()})
 
 
-def _shape(value: object) -> object:
+def _shape(value: object, read: Outline) -> object:
     match value:
         case str():
-            return outline(value)
+            return read(value)
         case Mapping():
-            return {str(key): _shape(item) for key, item in value.items()}
+            return {str(key): _shape(item, read) for key, item in value.items()}
         case list() | tuple():
-            return [_shape(item) for item in value]
+            return [_shape(item, read) for item in value]
         case _ if is_dataclass(value):
-            return outline(repr(value))
+            return read(repr(value))
         case _:
             return value

@@ -32,7 +32,6 @@ def form(
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
     assumptions: Sequence[str] = (),
-    outside: Sequence[str] = (),
     problems: Sequence[Problem] = (),
     configured: Sequence[str] | None = None,
     probing: Probing | None = None,
@@ -50,13 +49,10 @@ def form(
         flaky=flaky,
         masked=masked,
         assumptions=assumptions,
-        outside=outside,
         probing=probing,
     )
     if end.how == "interrupted":
         # Hooks that were not fired until then might have been.
         configured = None
-    findings = find(
-        trace, problems=problems, outside=outside, flaky=flaky, configured=configured, expect=expect
-    )
+    findings = find(trace, problems=problems, flaky=flaky, configured=configured, expect=expect)
     return Opinion(verdict, findings, gather(trace, assumptions))

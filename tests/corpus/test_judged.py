@@ -34,8 +34,6 @@ QUICK = (
 OPEN = {
     "commits_at_each_stop.sh": "what git keeps of a commit follows by no rule that is seen",
 }
-# Now and then a name that these draw is not taken for one; then nothing is concluded.
-WAVERING = frozenset({"temp_file_each_time.sh"})
 # What these do hangs on the time between two turns; their labels are made by turns that follow at once.
 PACED = {"cooldown_begins_anew.sh": "1s"}
 
@@ -68,8 +66,7 @@ def agrees(harness, name, turns):
     keys = {"turns": turns, "pace": PACED.get(name, 0)}
     outcome = judged(harness, str(HOOKS / name), agent=label["agent"], reach=[str(HOOKS)], **keys)
     if label["ends_after"] is None:
-        expected = Undecided if name in OPEN else Undecided | Livelock if name in WAVERING else Livelock
-        assert isinstance(outcome.verdict, expected), outcome.verdict
+        assert isinstance(outcome.verdict, Undecided if name in OPEN else Livelock), outcome.verdict
         return
     if label["ends_after"] >= turns:
         assert isinstance(outcome.verdict, Undecided), outcome.verdict

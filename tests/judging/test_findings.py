@@ -259,15 +259,6 @@ def test_one_state_with_two_answers_is_a_finding() -> None:
     assert [finding.name for finding in find(Trace(), flaky=True)] == ["FLAKY"]
 
 
-def test_writes_outside_are_one_finding_that_names_them() -> None:
-    """
-    Files written outside the covered roots are named, the first three and the number of the rest.
-    """
-    finding = find(Trace(), outside=["/a", "/b", "/c", "/d", "/e"])[0]
-    assert finding.name == "OUTSIDE-WRITE"
-    assert "/a, /b, /c and 2 more" in finding.text
-
-
 def test_equal_findings_are_one_with_a_count() -> None:
     """
     A defect that is seen in every turn is told once, with the first turn and how often.

@@ -307,16 +307,6 @@ def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
     assert "two answers in turn 3" in verdict.why
 
 
-def test_a_write_outside_makes_a_repeat_worthless() -> None:
-    """
-    An equal state proves nothing where something outside of it was written.
-    """
-    end = End(how="lasso", turn=3)
-    verdict = judge(refusals("aaa"), end, lasso=Lasso(1, 1), outside=["/srv/count"])
-    assert isinstance(verdict, Undecided)
-    assert "/srv/count" in verdict.why
-
-
 def test_an_unknown_state_is_said() -> None:
     """
     A state that is not known completely is named as the reason why nothing was proved.
@@ -452,6 +442,18 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
     assert len(sentences) == len(STANDING) + 3
     assert "10 s" in sentences[-2]
     assert ASSUMED.text in sentences[-1]
+
+
+def test_says_what_hooks_wrote_elsewhere() -> None:
+    """
+    What hooks wrote outside of the covered folders is told once, the first three and the number of the rest.
+    """
+    paths = [f"outside/srv/{name}" for name in "abcde"]
+    step = asked()
+    hooked = replace(step, changes=tuple(Change(path=path, how="added") for path in paths))
+    (sentence,) = gather(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
+    assert sentence.endswith("it stays there: /srv/a, /srv/b, /srv/c and 2 more.")
+    assert gather(trace(STOP, step)) == STANDING
 
 
 def test_an_opinion_is_verdict_findings_and_assumptions() -> None:

@@ -2,10 +2,13 @@
 When turns are the same but for numbers, times and ids.
 """
 
+import random
+import string
+
 import pytest
 
 from pytest_hookharness.judging.likeness import LONGEST, Likeness, conduct, difference, like_periods
-from pytest_hookharness.judging.outlines import outline
+from pytest_hookharness.judging.outlines import Outlines, outline
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
 from pytest_hookharness.model.trace import Hooked, Moved, Step
@@ -93,3 +96,46 @@ def test_a_period_needs_the_same_standing_at_its_beginning():
 def test_a_difference_says_what_came_instead(seen, words):
     """What departs from the expected conduct is said in a few words, and nothing if nothing does."""
     assert difference(turn(1), seen) == words
+
+
+def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
+    """A refusal that names a file whose name is drawn."""
+    return f"Not done (input kept in stop-input.{''.join(dice.choices(alphabet, k=length))})."
+
+
+def test_a_drawn_name_that_looks_like_a_word_is_one():
+    """In each of 200 runs turns with drawn names become alike and stay so, whatever chance draws."""
+    surprises = 0
+    for seed in range(200):
+        dice, outlines = random.Random(seed), Outlines()  # noqa: S311  # dice, not secrets
+        texts = [drawn(dice) for _ in range(24)]
+        read = [outlines.of(text) for text in texts]
+        likenesses = {number: Likeness((text,), "") for number, text in enumerate(read, 1)}
+
+        assert any(any(like_periods(last, likenesses.get)) for last in range(3, 9)), seed
+        assert len({*read[8:]}) == 1, seed
+        # By itself such a text does not show that the name is drawn.
+        words = [text for text in texts[8:] if outline(text) != read[8]]
+        surprises += len(words)
+        expected = turn(1, reason=texts[9])
+        assert not any(difference(expected, turn(2, reason=text), outlines.of) for text in words), seed
+    assert surprises > 20
+
+
+@pytest.mark.parametrize(
+    ("before", "word"),
+    [
+        (["3fA9c1"], "failed"),
+        (["passed", "failed"], "broken"),
+        (["3fa9c1", "0bb1d2"], "passed"),
+        (["3fA9c1", "0bb1d2"], "unclear"),
+        (["failed", "3fA9c1", "0bb1d2"], "failed"),
+    ],
+)
+def test_a_word_is_no_id(before, word):
+    """What stands where less than two ids did, or differs in length or letters, or came before, is a word."""
+    outlines = Outlines()
+    for one in before:
+        outlines.of(f"It is {one} now.")
+
+    assert word in outlines.of(f"It is {word} now.")

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from pytest_hookharness.drives import find_doubt
+from pytest_hookharness.judging.assumptions import CLOCKS
 from pytest_hookharness.model.verdicts import Terminated, Undecided
 from pytest_hookharness.settings import SimulationError
 
@@ -22,7 +23,7 @@ def times(outcome):
 
 
 def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
-    """After a wait hooks and the agent's own commands are told a time that is later by as much."""
+    """After a wait hooks and the agent's commands are told a time that is later by as much, and it is said how."""
     outcome = play(
         hooks={"Stop": f"{ASKED}cat asked"},
         agent=[{"run": "date +%s >>asked"}, {"wait": "2h"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
@@ -31,6 +32,7 @@ def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
     first, second, third = times(outcome)
     assert second - first == pytest.approx(7200, abs=60)
     assert third - second == pytest.approx(0, abs=60)
+    assert set(CLOCKS) <= set(outcome.assumptions)
 
 
 def test_without_a_wait_hooks_are_told_the_machines_time(play):
