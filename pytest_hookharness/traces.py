@@ -225,6 +225,9 @@ class _Files:
         entry = self._stage.files.get(path)
         if entry is None or entry.kind != "file":
             return None
+        # Whoever opens that is taken for a hook.
+        if self._stage.workspace.locate(path) == self._stage.transcript:
+            return None
         try:
             data = self._contents.read(path)
         except WorkspaceError:

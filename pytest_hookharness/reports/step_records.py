@@ -22,6 +22,7 @@ from pytest_hookharness.reports.words import event_words, move_words
 # Bytes of the longest file, and number of the files in one step, of which differences are told.
 LONGEST_FILE = 64 << 10
 _MOST_DIFFERENCES = 50
+_MOST_LINES = 2000
 _NAME = 40
 
 
@@ -146,9 +147,16 @@ def _difference(change: Change, versions: Versions | None) -> str | None:
         texts = [data.decode() for data in (versions.before, versions.after)]
     except UnicodeDecodeError:
         return None
-    if any("\0" in text for text in texts):
+    before, after = map(_lines, texts)
+    if texts[0] == texts[1] or any("\0" in text for text in texts):
         return None
-    return _unified(change, *(text.splitlines(keepends=True) for text in texts))
+    # Comparing takes longer than in proportion to the lines.
+    return _unified(change, before, after) if max(len(before), len(after)) <= _MOST_LINES else None
+
+
+def _lines(text: str) -> list[str]:
+    *whole, last = text.split("\n")
+    return [*(f"{line}\n" for line in whole), *([last] if last else [])]
 
 
 def _unified(change: Change, before: Sequence[str], after: Sequence[str]) -> str:

@@ -14,14 +14,17 @@ TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 
 
 
 def test_each_failed_item_has_an_entry(project):
-    """On two workers each failed item, scenario or Python test, leaves one entry in a folder that is made."""
+    """On two workers each failed item leaves one entry, and each item a trace, in folders that are made."""
     project.scenario("polite")
     project.scenario("stubborn", body=STUBBORN)
     project.write("test_it.py", TEST)
 
-    result = project.run("--hook-scenarios", ".", "-n", "2", "--hook-entry-dir", "notes/of today")
+    folders = ("--hook-entry-dir", "notes/of today", "--hook-trace-dir", "traces")
+    result = project.run("--hook-scenarios", ".", "-n", "2", *folders)
 
     result.assert_outcomes(passed=1, failed=2)
+    traces = [path.read_text().splitlines() for path in (project.path / "traces").iterdir()]
+    assert [lines[-1].startswith('{"record":"end"') for lines in traces] == [True] * 3
     folder = project.path / "notes" / "of today"
     result.stdout.fnmatch_lines([f"hook harness: 2 debugging entries written to {folder}"])
     texts = {path.name: path.read_text() for path in folder.iterdir()}

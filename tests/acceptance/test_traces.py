@@ -1,0 +1,234 @@
+"""
+Claims about trace files: what is left of a run, whatever ends it, and how it is read back.
+"""
+
+import base64
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import pytest_hookharness
+from pytest_hookharness import cli, reporting
+from pytest_hookharness.reports.schema import schema
+
+SHIPPED = Path(pytest_hookharness.__path__[0]) / "trace.schema.json"
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+STUBBORN = "echo 'run never' >&2; exit 2"
+# The first stop is refused, and the hook of the second one never comes back.
+STUCK = "grep -q '\"stop_hook_active\":true' && exec sleep 300; echo 'not yet' >&2; exit 2"
+PLUGINS = ("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').livelock\n"
+
+
+def records(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_the_shipped_schema_is_the_exported_one():
+    """The file in the package is what the code has; write it anew with ``hookharness schema --trace``."""
+    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == schema()
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.slow
+def test_every_simulation_has_a_file(project):
+    """Each item of a scenario file, and each simulation of a Python test, is written down as a whole."""
+    project.scenario("polite")
+    project.scenario("stubborn", body=STUBBORN)
+    project.write("test_it.py", TEST + "    hook_loop(Stop='exit 0')\n")
+
+    result = project.run("--hook-scenarios", ".", "--hook-trace-dir", "traces of/today")
+
+    folder = project.path / "traces of" / "today"
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines([f"hook harness: trace files are in {folder}; hookharness report reads them"])
+    runs = {file.name: records(file) for file in folder.iterdir()}
+    lines = [line for run in runs.values() for line in run]
+    assert [name[:12] for name in sorted(runs)] == [
+        "scenarios-po",
+        "scenarios-st",
+        "test-it-py-t",
+        "test-it-py-t",
+    ]
+    assert {run[0]["id"] for run in runs.values()} == {
+        "test_it.py::test_it",
+        "scenarios/polite.scenario.yaml::polite[claude-code]",
+        "scenarios/stubborn.scenario.yaml::stubborn[claude-code]",
+    }
+    assert [VALIDATOR.is_valid(line) for line in lines] == [True] * len(lines)
+    assert {(run[0]["record"], run[-1]["record"]) for run in runs.values()} == {("begin", "end")}
+    stubborn = next(run for name, run in runs.items() if "stubborn" in name)
+    assert [line["words"] for line in stubborn if line.get("kind") == "hooked"] == ["Stop: refused"] * 3
+    assert {line["turn"]: line["digest"] for line in stubborn if line["record"] == "state"}.keys() == {
+        1,
+        2,
+        3,
+    }
+    assert stubborn[-1]["verdict"]["name"] == "livelock"
+    assert stubborn[0]["hooks"][0]["command"] == "./hook.sh"
+
+
+@pytest.mark.slow
+def test_without_the_option_nothing_is_written(project):
+    """A run without the option leaves no trace."""
+    project.scenario("polite")
+
+    project.run("--hook-scenarios")
+
+    assert list(project.path.rglob("*.jsonl")) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_what_was_seen_outlives_the_run(project, number, capsys):
+    """A run that is killed, or interrupted, while a hook runs leaves all steps before that in its file."""
+    project.scenario("stuck", body=STUCK)
+    command = [sys.executable, "-m", "pytest", *PLUGINS, "--hook-scenarios", "--hook-trace-dir", "traces"]
+    pytest_run = subprocess.Popen(
+        [*command, "--hook-patience", "100s"], cwd=project.path, stdout=subprocess.DEVNULL
+    )
+    try:
+        file = first_file(project.path / "traces", pytest_run)
+        while b'"turn":2,"kind":"moved"' not in file.read_bytes():
+            assert pytest_run.poll() is None
+            select.select((), (), (), 0.01)
+        os.kill(pytest_run.pid, number)
+    finally:
+        pytest_run.wait(timeout=60)
+
+    seen = records(file)
+    assert [line["words"] for line in seen if line.get("kind") == "hooked"] == ["Stop: refused"]
+    assert [line["words"] for line in seen if line.get("kind") == "moved"] == ['stops: "Done."'] * 2
+    assert seen[-1]["record"] == ("step" if number == signal.SIGKILL else "end")
+    assert cli.main(["report", str(file.parent)]) == (2 if number == signal.SIGKILL else 1)
+    assert ("interrupted" in capsys.readouterr().out) is (number == signal.SIGKILL)
+
+
+def first_file(folder, process):
+    while not (folder.is_dir() and any(folder.iterdir())):
+        assert process.poll() is None
+        select.select((), (), (), 0.01)
+    return next(folder.iterdir())
+
+
+HIDDEN = "fox-and-owl-1234"
+SECRETIVE = """\
+name: secretive
+files: {.netrc: "password SECRET\\n"}
+env: {DEPLOY_TOKEN: SECRET}
+hooks:
+  Stop: >-
+    echo "{\\"decision\\": \\"block\\", \\"reason\\": \\"say $DEPLOY_TOKEN\\"}";
+    cat .netrc >&2; printf %s "$DEPLOY_TOKEN" | base64 > state; cat .netrc >> state
+agent:
+  - prompt: my key is SECRET
+  - run: echo SECRET $OF_THE_RUN
+  - edit: {file: note, text: SECRET}
+  - stop: SECRET
+expect: {verdict: terminated, reasons: [say SECRET]}
+""".replace("SECRET", HIDDEN)
+
+
+def test_no_secret_is_written(project, monkeypatch):
+    """Secrets of the scenario and of the run's own environment stand in no trace and in no entry."""
+    monkeypatch.setenv("CI_JOB_TOKEN", "stop_hook_")
+    project.scenario("secretive", text=SECRETIVE)
+
+    result = project.run("--hook-scenarios", "--hook-trace-dir", "traces", "--hook-entry-dir", "entries")
+
+    result.assert_outcomes(failed=1)
+    ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
+    (fire,) = next(line for line in records(file) if line.get("kind") == "hooked")["fires"]
+    assert fire["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
+    assert '"[redacted: CI_JOB_TOKEN]active":false' in fire["stdin"]["text"]
+    assert all(VALIDATOR.is_valid(line) for line in records(file))
+    for text in (file.read_text(), entry.read_text()):
+        assert "say [redacted: DEPLOY_TOKEN]" in text
+        assert HIDDEN not in text
+        assert base64.b64encode(HIDDEN.encode()).decode()[:12] not in text
+
+
+def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
+    """What ``try --trace-dir`` writes ``report`` tells as a table or as entries, with a status."""
+    monkeypatch.chdir(project.path)
+
+    assert cli.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
+    capsys.readouterr()
+    assert cli.main(["report", "traces"]) == 1
+    told = capsys.readouterr().out
+    assert cli.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 1
+    assert cli.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 2
+
+    assert "1 simulation, 1 not as promised" in told
+    assert "livelock in `try[claude-code]`" in (project.path / "all.md").read_text()
+    assert "all.md" in capsys.readouterr().err
+    (file,) = (project.path / "traces").iterdir()
+    (begin, *_) = records(file)
+    assert (begin["door"], begin["id"], begin["file"]) == ("hookharness", "try[claude-code]", None)
+    assert begin["again"].startswith("hookharness try Stop 'echo no >&2; exit 2'")
+
+
+STRANGE = """\
+name: strange
+hooks: {Stop: exit 0}
+agent: [{prompt: x}, {tool: {name: No, input: {}}}]
+"""
+
+
+@pytest.mark.slow
+def test_what_cannot_be_played_says_why(project):
+    """A scenario that cannot be played leaves a file that says so."""
+    project.scenario(
+        "strange",
+        text=STRANGE,
+    )
+
+    project.run("--hook-scenarios", "--hook-trace-dir", "traces")
+
+    (file,) = (project.path / "traces").iterdir()
+    seen = records(file)
+    assert (seen[0]["record"], seen[-1]["record"]) == ("begin", "trouble")
+    assert "cannot perform the tool 'No'" in seen[-1]["why"]["text"]
+
+
+def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
+    """A folder that is not there, or holds no trace, and a file that is none, are told in one line each."""
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "a.jsonl").write_text("no\n")
+
+    said = []
+    for name in ("none", ".", "bad"):
+        assert cli.main(["report", str(tmp_path / name)]) == reporting.UNKNOWN
+        said.append(capsys.readouterr().err)
+
+    assert "there is no" in said[0]
+    assert "holds no trace file (*.jsonl)" in said[1]
+    assert "a.jsonl:1: is no JSON" in said[2]
+
+
+@pytest.mark.slow
+def test_shipped_scenarios_fit_the_schema(tmp_path, capsys):
+    """What shipped scenarios of all kinds leave fits the schema, and is read back as it was told."""
+    items = [
+        "pitfalls/order/order.scenario.yaml::order[with-the-pitfall-claude-code]",
+        "process-hooks/on-exit.scenario.yaml::on-exit[claude-code]",
+        "gate-of-the-child/gate-of-the-child.scenario.yaml::gate-of-the-child[claude-code]",
+        "asked-for-a-name/asked-for-a-name.scenario.yaml::asked-for-a-name[nobody-answers-gemini-cli]",
+        "child-keeps-stdout/child-keeps-stdout.scenario.yaml::child-keeps-stdout[refusal-lost-codex]",
+    ]
+    for item in items:
+        cli.main(["run", str(SCENARIOS / item), "--trace-dir", str(tmp_path)])
+    capsys.readouterr()
+
+    lines = [line for file in tmp_path.iterdir() for line in records(file)]
+    assert [error.message for line in lines for error in VALIDATOR.iter_errors(line)] == []
+    assert cli.main(["report", str(tmp_path)]) in (0, 1)
+    assert f"{len(items)} simulations" in capsys.readouterr().out

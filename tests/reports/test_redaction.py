@@ -1,0 +1,246 @@
+"""
+What is taken out of texts before they are written down, and what is left alone.
+"""
+
+import base64
+import json
+import shlex
+import string
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from pytest_hookharness.model.processes import Exited, Output, Process, Run, Tier
+from pytest_hookharness.model.protocol import Basis, Hook, Reply, Rule
+from pytest_hookharness.model.terminals import Asked, Dialogue
+from pytest_hookharness.model.trace import Change, Fire
+from pytest_hookharness.reports.excerpts import bound, of_json
+from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
+from pytest_hookharness.reports.schema import words
+
+NONE = Secrets()
+LETTERS = string.ascii_letters + string.digits
+LONG = (LETTERS * 3)[:120]
+# Made here, of the form of the real ones.
+LOOKS = [
+    ("AWS key id", "AKIA" + "ABCDEFGH12345678"),
+    ("AWS secret key", "aws_secret_access_key = " + LONG[:40]),
+    ("GitHub token", "ghp_" + LONG[:36]),
+    ("GitHub token", "github_pat_" + LONG[:22] + "_" + LONG[:59]),
+    ("GitLab token", "glpat-" + LONG[:20]),
+    ("Slack token", "xoxb-" + "123456789012-" + LONG[:24]),
+    ("Slack address", "https://hooks.slack.com/services/T00000000/B00000000/" + LONG[:24]),
+    ("API key", "sk-ant-api03-" + LONG[:40]),
+    ("Google key", "AIza" + LONG[:35]),
+    ("npm token", "npm_" + LONG[:36]),
+    ("PyPI token", "pypi-" + LONG[:60]),
+    ("JSON web token", "eyJ" + LONG[:20] + ".eyJ" + LONG[:30] + "." + LONG[:43]),
+    ("authorization", "Authorization: Basic " + LONG[:24]),
+    ("authorization", '"authorization": "token ' + LONG[:24] + '"'),
+    ("bearer", "curl -H 'X: Bearer " + LONG[:24] + "'"),
+    ("password", "https://me:" + LONG[:12] + "@example.org/a.git"),
+    (
+        "private key",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\n" + LONG + "\n-----END OPENSSH PRIVATE KEY-----",
+    ),
+    ("private key", "-----BEGIN PRIVATE KEY-----\n" + LONG),
+]
+
+
+@pytest.mark.parametrize("name,text", LOOKS)
+def test_what_looks_like_a_secret_is_taken_out(name, text):
+    """A secret of a well-known form is replaced by its name, within JSON too; the words around it stay."""
+    told = redact(f"before {text} after", NONE)
+
+    assert f"[redacted: {name}]" in told
+    assert LONG[:12] not in told
+    assert told.startswith("before ")
+    assert LONG[:12] not in redact(json.dumps({"command": text}), NONE)
+
+
+PLAIN = [
+    "The token is in the vault. Authorize the bearer of this letter; sk-8 and AKIA are short.",
+    "https://example.org:8080/path@2x.png and git@github.com:me/it.git, mailto:me@example.org",
+    "a.b.c eyJhbGciOi -----BEGIN CERTIFICATE----- npm_config_cache=/tmp/x",
+    "sha256:" + "0123456789abcdef" * 4,
+    '{"session_id":"79e47b98-52e1-452c-b7ec-5914552b0e81","hook_event_name":"Stop"}',
+]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_what_is_no_secret_stays(text):
+    """Addresses, digests, ids and words about secrets are left as they are."""
+    assert redact(text, NONE) == text
+
+
+@given(st.text(alphabet=LETTERS + " .,;()[]{}\n\t'\"äß\N{SNOWMAN}", max_size=200))
+def test_texts_without_secrets_are_unchanged(text):
+    """A text of words, quotes and brackets comes out as it went in, and so does its place in a value."""
+    known = find_secrets({"API_TOKEN": "not~in~there"})
+
+    assert redact(text, known) == text
+    value = Process(1, text, 0.5)
+    assert redacted(value, known) is value
+
+
+NAMES = [
+    ("GITHUB_TOKEN", True),
+    ("AWS_SECRET_ACCESS_KEY", True),
+    ("DB_PASSWORD", True),
+    ("PGPASSWORD", True),
+    ("MYSQL_PWD", True),
+    ("OPENAI_API_KEY", True),
+    ("NPM_CONFIG__AUTH", True),
+    ("GOOGLE_CREDENTIALS", True),
+    ("STRIPE_KEY", True),
+    ("PWD", False),
+    ("OLDPWD", False),
+    ("GIT_AUTHOR_NAME", False),
+    ("SSH_AUTH_SOCK", False),
+    ("HOME", False),
+    ("PATH", False),
+    ("MONKEY", False),
+    ("COMPASS", False),
+]
+
+
+@pytest.mark.parametrize("name,secret", NAMES)
+def test_variables_are_secret_by_their_names(name, secret):
+    """The name of a variable says whether its value is a secret."""
+    told = redact("it is open sesame!", find_secrets({name: "open sesame"}))
+
+    assert told == (f"it is [redacted: {name}]!" if secret else "it is open sesame!")
+
+
+def test_values_that_stand_everywhere_are_no_secrets():
+    """A value that is short, a count of tokens, or a word of the format itself is left alone."""
+    environment = {"A_TOKEN": "short", "MAX_TOKENS": "128000", "B_TOKEN": "terminated"}
+
+    assert find_secrets(environment, words=words()) == NONE
+    assert find_secrets(environment).forms != ()
+
+
+SECRETS = st.text(
+    alphabet=st.characters(codec="utf-8", exclude_characters="[]", exclude_categories=("Cs",)),
+    min_size=6,
+    max_size=60,
+).filter(lambda text: text == text.strip() and text not in "[redacted: THE_TOKEN]")
+AROUND = st.text(alphabet=LETTERS + " \n\"'{}:,", max_size=30)
+
+
+def forms(secret):
+    """The ways in which a program may print a secret."""
+    raw = secret.encode()
+    yield secret
+    yield json.dumps(secret)
+    yield json.dumps(secret, ensure_ascii=False)
+    yield json.dumps(json.dumps({"key": secret}))
+    yield json.dumps({"a": json.dumps({"key": secret}, ensure_ascii=False)}, ensure_ascii=False)
+    yield shlex.quote(secret)
+    yield quote(secret, safe="")
+    for before in (b"", b"a", b"ab"):
+        yield base64.b64encode(before + raw + b"tail").decode()
+        yield base64.urlsafe_b64encode(b"user:" + before + raw).decode()
+    yield base64.encodebytes(b"x" * 40 + raw + b"y" * 40).decode()
+
+
+@settings(max_examples=15)
+@given(SECRETS, AROUND, AROUND)
+@example('a"b\\c\nd', "", "")
+def test_no_known_secret_survives_in_any_form(secret, before, after):
+    """However a program prints a known secret, escaped twice or encoded, nothing is left that tells it."""
+    known = find_secrets({"THE_TOKEN": secret})
+    assume(secret not in before + after)
+    for form in forms(secret):
+        told = redact(before + form + after, known)
+        assert "[redacted: THE_TOKEN]" in told
+        assert secret not in told
+        for piece in told.split():
+            assert secret.encode() not in decoded(piece)
+
+
+def decoded(text):
+    """What base64 says, wherever it begins, if it is any."""
+    letters = "".join(letter for letter in text if letter in LETTERS + "+/-_")
+    said = []
+    for start in range(4):
+        rest = letters[start:].translate(str.maketrans("-_", "+/"))
+        rest = rest[:-1] if len(rest) % 4 == 1 else rest
+        said.append(base64.b64decode(rest + "=" * (-len(rest) % 4)))
+    return b" ".join(said)
+
+
+def test_a_control_would_show_a_secret_that_is_left():
+    """The ways in which secrets are printed do show them where nothing is redacted."""
+    assert all(redact(form, NONE) == form for form in forms("open sesame, please"))
+    assert b"open sesame" in decoded(base64.b64encode(b"open sesame").decode())
+
+
+@settings(max_examples=20)
+@given(st.text(alphabet=LETTERS + "$%&/+", min_size=8), st.integers(0, 99))
+def test_a_piece_of_a_secret_at_a_cut_is_taken_out(secret, place):
+    """Where a stream was cut within a known secret, its beginning is taken out; elsewhere it stays."""
+    known, piece = find_secrets({"THE_TOKEN": secret}), secret[: 4 + place % (len(secret) - 4)]
+    data = b"it is " + piece.encode()
+
+    assert redacted(Output(data, 999), known).text == "it is [redacted: THE_TOKEN]"
+    assert redacted(Output(data, len(data)), known).text == "it is " + piece
+
+
+def test_overlapping_secrets_leave_nothing():
+    """Two secrets that share letters are taken out together."""
+    known = find_secrets({"A_TOKEN": "abcdefgh", "B_TOKEN": "efghijkl"})
+
+    assert redact("<abcdefghijkl>", known) == "<[redacted: A_TOKEN]>"
+
+
+def test_lines_of_a_long_secret_are_secrets():
+    """A program that prints one line of a key has printed a part of the secret."""
+    key = "\n".join(["first line", LONG[:40], LONG[40:80]])
+
+    assert (
+        redact(f"2: {LONG[40:80]}", find_secrets({"MY_PRIVATE_KEY": key})) == "2: [redacted: MY_PRIVATE_KEY]"
+    )
+
+
+def test_every_text_of_a_value_is_redacted():
+    """Texts, bytes, keys and paths are redacted wherever they stand, and sizes of streams stay right."""
+    secret, known = "open sesame", find_secrets({"A_TOKEN": "open sesame"})
+    shown = f"say {secret}".encode()
+    run = Run(
+        ending=Exited(0),
+        stdout=Output(shown, len(shown)),
+        stderr=Output(shown, 5000),
+        leftovers=(Process(1, secret, 0),),
+        dialogue=Dialogue(shown=shown, total=len(shown), asked=(Asked(secret, secret),), unanswered=secret),
+    )
+    fire = Fire(
+        hook=Hook(event="Stop", command=f"./hook {secret}", env={"A_TOKEN": secret}),
+        payload={secret: [secret, 1, None, True]},
+        stdin=json.dumps({"a": secret}).encode(),
+        run=run,
+        reply=Reply(reason=secret, rule=Rule(secret, Basis.OBSERVED, secret)),
+    )
+    clean = redacted((fire, Change(path=f"home/{secret}", how="added"), Path(secret), Tier.GROUP), known)
+
+    assert "sesame" not in repr(clean)
+    assert clean[3] is Tier.GROUP
+    assert clean[0].run.stdout.cut_at is None
+    assert clean[0].run.stderr.cut_at == len(clean[0].run.stderr.data)
+    assert "sesame" not in json.dumps(bound(of_json(clean)))
+    assert "sesame" in json.dumps(bound(of_json(replace(fire, run=None))))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a.b.c.", "eyJ-", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "authorization: ", "sk-", "a://b:"],
+)
+def test_no_text_takes_long(piece):
+    """A long text of what nearly looks like secrets is looked through in a moment."""
+    text = piece * (60_000 // len(piece)) + " open sesame"
+
+    assert redact(text, find_secrets({"A_TOKEN": "open sesame"})).endswith("]")

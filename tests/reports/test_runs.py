@@ -1,0 +1,120 @@
+"""
+Trace files that are read back: what is understood, and what is refused with its line.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports import records, runs
+from pytest_hookharness.reports.runs import UnreadableTrace, read_run, row
+from pytest_hookharness.reports.table import render
+from pytest_hookharness.reports.unfinished import unfinished
+
+SCENARIO = Scenario(name="lint", variant="old")
+BEGIN = records.begin(
+    SCENARIO, records.Occasion(id="a::b`", door="pytest", host="claude-code", tier=Tier.GROUP)
+)
+STATE = records.state(1, records.State())
+STEP = {
+    "record": "step",
+    "number": 1,
+    "turn": 3,
+    "kind": "happened",
+    "words": "writes: \x1b[31m",
+    "happening": {"name": "prompt", "data": {"text": "{}", "bytes": 2, "cut_at": None, "replaced": False}},
+}
+END = records.end(
+    Outcome(scenario=SCENARIO, host="claude-code", trace=Trace(), verdict=Terminated(turn=1), wall=2.0)
+)
+
+
+def lines(*made):
+    return [json.dumps(record).encode() + b"\n" for record in made]
+
+
+def test_a_whole_run_is_read():
+    """The records of a run are told apart by their kinds, and its row of the table is made of them."""
+    run = read_run(lines(BEGIN, STEP, STATE, END), "a.jsonl")
+
+    assert (run.steps, run.states, run.end, run.interrupted, run.torn) == (
+        (STEP,),
+        (STATE,),
+        END,
+        False,
+        False,
+    )
+    assert "lint[old]  claude-code           0       0  terminated  2.0 s  yes" in render([row(run)])
+
+
+def test_a_run_without_an_end_was_interrupted():
+    """A run that was killed is interrupted, with the turns that were seen, and its promises are not known."""
+    run = read_run(lines(BEGIN, STEP), "a.jsonl")
+
+    assert run.interrupted
+    assert render([row(run)]).splitlines()[1:] == [
+        "lint[old]  claude-code           3       0  interrupted  0.0 s  ?",
+        "1 simulation, none not as promised, 1 not known",
+    ]
+    assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"
+    assert "turn 3  writes: \\x1b[31m" in unfinished(run)
+
+
+def test_a_run_that_could_not_be_played_says_why():
+    """What could not be played is told with its reason, and is not taken for interrupted."""
+    run = read_run(lines(BEGIN, records.trouble("no room")), "a.jsonl")
+
+    assert not run.interrupted
+    assert row(run)["verdict"] == "not played"
+    assert "no room" in unfinished(run)
+
+
+def test_a_line_that_is_not_whole_is_left_out():
+    """A last line without its end is left out, and that is said; without others nothing is there."""
+    whole, torn = lines(BEGIN, STEP)
+    run = read_run([whole, torn[:-1]], "a.jsonl")
+
+    assert (run.torn, run.steps) == (True, ())
+    assert read_run([whole[:20]], "a.jsonl") is None
+    assert read_run([], "a.jsonl") is None
+
+
+BAD = [
+    ([b"nothing\n"], "a.jsonl:1: is no JSON"),
+    ([b'{"record": NaN}\n'], "a.jsonl:1: is no JSON"),
+    ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is no JSON"),
+    ([b"\xff\n"], "a.jsonl:1: is no JSON"),
+    ([b"[]\n"], "a.jsonl:1: is no record of a trace"),
+    ([b'{"record": ["begin"]}\n'], "a.jsonl:1: is no record of a trace"),
+    (lines({**BEGIN, "version": 2}), "a.jsonl:1: is of version 2, known is 1"),
+    (lines({**BEGIN, "version": "\x1b[2J"}), r"a.jsonl:1: is of version \x1b[2J, known is 1"),
+    (lines({**BEGIN, "host": 3}), "a.jsonl:1: /host is not of type string"),
+    (lines(STEP), "a.jsonl:1: a 'step' record does not belong there"),
+    (lines(BEGIN, BEGIN), "a.jsonl:2: a 'begin' record does not belong there"),
+    (lines(BEGIN, END, STEP), "a.jsonl:3: a 'step' record does not belong there"),
+    (lines(BEGIN, {**STEP, "kind": "begin"}), "a.jsonl:2: is a step of no kind that is known"),
+    (lines(BEGIN, {**STEP, "kind": []}), "a.jsonl:2: is a step of no kind that is known"),
+    (lines(BEGIN, {**STEP, "turn": "3"}), "a.jsonl:2: /turn is not of type integer"),
+]
+
+
+@pytest.mark.parametrize("given,said", BAD)
+def test_what_is_no_trace_is_refused_with_its_line(given, said):
+    """A file that is no trace file of this version is refused, with file, line and what is wrong."""
+    with pytest.raises(UnreadableTrace) as refused:
+        read_run(given, "a.jsonl")
+
+    assert str(refused.value).startswith(said)
+
+
+def test_endless_lines_are_refused(monkeypatch):
+    """A line that is longer than any that is written is refused before it is looked into."""
+    monkeypatch.setattr(runs, "LONGEST_LINE", 100)
+
+    with pytest.raises(UnreadableTrace, match=r"a\.jsonl:1: is longer than 100 bytes"):
+        read_run(lines(BEGIN), "a.jsonl")
