@@ -167,14 +167,15 @@ function about(run, row) {
 
 function againBlock(command) {
   const text = html("pre", {tabindex: "0"}, command);
-  const copy = html("button", {type: "button", click: async () => announce(await copied(command, text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
+  const copy = html("button", {type: "button", click: async () => announce(await copied(text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
   return html("div", {class: "again"}, text, copy);
 }
 
-// A page that was opened from disk may not be let at the clipboard; then the command is selected.
-async function copied(command, node) {
+// What is shown is copied, with the names of what cannot be seen. A page that was opened from disk may not be let
+// at the clipboard; then the command is selected.
+async function copied(node) {
   try {
-    await navigator.clipboard.writeText(command);
+    await navigator.clipboard.writeText(node.textContent);
     return true;
   } catch {
     getSelection().selectAllChildren(node);
