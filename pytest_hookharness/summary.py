@@ -18,6 +18,7 @@ from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import matrix, story, stressed, table, ways
 from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.turns import write_response
 from pytest_hookharness.traces import Item
 
@@ -79,7 +80,8 @@ def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
     outcome = entries.most_telling(told.outcomes)
     by_pytest = Item.of_test(item.nodeid, outcome.seed).again
     again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
-    return str(entries.write_in(folder, item.nodeid, entries.compose(outcome, again, told.responses)))
+    name = redacted(item.nodeid, entries.secrets_of(outcome.scenario))
+    return str(entries.write_in(folder, name, entries.compose(outcome, again, told.responses)))
 
 
 def _write_entries(terminalreporter: pytest.TerminalReporter) -> None:

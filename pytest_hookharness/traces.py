@@ -92,11 +92,11 @@ def recording(folder: Path, item: Item, scenario: Scenario, seed: int, door: str
 class _Recorder(Witness):
     def __init__(self, folder: Path, item: Item, scenario: Scenario, seed: int, door: str) -> None:
         self._folder = folder
-        self._item = item
+        self._secrets = secrets_of(scenario)
+        self._item = redacted(item, self._secrets)
         self._scenario = scenario
         self._seed = seed
         self._door = door
-        self._secrets = secrets_of(scenario)
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._steps: list[Step] = []
         self._files: _Files | None = None

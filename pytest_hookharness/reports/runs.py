@@ -113,7 +113,7 @@ def _record(line: bytes, where: str) -> Record:
             "read it with the pytest-hookharness that wrote it"
         )
     kind = record.get("kind") if record["record"] == "step" else record["record"]
-    if record["record"] == "step" and kind not in [*STEPS]:
+    if not isinstance(kind, str) or (record["record"] == "step" and kind not in STEPS):
         raise UnreadableTrace(f"{where}: is a step of no kind that is known; those are {', '.join(STEPS)}")
     wrong = misfit(record, RECORDS[kind], DEFINITIONS)
     if wrong:
