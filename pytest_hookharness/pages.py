@@ -8,6 +8,7 @@ that a simulation that was broken off is on it too, and workers of xdist have no
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,13 +78,17 @@ class PageOfRun:
         if self._passing:
             session.config.option.hook_trace_dir = None
         runs = self._runs()
+        self._said.append(self._write(runs) if runs else "no simulation was played, so there is no page")
+        if self._file.exists() and not self._file.stat().st_size:
+            self._file.unlink()
+
+    def _write(self, runs: Sequence[Run]) -> str:
+        where = plain(str(self._file), 400)
         try:
             self._file.write_text(page(runs, self._passed), encoding="utf-8")
         except OSError as error:
-            self._said.append(f"--hook-report: {self._file} could not be written ({error.strerror})")
-        else:
-            number = counted(len(runs), "simulation")
-            self._said.append(f"a page of {number} is in {plain(str(self._file), 400)}")
+            return f"--hook-report: {where} could not be written ({error.strerror})"
+        return f"a page of {counted(len(runs), 'simulation')} is in {where}"
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

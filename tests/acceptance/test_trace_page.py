@@ -67,6 +67,20 @@ def test_a_page_that_cannot_be_written(project):
     )
 
 
+@pytest.mark.parametrize("before", ["", "of an earlier run"])
+def test_a_run_without_a_simulation(project, before):
+    """Where nothing is played no page is written, and one that is there stays."""
+    file = project.path / "page.html"
+    if before:
+        file.write_text(before)
+
+    result = project.run("--hook-report", "page.html")
+
+    result.stdout.fnmatch_lines(["hook harness: no simulation was played, so there is no page"])
+    assert (file.read_text() if file.exists() else "") == before
+    assert file.exists() is bool(before)
+
+
 @pytest.mark.slow
 def test_a_page_of_several_workers(project):
     """Two workers hand over what they played, in a folder with trace files of others that are left out."""

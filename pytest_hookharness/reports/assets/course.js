@@ -46,7 +46,7 @@ function course(run, row) {
     return {turn, angle, x: centre + radius * Math.cos(angle), y: middle + radius * Math.sin(angle)};
   });
   const words = loop ? told(verdict, run) : `The course of ${counted(last, "turn")}, which ended as ${verdict.name}.`;
-  const rope = loop ? noose(centre, middle, radius, verdict) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
+  const rope = loop ? noose(centre, middle, radius, verdict, around.length) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
   const size = [loop ? centre + radius + (narrow ? 80 : 150) : end + 90, loop ? 2 * middle : 116];
   const drawing = svg("svg", {width: size[0], viewBox: `0 0 ${size.join(" ")}`, role: "group", "aria-label": words},
     svg("path", {class: "rope", d: `M24 ${middle}H${loop ? end : end - 20}`}), rope, [...places, ...ring].map((place) => dot(run, row, place)));
@@ -55,9 +55,9 @@ function course(run, row) {
     html("span", {class: "small"}, "✕ refused, ✓ let through, ↷ refusal set aside by the host.")));
 }
 
-function noose(x, y, radius, verdict) {
-  // The arrow at the lowest point says that it goes round clockwise.
-  const turn = Math.PI / 2 + Math.PI / Math.max(2, verdict.period);
+function noose(x, y, radius, verdict, places) {
+  // The arrow between the last turn and the first says that it goes round clockwise.
+  const turn = Math.PI - Math.PI / places;
   const [left, top] = [x + radius * Math.cos(turn), y + radius * Math.sin(turn)];
   return [svg("circle", {class: "rope", cx: x, cy: y, r: radius}),
     svg("path", {class: "tip", d: "M7 0L-5 -7V7z", transform: `translate(${left} ${top}) rotate(${(turn * 180) / Math.PI + 90})`}),

@@ -131,11 +131,29 @@ function childWords(child) {
 function aftermath(end) {
   const own = end.verdict.assumptions ?? [];
   return [
+    part("How it came to that", listed(end.verdict.chain ?? [])),
+    part("What else would end it", listed((end.verdict.limits ?? []).map((limit) => `turn ${limit.turn}, for ${limit.why}`))),
     part("What the verdict rests on", listed([...new Set([...own, ...end.assumptions])])),
     part("Experiments on saved states", end.probings.map((probing) => listed(probing.words))),
-    part("What was varied", listed(end.varied)),
+    part("What was varied", listed(end.varied), cellTable(end.cells)),
+    part("Calls of stand-in commands", callList(end.calls)),
     part("The whole story", opened({class: "more"}, "as it is told in a terminal", () => html("pre", {tabindex: "0"}, end.story.text))),
   ];
+}
+
+function cellTable(cells) {
+  if (!cells.length) return null;
+  const heads = ["what was different", "asked about", "how it was taken", "what was seen"];
+  const asked = {deny: "what must be refused", allow: "what must be let through"};
+  return html("div", {class: "wide"}, html("table", {}, html("thead", {}, html("tr", {}, heads.map((head) => html("th", {scope: "col"}, head)))),
+    html("tbody", {}, cells.map((cell) => html("tr", {}, html("td", {}, cell.fault), html("td", {}, asked[cell.payload] ?? ""),
+      html("td", {}, badge(cell.verdict, cell.verdict === "as declared" ? "good" : cell.verdict === "not tried" ? "" : "odd")), html("td", {}, html("bdi", {}, cell.evidence)))))));
+}
+
+function callList(calls) {
+  const numbers = new Map();
+  for (const call of calls) numbers.set(call.argv.join(" "), (numbers.get(call.argv.join(" ")) ?? 0) + 1);
+  return listed([...numbers].map(([words, number]) => `${words} (${counted(number, "time")})`));
 }
 
 function about(run, row) {
@@ -149,14 +167,15 @@ function about(run, row) {
 
 function againBlock(command) {
   const text = html("pre", {tabindex: "0"}, command);
-  const copy = html("button", {type: "button", click: async () => announce(await copied(command, text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
+  const copy = html("button", {type: "button", click: async () => announce(await copied(text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
   return html("div", {class: "again"}, text, copy);
 }
 
-// A page that was opened from disk may not be let at the clipboard; then the command is selected.
-async function copied(command, node) {
+// What is shown is copied, with the names of what cannot be seen. A page that was opened from disk may not be let
+// at the clipboard; then the command is selected.
+async function copied(node) {
   try {
-    await navigator.clipboard.writeText(command);
+    await navigator.clipboard.writeText(node.textContent);
     return true;
   } catch {
     getSelection().selectAllChildren(node);
