@@ -64,17 +64,20 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
     shared.add_argument("--turns", type=_whole("--turns", 1), help="most turns that are played")
     shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
-    shared.add_argument("--trace-dir", metavar="DIR", help="write down what is seen into a file in DIR")
     shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
 
-    run = commands.add_parser("run", parents=[shared], help="play exactly one item of a scenario file")
+    shown = argparse.ArgumentParser(add_help=False, parents=[shared])
+    shown.add_argument("--trace-dir", metavar="DIR", help="write down what is seen into a file in DIR")
+    shared.set_defaults(trace_dir=None)
+
+    run = commands.add_parser("run", parents=[shown], help="play exactly one item of a scenario file")
     run.add_argument(
         "item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it"
     )
     run.set_defaults(scenario=_from_file, again=lambda _, scenario, settings: again(scenario, settings))
 
     page = commands.add_parser(
-        "entry", parents=[shared], help="play one item and write a debugging entry about it, in Markdown"
+        "entry", parents=[shown], help="play one item and write a debugging entry about it, in Markdown"
     )
     page.add_argument("item", metavar="NODEID", help="as for run; an expected verdict is told as any other")
     page.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
@@ -82,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 
     once = commands.add_parser(
         "try",
-        parents=[shared],
+        parents=[shown],
         help="close the loop on one hook, without any file",
         description=trying.DESCRIPTION,
     )
@@ -90,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     once.set_defaults(scenario=trying.compose, again=trying.again)
 
     everything = commands.add_parser(
-        "stress", parents=[shared], help="try everything on given hooks", description=stress.DESCRIPTION
+        "stress", parents=[shown], help="try everything on given hooks", description=stress.DESCRIPTION
     )
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
@@ -226,9 +229,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _play(scenario: Scenario, settings: Settings, repeat: str, *, to: TextIO | None = None) -> Outcome:
     print(header(settings), file=to)
-    item = Item(scenario.id, repeat) if scenario.origin is None else None
     with Harness(settings) as harness:
-        outcome = harness.simulate(scenario, on_turn=_progress(), item=item)
+        outcome = harness.simulate(scenario, on_turn=_progress(), item=Item.of_scenario(scenario, repeat))
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
     return outcome

@@ -12,7 +12,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -35,7 +35,6 @@ from pytest_hookharness.simulation import Interrupted, lay_out, simulate
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.traces import Item, recording
 from pytest_hookharness.variations import OnTrial
-from pytest_hookharness.witness import Witness
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -317,7 +316,9 @@ class Harness:
         on_trial: OnTrial | None = None,
         item: Item | None = None,
     ) -> Outcome:
-        with self._witness(scenario, item) as witness:
+        item = item or Item.of_scenario(scenario, again(scenario, self.settings))
+        door = "hookharness" if self._hook is None else "pytest"
+        with recording(self.settings, item, scenario, door) as witness:
             return simulate(
                 scenario,
                 settings=self.settings,
@@ -329,17 +330,6 @@ class Harness:
                 seat=seat,
                 witness=witness,
             )
-
-    def _witness(self, scenario: Scenario, item: Item | None) -> AbstractContextManager[Witness | None]:
-        if self.settings.traces is None:
-            return nullcontext()
-        door = "hookharness" if self._hook is None else "pytest"
-        seed = self.settings.seed
-        return recording(self.settings.traces, item or self._item(scenario), scenario, seed, door)
-
-    def _item(self, scenario: Scenario) -> Item:
-        file = "" if scenario.origin is None else f"{scenario.origin.file}::"
-        return Item(f"{file}{scenario.id}", again(scenario, self.settings))
 
     @contextmanager
     def _noting_interrupts(self) -> Generator[None]:

@@ -31,7 +31,7 @@ from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.runs import LONGEST_LINE
 from pytest_hookharness.reports.step_records import LONGEST_FILE, Versions
 from pytest_hookharness.reports.step_records import step as step_record
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.simulation import Interrupted
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.witness import Witness
@@ -63,16 +63,27 @@ class Item:
         """
         return cls(node, shlex.join(["pytest", node, "--hook-seed", str(seed)]))
 
+    @classmethod
+    def of_scenario(cls, scenario: Scenario, again: str) -> Item:
+        """
+        An item of a scenario file, or a scenario that is in none.
+        """
+        file = "" if scenario.origin is None else f"{scenario.origin.file}::"
+        return cls(f"{file}{scenario.id}", again)
+
 
 @contextmanager
-def recording(folder: Path, item: Item, scenario: Scenario, seed: int, door: str) -> Generator[Witness]:
+def recording(settings: Settings, item: Item, scenario: Scenario, door: str) -> Generator[Witness]:
     """
-    A witness who writes down all that it is told into a new file.
+    A witness who writes all that it is told into a new file, or looks away if no folder is named.
 
     Raises:
         SimulationError: The file cannot be written.
     """
-    recorder = _Recorder(folder, item, scenario, seed, door)
+    if settings.traces is None:
+        yield Witness()
+        return
+    recorder = _Recorder(settings.traces, item, scenario, settings.seed, door)
     try:
         yield recorder
     except Interrupted as interrupted:

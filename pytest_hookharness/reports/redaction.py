@@ -19,7 +19,7 @@ from pathlib import PurePath
 from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
-from pytest_hookharness.model.processes import Output
+from pytest_hookharness.model.processes import Output, Process
 from pytest_hookharness.model.terminals import Dialogue
 from pytest_hookharness.reports.likenesses import LIKENESSES
 
@@ -27,8 +27,11 @@ _T = TypeVar("_T")
 
 # Shorter values are in every other text by chance; so are shorter lines of longer ones.
 _SHORTEST, _SHORTEST_LINE = 6, 16
-# A piece of a secret that stands at the very end of a text that was cut.
+# A piece of a secret that stands where a text was cut: at its end, or before a sign for that.
 _SHORTEST_PIECE = 4
+_CLIPPED = re.compile(r"(?<!\.)\.\.\.")
+# Nobody clips a text to more; so many signs would take long.
+_LONGEST_CLIPPED = 8000
 _SECRET = re.compile(
     r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY|CREDENTIAL"
     r"|AUTHORIZATION|(?:^|_)(?:AUTH|PASS|PAT|DSN)(?:_|$)|_(?:PWD|KEY)$|CONNECTION_STRING|WEBHOOK",
@@ -120,7 +123,11 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
         secrets: Those that are known.
         cut: Whether the text was cut, so that a piece of one may stand at its end.
     """
-    spans = sorted((*_known(text, secrets), *_alike(text), *(_pieces(text, secrets) if cut else ())))
+    ends = [len(text)] if cut else []
+    if len(text) <= _LONGEST_CLIPPED:
+        ends += [found.start() for found in _CLIPPED.finditer(text)]
+    pieces = (piece for end in ends for piece in _pieces(text[:end], secrets))
+    spans = sorted((*_known(text, secrets), *_alike(text), *pieces))
     if not spans:
         return text
     told: list[str] = []
@@ -177,6 +184,9 @@ def _redacted(value: object, secrets: Secrets) -> object:
         case Output(data=data, total=total):
             told = _bytes(data, secrets, cut=value.cut_at is not None)
             return value if told is data else Output(told, total + len(told) - len(data))
+        case Process(command=command):
+            hidden = redact(command, secrets, cut=True)
+            return value if hidden == command else dataclasses.replace(value, command=hidden)
         case Dialogue(shown=shown, total=total):
             told = _bytes(shown, secrets, cut=total > len(shown))
             plain = dataclasses.replace(value, shown=told, total=total + len(told) - len(shown))

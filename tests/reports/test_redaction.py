@@ -83,7 +83,7 @@ def test_texts_without_secrets_are_unchanged(text):
     known = find_secrets({"API_TOKEN": "not~in~there"})
 
     assert redact(text, known) == text
-    value = Process(1, text, 0.5)
+    value = Change(path=text, how="added")
     assert redacted(value, known) is value
 
 
@@ -189,6 +189,17 @@ def test_a_piece_of_a_secret_at_a_cut_is_taken_out(secret, place):
 
     assert redacted(Output(data, 999), known).text == "it is [redacted: THE_TOKEN]"
     assert redacted(Output(data, len(data)), known).text == "it is " + piece
+
+
+def test_a_piece_of_a_secret_in_a_clipped_text_is_taken_out():
+    """Where a sentence quotes the beginning of a text, or a command line is bounded, no piece is left."""
+    known = find_secrets({"A_TOKEN": "open sesame, please"})
+
+    assert (
+        redact('said "it is open ses..." and more', known) == 'said "it is [redacted: A_TOKEN]..." and more'
+    )
+    assert redact("it is open ses", known) == "it is open ses"
+    assert redacted(Process(1, "sh -c echo open ses", 0), known).command == "sh -c echo [redacted: A_TOKEN]"
 
 
 def test_overlapping_secrets_leave_nothing():
