@@ -91,6 +91,8 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
 
     for host in config.getoption("--hook-host") or ():
         _check_host(host)
+    if (most := config.getoption("--hook-durations")) is not None:
+        whole(str(most), "--hook-durations", least=0)
     turns, where = chosen("turns")
     return Settings(
         seed=whole(*chosen("seed"), least=0),

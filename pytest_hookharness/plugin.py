@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
-_CHECKED = ("seed", "turns", "patience", "budget", "host")
+_CHECKED = ("durations", "seed", "turns", "patience", "budget", "host")
 
 
 # What the command line takes, as argparse has it.
@@ -50,6 +50,11 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "tier": {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
+    },
+    "durations": {
+        "type": int,
+        "metavar": "N",
+        "help": "print the N slowest hooks, 0 for all; without it the five slowest from 100 ms on",
     },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
@@ -198,14 +203,14 @@ def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Print the table of the scenarios that ran.
+    Print what became of the simulations that ran.
     """
     reports = [
         report
         for reports in terminalreporter.stats.values()
         for report in reports
         if getattr(report, "when", "") == "call"
-        and any(name == "hook_row" for name, _ in getattr(report, "user_properties", ()))
+        and any(name == "hook_timings" for name, _ in getattr(report, "user_properties", ()))
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted

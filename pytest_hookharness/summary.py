@@ -17,12 +17,14 @@ import pytest
 from pytest_hookharness import entries, harness
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports import matrix, story, stressed, table, ways
+from pytest_hookharness.reports import durations, matrix, story, stressed, table, ways
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.turns import write_response
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
+# How many of the slowest hooks are told unasked, and from how many seconds on.
+USUAL, LEAST = 5, 0.1
 
 
 def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: Told) -> None:
@@ -48,10 +50,12 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
             report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
             report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
+    report.user_properties.append(("hook_timings", durations.rows(outcomes)))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
-    # The JUnit report takes what the item has when it is torn down.
-    item.user_properties.extend(pair for pair in properties if pair not in item.user_properties)
+    # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
+    others = (pair for pair in item.user_properties if not pair[0].startswith("hook."))
+    item.user_properties[:] = [*others, *properties]
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(("hook story", story.story(outcome, again=_again(item, outcome))))
@@ -102,8 +106,9 @@ def write(
     """
     Write what the run has to say about its simulations.
     """
-    if reports:
+    if any(name == "hook_row" for report in reports for name, _ in report.user_properties):
         _write_table(terminalreporter, reports)
+    _write_durations(terminalreporter, reports)
     if terminalreporter.config.getoption("--hook-entry-dir") is not None:
         _write_entries(terminalreporter)
     if interrupted is not None:
@@ -117,7 +122,7 @@ def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[An
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)
-    properties = [dict(report.user_properties) for report in reports]
+    properties = [found for report in reports if "hook_row" in (found := dict(report.user_properties))]
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
     runs = [matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found]
@@ -125,6 +130,23 @@ def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[An
     if compared:
         terminalreporter.section("hosts compared")
     for line in compared.splitlines():
+        terminalreporter.write_line(line)
+
+
+def _write_durations(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
+    rows = [
+        row
+        for report in reports
+        for name, found in report.user_properties
+        if name == "hook_timings"
+        for row in found
+    ]
+    most = terminalreporter.config.getoption("--hook-durations")
+    least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
+    lines = durations.render(durations.read(rows), most=USUAL if most is None else most, least=least)
+    if lines:
+        terminalreporter.section("slowest hooks")
+    for line in lines:
         terminalreporter.write_line(line)
 
 

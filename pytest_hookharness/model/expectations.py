@@ -104,6 +104,7 @@ class Expectation:
     Attributes:
         verdict: The verdict by name.
         within: Iterations, at most.
+        within_ms: Milliseconds that 95 % of the fires of each hook may take, by event.
         blocks: Refusals that the host honoured: in all, or by event.
         fires: Fires of a hook, by a word of its command, or of an event by its name.
         decisions: The rulings on an event, in order, from the first.
@@ -129,6 +130,7 @@ class Expectation:
 
     verdict: VerdictName | None = None
     within: int | None = None
+    within_ms: Mapping[str, int] = field(default_factory=dict)
     blocks: Range | Mapping[str, Range] | None = None
     fires: Mapping[str, Range] = field(default_factory=dict)
     decisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
