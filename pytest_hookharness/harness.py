@@ -29,6 +29,7 @@ from pytest_hookharness.matrices import Matrix
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.progress import ProgressLine
 from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
 from pytest_hookharness.simulation import Interrupted, lay_out, simulate
@@ -191,10 +192,19 @@ class Harness:
         interrupted: What was seen of the simulation that Ctrl-C ended.
     """
 
-    def __init__(self, chosen: Settings, hook: Any = None) -> None:
+    def __init__(self, chosen: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
+        """
+        Make ready to play.
+
+        Args:
+            chosen: The settings.
+            hook: The pytest hooks that may register behaviours.
+            line: Shows how far the simulation is that is waited for; ``None`` where nobody watches.
+        """
         self.settings = chosen
         self.interrupted: Outcome | None = None
         self._hook = hook
+        self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
         self._siblings = Siblings(self._simulate)
@@ -269,7 +279,7 @@ class Harness:
         Play a scenario to its verdict.
         """
         self._siblings.finish()
-        with self._noting_interrupts():
+        with self._noting_interrupts(), self._line.about(scenario):
             return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
@@ -287,7 +297,7 @@ class Harness:
             scenario: The scenario.
             siblings: Gives scenarios whose waits may overlap with its own.
         """
-        with self._noting_interrupts():
+        with self._noting_interrupts(), self._line.about(scenario):
             if not self._siblings.knows(scenario):
                 together = [each for each in (scenario, *siblings()) if self._stays_apart(each)]
                 self._siblings.begin(together if len(together) > 1 else (), self.base)
@@ -308,14 +318,16 @@ class Harness:
         on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
     ) -> Outcome:
+        seen = self._line.seen_of(scenario)
         return simulate(
             scenario,
             settings=self.settings,
             supervisor=self.supervisor,
             base=base,
             behaviours=self.behaviours,
-            on_turn=on_turn,
-            on_trial=on_trial,
+            on_turn=on_turn or seen.turn,
+            on_trial=on_trial or seen.trial,
+            on_probe=seen.probe,
             seat=seat,
         )
 

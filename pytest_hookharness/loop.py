@@ -38,6 +38,7 @@ from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.stage import Stage
 
 OnTurn = Callable[[int, int], None]
+OnProbe = Callable[[], None]
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
     "play it in another tier"
@@ -50,7 +51,13 @@ class Loop:
     """
 
     def __init__(
-        self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None, *, ageing: bool = False
+        self,
+        stage: Stage,
+        agent: agents.Agent,
+        on_turn: OnTurn | None,
+        on_probe: OnProbe = lambda: None,
+        *,
+        ageing: bool = False,
     ) -> None:
         self.stage = stage
         self.player = Player(stage, agent)
@@ -66,7 +73,11 @@ class Loop:
         self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
         self.experiments = Experiments(
-            self.player, self.history, most_turns=self.most_turns, remaining=self.remaining
+            self.player,
+            self.history,
+            most_turns=self.most_turns,
+            remaining=self.remaining,
+            on_probe=on_probe,
         )
         self.ageing = Ageing(self.history, Backstage(stage))
         if ageing:

@@ -227,8 +227,12 @@ TOLD = pytest.StashKey[Any]()
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     from pytest_hookharness.harness import Harness, settings
+    from pytest_hookharness.progress import open_line
 
-    with Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook) as harness:
+    with (
+        open_line(pytestconfig) as line,
+        Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook, line) as harness,
+    ):
         pytestconfig.stash[HARNESS] = harness
         yield harness
 

@@ -66,14 +66,15 @@ UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
 INSIDE = frozenset(BELOW)
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **BELOW,
-    "harness": INSIDE,
+    "progress": frozenset({"model", "reports"}),
+    "harness": INSIDE | {"progress"},
     "guard": frozenset({"model", "judging"}),
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
     "collection": INSIDE | {"harness"},
-    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
+    "plugin": INSIDE | {"progress"} | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
     "trying": INSIDE | {"harness", "bench"},
     "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},

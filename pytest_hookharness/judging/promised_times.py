@@ -1,8 +1,8 @@
 """
-This module is concerned with promises about time: how long the host may stand still for each hook of an event.
+This module is concerned with promises about time: how long a host may stand still for the hooks of an event.
 
-Middle floor: judging. Pure. Of twenty fires and more one in twenty may be slower, so that one bad moment of the
-machine breaks no promise; of fewer none may.
+Middle floor: judging. Pure. Of twenty fires and more one in twenty may be slower, so that one bad moment of
+the machine breaks no promise; of fewer none may.
 """
 
 from __future__ import annotations

@@ -16,11 +16,12 @@ from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, 
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
+FINE = Exited(0)
 RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
 DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
-def fired(turn: int, wall: float, ending: Ending = Exited(0), command: str = "./lint.sh") -> Step:
+def fired(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
     fire = Fire(
         hook=Hook(event="Stop", command=command),
         payload={},
@@ -78,7 +79,7 @@ def test_a_quick_hook_does_not_hide_a_slow_one():
 
 
 def test_a_fire_that_was_cut_is_never_within_its_time():
-    """A fire that was cut before its budget was over breaks the promise, for nobody knows when it had ended."""
+    """A fire that was cut before its budget was over breaks the promise, for nobody saw it end."""
     cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.PATIENCE))
 
     assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms for ./lint.sh in turn 1")
