@@ -56,6 +56,10 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "N",
         "help": "print the N slowest hooks, 0 for all; without it the five slowest from 100 ms on",
     },
+    "github": {
+        "action": "store_true",
+        "help": "write annotations and the step's summary as under GitHub Actions",
+    },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -201,16 +205,22 @@ def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -
     return None
 
 
+def _is_ours(report: Any) -> bool:
+    """
+    Whether a report is about a scenario file, or about a test that played something.
+    """
+    if getattr(report, "nodeid", "").partition("::")[0].endswith(SUFFIX):
+        return True
+    found = getattr(report, "user_properties", ())
+    return getattr(report, "when", "") == "call" and any(name == "hook_timings" for name, _ in found)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
     Print what became of the simulations that ran.
     """
     reports = [
-        report
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", "") == "call"
-        and any(name == "hook_timings" for name, _ in getattr(report, "user_properties", ()))
+        report for reports in terminalreporter.stats.values() for report in reports if _is_ours(report)
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted

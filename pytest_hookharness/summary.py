@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness import entries, harness
+from pytest_hookharness import entries, github, harness
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import durations, matrix, story, stressed, table, ways
@@ -106,23 +106,26 @@ def write(
     """
     Write what the run has to say about its simulations.
     """
-    if any(name == "hook_row" for report in reports for name, _ in report.user_properties):
-        _write_table(terminalreporter, reports)
-    _write_durations(terminalreporter, reports)
+    found = [dict(getattr(report, "user_properties", ())) for report in reports]
+    played = [properties for properties in found if "hook_row" in properties]
+    if played:
+        _write_table(terminalreporter, played)
+    _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
+    if reports and github.is_wanted(terminalreporter.config):
+        github.write(terminalreporter, reports)
     if terminalreporter.config.getoption("--hook-entry-dir") is not None:
         _write_entries(terminalreporter)
     if interrupted is not None:
         _write_interrupted(terminalreporter, interrupted)
 
 
-def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
-    rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
+def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    rows = [found["hook_row"] for found in properties]
     terminalreporter.section("hook scenarios")
     # In a file or a CI log nothing is gained by cutting names.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)
-    properties = [found for report in reports if "hook_row" in (found := dict(report.user_properties))]
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
     runs = [matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found]
@@ -133,14 +136,7 @@ def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[An
         terminalreporter.write_line(line)
 
 
-def _write_durations(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
-    rows = [
-        row
-        for report in reports
-        for name, found in report.user_properties
-        if name == "hook_timings"
-        for row in found
-    ]
+def _write_durations(terminalreporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
     most = terminalreporter.config.getoption("--hook-durations")
     least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
     lines = durations.render(durations.read(rows), most=USUAL if most is None else most, least=least)
