@@ -60,6 +60,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "action": "store_true",
         "help": "write annotations and the step's summary as under GitHub Actions",
     },
+    "sarif": {"metavar": "FILE", "help": "write what was found into FILE, in the format SARIF 2.1.0"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -125,6 +126,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import entries
 
         entries.make_folder(config, entry_dir)
+    if (file := config.getoption("--hook-sarif")) is not None:
+        from pytest_hookharness import sarif
+
+        sarif.register(config, file)
     if not _alone(config):
         return
     from pytest_hookharness import collection

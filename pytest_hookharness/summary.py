@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness import entries, github, harness
+from pytest_hookharness import entries, github, harness, sarif
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import durations, matrix, story, stressed, table, ways
@@ -61,6 +61,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
             report.sections.append(("hook story", story.story(outcome, again=_again(item, outcome))))
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
+    if report.failed and item.config.getoption("--hook-sarif") is not None:
+        report.user_properties.append((sarif.NAME, sarif.told(item, outcomes)))
     folder = item.config.getoption("--hook-entry-dir")
     if report.failed and folder is not None:
         report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))

@@ -72,10 +72,13 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "bench": INSIDE | {"harness"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
+    "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
     "github": frozenset({"model", "reports"}),
-    "summary": frozenset({"model", "reports", "harness", "bench", "entries"}) | {"github"},
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries"}) | {"github", "sarif"},
     "collection": INSIDE | {"harness"},
-    "plugin": INSIDE | {"progress"} | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
+    "plugin": INSIDE
+    | {"progress", "sarif"}
+    | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
     "trying": INSIDE | {"harness", "bench"},
     "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},

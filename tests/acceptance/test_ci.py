@@ -2,6 +2,7 @@
 Claims about what a run tells to machines: GitHub, readers of JUnit files, and whoever reads the exit status.
 """
 
+import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -23,6 +24,7 @@ def on_github(monkeypatch, project):
     return project.path / "summary.md"
 
 
+@pytest.mark.slow
 def test_github_is_told_where(project, on_github):
     """Each failure is an annotation at the line of its promise, and the summary tells all of it."""
     file = project.scenario("stubborn", body=STUBBORN)
@@ -56,9 +58,12 @@ def test_machines_are_told_once(project, on_github):
     project.scenario("stubborn", body=STUBBORN)
     project.write("scenarios/test_python.py", TEST)
 
-    result = project.run("--hook-scenarios", "-n", "2", "--junitxml=report.xml", "scenarios")
+    result = project.run(
+        "--hook-scenarios", "-n", "2", "--junitxml=r.xml", "--hook-sarif=r.sarif", "scenarios"
+    )
 
     result.assert_outcomes(passed=2, failed=2)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = [row for row in result.outlines if row.startswith("::error ")]
     assert sorted(re.findall(r"/scenarios/([\w.]+),line=(\d+)", "\n".join(told))) == [
         ("stubborn.scenario.yaml", "12"),
@@ -66,7 +71,13 @@ def test_machines_are_told_once(project, on_github):
     ]
     assert on_github.read_text().count("## Hook scenarios") == 1
     assert "| `scenarios/test_python.py::test_it` |" in on_github.read_text()
-    cases = junit(project.path / "report.xml")
+    sarif = json.loads((project.path / "r.sarif").read_text())["runs"][0]
+    assert sorted((each["ruleId"], spot(each)) for each in sarif["results"]) == [
+        ("livelock", (f"{project.path.name}/scenarios/stubborn.scenario.yaml", 12)),
+        ("livelock", (f"{project.path.name}/scenarios/test_python.py", 2)),
+    ]
+    assert sarif["invocations"][0]["executionSuccessful"]
+    cases = junit(project.path / "r.xml")
     assert (
         cases["polite0[claude-code]"].items()
         >= {
@@ -80,6 +91,11 @@ def test_machines_are_told_once(project, on_github):
     assert "hook.period" not in cases["polite0[claude-code]"]
     for endless in ("stubborn[claude-code]", "test_it"):
         assert cases[endless].items() >= {"hook.verdict": "livelock", "hook.period": "1"}.items()
+
+
+def spot(result):
+    place = result["locations"][0]["physicalLocation"]
+    return place["artifactLocation"]["uri"], place["region"]["startLine"]
 
 
 def junit(file: Path) -> dict[str, dict[str, str]]:
@@ -127,14 +143,17 @@ def test_a_rerun_has_its_properties_once(project):
     ("verdict", "option", "status"),
     [
         ("terminated", (), pytest.ExitCode.OK),
-        ("livelock", (), pytest.ExitCode.TESTS_FAILED),
         ("terminatd", (), pytest.ExitCode.INTERRUPTED),
         ("terminated", ("-k", "nothing"), pytest.ExitCode.NO_TESTS_COLLECTED),
     ],
 )
 @pytest.mark.slow
 def test_the_exit_status_is_that_of_pytest(project, verdict, option, status):
-    """Promises kept, broken and unreadable, and no scenario at all, end as tests of pytest do."""
+    """Promises kept, promises that cannot be read, and no scenario at all, end as tests of pytest do."""
     project.scenario("polite", verdict=verdict)
 
-    assert project.run("--hook-scenarios", *option).ret == status
+    assert project.run("--hook-scenarios", "--hook-sarif=r.sarif", *option).ret == status
+    (run,) = json.loads((project.path / "r.sarif").read_text())["runs"]
+    assert run["invocations"][0]["exitCode"] == status
+    assert run["invocations"][0]["executionSuccessful"] == (status in (0, 1))
+    assert run["results"] == []
