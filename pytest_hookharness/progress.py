@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -145,8 +146,9 @@ def open_line(config: pytest.Config) -> Generator[ProgressLine]:
     """
     The line of a pytest run; it shows nothing where nobody watches a terminal, or where others write to it.
     """
-    reporter = config.pluginmanager.getplugin("terminalreporter")
-    capture = config.pluginmanager.getplugin("capturemanager")
+    # Both are pytest's own; it does not say so in its types.
+    reporter: Any = config.pluginmanager.getplugin("terminalreporter")
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
     if reporter is None or capture is None or not is_watched(config, reporter):
         yield ProgressLine()
         return
