@@ -31,7 +31,7 @@ STUBBORN = "echo 'run never' >&2; exit 2"
 
 @pytest.fixture
 def project(pytester):
-    """A folder with scenarios, a Python test and a way to run pytest on them in a process of its own."""
+    """A folder with scenarios, a Python test and ways to run pytest on them."""
 
     class Project:
         path = pytester.path
@@ -50,6 +50,10 @@ def project(pytester):
             return file
 
         def run(self, *arguments):
+            return pytester.runpytest_inprocess(*UNUSED, *arguments)
+
+        def run_apart(self, *arguments):
+            """In a process of its own, as what is read at its start is not read again."""
             return pytester.runpytest_subprocess(*UNUSED, *arguments)
 
     pytester.makeini("[pytest]\n")
