@@ -4,6 +4,9 @@ A small project of its own for every acceptance test.
 
 import pytest
 
+# A run within this process forgets the modules that it was the first to import, and some values outlive it.
+from pytest_hookharness import collection, summary  # noqa: F401
+
 LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
 REFUSES = "#!/bin/sh\necho 'run never' >&2\nexit 2\n"
 

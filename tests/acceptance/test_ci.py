@@ -24,7 +24,6 @@ def on_github(monkeypatch, project):
     return project.path / "summary.md"
 
 
-@pytest.mark.slow
 def test_github_is_told_where(project, on_github):
     """Each failure is an annotation at the line of its promise, and the summary tells all of it."""
     file = project.scenario("stubborn", body=STUBBORN)
@@ -132,7 +131,7 @@ def test_a_rerun_has_its_properties_once(project):
     pytest.importorskip("pytest_rerunfailures")
     project.scenario("stubborn", body=STUBBORN)
 
-    result = project.run("--hook-scenarios", "--hook-github", "--reruns", "1", "--junitxml=report.xml")
+    result = project.run_apart("--hook-scenarios", "--hook-github", "--reruns", "1", "--junitxml=report.xml")
 
     result.stdout.fnmatch_lines(["*1 failed, 1 rerun*"])
     assert len([row for row in result.outlines if row.startswith("::error ")]) == 1
