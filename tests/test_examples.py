@@ -1,10 +1,10 @@
 """
 The examples of the documentation: each page is carried out from top to bottom in a folder of its own.
 
-How a code block is taken: a block whose last line of text before it names a file in backticks is written there. Other
-`yaml` is loaded as (part of) a scenario, `python` is run, `toml` and `json` are read, and `sh` is run line by line;
-an unnamed or `text` block behind it is what that printed, with other times, and with `...` for what is left out. A
-block behind `<!-- not run: REASON -->` is left alone.
+How a code block is taken: one whose last line of text before it names a file in backticks is written there.
+Other `yaml` is loaded as a scenario or keys of one, `python` and `sh` are run, `toml` and `json` are read; an
+unnamed or `text` block is what was printed, with other times, and with `...` for what is left out. A block
+behind `<!-- not run: REASON -->` is left alone.
 """
 
 import json
@@ -34,7 +34,7 @@ NAMED = re.compile(r"`([\w./-]+\.\w+|[\w./-]*/[\w.-]+)`[^`]*:\s*$")
 LEFT_ALONE = re.compile(r"<!-- not run: (\S.*?) -->\s*$", re.DOTALL)
 # 0 and 1 are what commands say of hooks; all else is a command that is wrong.
 STRICT = "trap 'test $? -le 1 || exit 2' ERR\n"
-DURATION = re.compile(r"\b\d[\d,.]* (?:ms|s|min)\b")
+DURATION = re.compile(r"\b\d[\d,.]* ?(?:ms|s|min)\b")
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,11 @@ class Folder:
         file.write_text(block.text)
         if block.text.startswith("#!"):
             file.chmod(0o755)
-        return self.load(block.text) if file.name.endswith(".scenario.yaml") else ""
+        try:
+            _ = loading.load(file) if file.name.endswith(".scenario.yaml") else ()
+        except loading.ScenarioErrors as errors:
+            return str(errors)
+        return ""
 
     def load(self, text: str) -> str:
         """
@@ -141,19 +145,26 @@ class Folder:
             key: value for key, value in os.environ.items() if not key.startswith(("PYTEST", "GITHUB", "CI"))
         }
         ran = subprocess.run(
-            command, cwd=self.path, env=clean | here, capture_output=True, text=True, timeout=100
+            command, check=False, cwd=self.path, env=clean | here, capture_output=True, text=True, timeout=100
         )
         self.printed = ran.stdout + ran.stderr
         return "" if ran.returncode in allowed else f"{ran.returncode}: {self.printed}"
+
+
+def plain(line: str) -> str:
+    """
+    A printed line without its times, and without the rules that pytest draws around its last one.
+    """
+    return DURATION.sub("N s", line).strip("= ") if "==" in line else DURATION.sub("N s", line).rstrip()
 
 
 def missing(shown: str, printed: str) -> str:
     """
     The first line of what a page shows that was not printed behind the one before.
     """
-    lines = iter([DURATION.sub("N s", line).rstrip() for line in printed.splitlines()])
+    lines = iter([plain(line) for line in printed.splitlines()])
     for line in shown.splitlines():
-        pattern = re.escape(DURATION.sub("N s", line).rstrip()).replace(r"\.\.\.", ".*")
+        pattern = re.escape(plain(line)).replace(r"\.\.\.", ".*")
         if line.strip() not in ("", "...") and not any(re.fullmatch(pattern, other) for other in lines):
             return f"not printed: {line}\n{printed}"
     return ""

@@ -2,10 +2,16 @@
 A small project of its own for every acceptance test.
 """
 
+import pkgutil
+from importlib import import_module
+
 import pytest
 
-# A run within this process forgets the modules that it was the first to import, and some values outlive it.
-from pytest_hookharness import collection, summary  # noqa: F401
+import pytest_hookharness
+
+# pytester forgets what was first imported within a run: the next would find values of two makes side by side.
+for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
+    import_module(module.name)
 
 LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
 REFUSES = "#!/bin/sh\necho 'run never' >&2\nexit 2\n"

@@ -15,7 +15,8 @@ TEXT = """\
 name: own
 project: repository
 git: true
-hooks: {Stop: 'test "$(git status --porcelain)$(packages/tool)" = installed; touch packages/cache; test ! -e .env'}
+hooks:
+  Stop: 'test "$(git status --porcelain)$(packages/tool)" = installed; touch packages/cache; test ! -e .env'
 agent: [{prompt: Go.}, {stop: Done.}]
 expect: {verdict: terminated}
 """
@@ -39,7 +40,7 @@ def repository(tmp_path):
 
 
 def test_packages_are_lent_and_secrets_stay_away(repository, harness):
-    """The hooks of a repository find its installed packages, in which nothing is written, and no ignored file."""
+    """Hooks find the packages that a repository has installed, change none, and see no ignored file."""
     (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
 
     outcome = harness.simulate(scenario)
