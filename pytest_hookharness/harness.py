@@ -269,18 +269,13 @@ class Harness:
         self._siblings.finish()
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
-    def simulate(
-        self,
-        scenario: Scenario,
-        on_turn: Callable[[int, int], None] | None = None,
-        on_trial: OnTrial | None = None,
-    ) -> Outcome:
+    def simulate(self, scenario: Scenario, on_trial: OnTrial | None = None) -> Outcome:
         """
         Play a scenario to its verdict.
         """
         self._siblings.finish()
         with self._noting_interrupts(), self._line.about(scenario):
-            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
+            return self._simulate(scenario, self.base, on_trial=on_trial)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
         """
@@ -315,7 +310,6 @@ class Harness:
         scenario: Scenario,
         base: Path,
         seat: Seat | None = None,
-        on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
     ) -> Outcome:
         seen = self._line.seen_of(scenario)
@@ -325,7 +319,7 @@ class Harness:
             supervisor=self.supervisor,
             base=base,
             behaviours=self.behaviours,
-            on_turn=on_turn or seen.turn,
+            on_turn=seen.turn,
             on_trial=on_trial or seen.trial,
             on_probe=seen.probe,
             seat=seat,

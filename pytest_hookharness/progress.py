@@ -8,13 +8,14 @@ which pytest captures meanwhile; it is gone before pytest writes again.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -139,6 +140,20 @@ class ProgressLine:
         finally:
             over.set()
             drawer.join()
+
+
+def shell_line(stream: TextIO) -> ProgressLine:
+    """
+    The line of a shell command, on a stream of its own; it shows nothing where that is no terminal.
+    """
+    if not stream.isatty():
+        return ProgressLine()
+
+    def write(text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+    return ProgressLine(write, width=shutil.get_terminal_size().columns)
 
 
 @contextmanager

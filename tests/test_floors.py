@@ -81,7 +81,9 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
     "trying": INSIDE | {"harness", "bench"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},
+    "cli": INSIDE
+    | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"}
+    | {"progress"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

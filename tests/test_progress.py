@@ -2,6 +2,7 @@
 The line that tells how far a simulation is.
 """
 
+import io
 import os
 import re
 import sys
@@ -14,7 +15,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.progress import ProgressLine, Seen, is_watched
+from pytest_hookharness.progress import ProgressLine, Seen, is_watched, shell_line
 
 SCENARIO = Scenario(name="lint", host="claude-code")
 SLOW = """\
@@ -103,6 +104,34 @@ def test_a_long_name_keeps_to_the_line():
 
     assert max(map(len, terminal.written.replace("\x1b[K", "").split("\r"))) <= 39
     assert "\x1b[31m" not in terminal.written
+
+
+class Stream(io.StringIO):
+    """
+    Standard error of a shell command.
+    """
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_line_of_a_shell_command(terminal):
+    """The shell command writes its line to a terminal, and nothing to a file."""
+    stream = Stream(terminal)
+    line = shell_line(stream)
+    line._patience = 0.0
+
+    with line.about(SCENARIO):
+        for drawer in threading.enumerate():
+            if drawer.name == "hook-progress":
+                drawer.join(0.2)
+
+    assert ("lint[claude-code]: turn 0" in stream.getvalue()) == terminal
 
 
 def test_what_the_line_tells():

@@ -9,6 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_hookharness import harness
+
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = """
 def test_it(hook_loop):
@@ -32,10 +34,13 @@ def test_github_is_told_where(project, on_github):
     on_github.write_text("before\n")
     line = 1 + file.read_text().splitlines().index("  verdict: terminated")
 
-    result = project.run("--hook-scenarios", "--continue-on-collection-errors")
+    result = project.run("--hook-scenarios", "--continue-on-collection-errors", "--hook-durations=0")
 
     told = [row for row in result.outlines if row.startswith("::")]
     where = f"::error file={project.path.name}/scenarios"
+    result.stdout.re_match_lines(
+        [r" *p50 +p95 +of limit +fires +event +hook$", r".* %  +5  Stop   \./hook\.sh$"]
+    )
     assert len(told) == 2
     assert re.match(re.escape(f"{where}/typo.scenario.yaml,line={line},title="), told[0])
     assert told[1].startswith(
@@ -47,6 +52,14 @@ def test_github_is_told_where(project, on_github):
     assert "| `polite` | `claude-code@2.1.329` | 2 | 1 | terminated |" in summary
     assert "again:  hookharness run 'scenarios/stubborn.scenario.yaml::stubborn[claude-code]'" in summary
     assert summary.count("<details>") == 2
+
+
+def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
+    """Fewer slow hooks than none are a usage error that names the option."""
+    monkeypatch.setattr(pytestconfig.option, "hook_durations", -1)
+
+    with pytest.raises(pytest.UsageError, match="--hook-durations: '-1' is not a whole number of 0 or more"):
+        harness.settings(pytestconfig)
 
 
 @pytest.mark.slow
