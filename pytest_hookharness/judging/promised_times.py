@@ -37,4 +37,5 @@ def _seen(timing: Timing) -> str:
     if fire != timing.fires[-1]:
         slowest = timing.fires[-1]
         which = f"95 % of {number} fires took no longer; the slowest was in turn {slowest.turn}"
-    return f"{'cut after ' if fire.cut else ''}{took} for {timing.command} in turn {fire.turn} ({which})"
+    # A command may be long, and what is behind it be cut.
+    return f"{'cut after ' if fire.cut else ''}{took} in turn {fire.turn} ({which}): {timing.command}"

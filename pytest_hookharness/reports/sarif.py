@@ -139,8 +139,21 @@ def _of_violation(outcome: Outcome, violation: Violation, around: Surroundings) 
     if violation.path in (mark("expect.verdict"), mark("expect.within")):
         kind = VERDICTS.get(outcome.verdict_name, _PROMISE)
         text = f"{first_line(outcome)}. {advice(outcome)}"
-    place = _written(outcome, violation.path, around)
-    return _result(kind, "error", text, [place], around, violation.path)
+    refusing = _refusing(outcome)
+    script = around.script(refusing) if refusing and kind is not _PROMISE else None
+    places = [_written(outcome, violation.path, around), *([script] if script is not None else [])]
+    return _result(kind, "error", text, places, around, violation.path)
+
+
+def _refusing(outcome: Outcome) -> str:
+    """
+    The command that refused last, if one did.
+    """
+    refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
+    fires = refusals[-1].fires if refusals else ()
+    return next(
+        (fire.hook.command for fire in fires if fire.reply.ruling is refusals[-1].decision.ruling), ""
+    )
 
 
 def _of_finding(outcome: Outcome, finding: Finding, around: Surroundings) -> Json:

@@ -88,6 +88,9 @@ def test_machines_are_told_once(project, on_github):
         ("livelock", (f"{project.path.name}/scenarios/stubborn.scenario.yaml", 12)),
         ("livelock", (f"{project.path.name}/scenarios/test_python.py", 2)),
     ]
+    assert [spot(each, "relatedLocations") for each in sarif["results"] if "relatedLocations" in each] == [
+        (f"{project.path.name}/scenarios/stubborn.scenario.yaml", 4)
+    ]
     assert sarif["invocations"][0]["executionSuccessful"]
     cases = junit(project.path / "r.xml")
     assert (
@@ -105,8 +108,8 @@ def test_machines_are_told_once(project, on_github):
         assert cases[endless].items() >= {"hook.verdict": "livelock", "hook.period": "1"}.items()
 
 
-def spot(result):
-    place = result["locations"][0]["physicalLocation"]
+def spot(result, which="locations"):
+    place = result[which][0]["physicalLocation"]
     return place["artifactLocation"]["uri"], place["region"]["startLine"]
 
 

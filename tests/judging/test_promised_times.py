@@ -52,7 +52,7 @@ def test_the_slow_fire_is_named():
     steps = [fired(1, 0.1), fired(2, 0.9), *(fired(turn, 0.1) for turn in range(3, 20))]
 
     assert broken(steps, Stop=500) == [
-        ("expect.within_ms.Stop", "900 ms for ./lint.sh in turn 2 (the slowest of 19 fires)")
+        ("expect.within_ms.Stop", "900 ms in turn 2 (the slowest of 19 fires): ./lint.sh")
     ]
 
 
@@ -64,7 +64,7 @@ def test_one_in_twenty_may_be_slow():
     assert broken([*quick[1:], fired(20, 0.6), fired(21, 9.0)], Stop=500) == [
         (
             "expect.within_ms.Stop",
-            "600 ms for ./lint.sh in turn 20 (95 % of 20 fires took no longer; the slowest was in turn 21)",
+            "600 ms in turn 20 (95 % of 20 fires took no longer; the slowest was in turn 21): ./lint.sh",
         )
     ]
 
@@ -75,14 +75,14 @@ def test_a_quick_hook_does_not_hide_a_slow_one():
 
     ((_, seen),) = broken([*quick, fired(60, 0.8, command="./slow.sh")], Stop=500)
 
-    assert seen == "800 ms for ./slow.sh in turn 60 (its only fire)"
+    assert seen == "800 ms in turn 60 (its only fire): ./slow.sh"
 
 
 def test_a_fire_that_was_cut_is_never_within_its_time():
     """A fire that was cut before its budget was over breaks the promise, for nobody saw it end."""
     cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.PATIENCE))
 
-    assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms for ./lint.sh in turn 1")
+    assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms in turn 1")
 
 
 def test_what_never_ran_is_not_quick():
