@@ -7,12 +7,11 @@ Top floor.
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -30,11 +29,14 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.progress import ProgressLine
+from pytest_hookharness.quantities import seconds, whole
 from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
 from pytest_hookharness.simulation import Interrupted, lay_out, simulate
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.traces import Item, recording
 from pytest_hookharness.variations import OnTrial
+from pytest_hookharness.witness import Witness
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -47,33 +49,6 @@ TROUBLE: tuple[type[Exception], ...] = (
 )
 # Stands for every host, at every version that is known.
 ALL_HOSTS = "all"
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def seconds(text: str, where: str) -> float:
-    """
-    Read a time such as ``500ms``, ``10s``, ``2m`` or ``10``.
-
-    Raises:
-        pytest.UsageError: It is no time; the message names ``where`` it was written.
-    """
-    found = _TIME.fullmatch(text.strip())
-    if found is None or float(found[1]) == 0:
-        raise pytest.UsageError(f"{where}: {text!r} is not a time above zero; write 500ms, 10s, 2m or 1h")
-    return float(found[1]) * _UNITS[found[2] or "s"]
-
-
-def whole(text: str, where: str, least: int) -> int:
-    """
-    Read a whole number.
-
-    Raises:
-        pytest.UsageError: It is none, or less than ``least``; the message names ``where`` it was written.
-    """
-    if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
-        raise pytest.UsageError(f"{where}: {text!r} is not a whole number of {least} or more")
-    return int(text)
 
 
 def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = None) -> Settings:
@@ -103,6 +78,7 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
+        traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
         choice=Choice() if config.getoption("--hook-stress") else None,
     )
 
@@ -193,14 +169,6 @@ class Harness:
     """
 
     def __init__(self, chosen: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
-        """
-        Make ready to play.
-
-        Args:
-            chosen: The settings.
-            hook: The pytest hooks that may register behaviours.
-            line: Shows how far the simulation is that is waited for; ``None`` where nobody watches.
-        """
         self.settings = chosen
         self.interrupted: Outcome | None = None
         self._hook = hook
@@ -269,13 +237,20 @@ class Harness:
         self._siblings.finish()
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
-    def simulate(self, scenario: Scenario, on_trial: OnTrial | None = None) -> Outcome:
+    def simulate(
+        self, scenario: Scenario, on_trial: OnTrial | None = None, item: Item | None = None
+    ) -> Outcome:
         """
         Play a scenario to its verdict.
+
+        Args:
+            scenario: The scenario.
+            on_trial: Called after each trial.
+            item: What it is played for; ``None`` for the item of a scenario file.
         """
         self._siblings.finish()
         with self._noting_interrupts(), self._line.about(scenario):
-            return self._simulate(scenario, self.base, on_trial=on_trial)
+            return self._simulate(scenario, self.base, on_trial=on_trial, item=item)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
         """
@@ -311,19 +286,33 @@ class Harness:
         base: Path,
         seat: Seat | None = None,
         on_trial: OnTrial | None = None,
+        item: Item | None = None,
     ) -> Outcome:
         seen = self._line.seen_of(scenario)
-        return simulate(
-            scenario,
-            settings=self.settings,
-            supervisor=self.supervisor,
-            base=base,
-            behaviours=self.behaviours,
-            on_turn=seen.turn,
-            on_trial=on_trial or seen.trial,
-            on_probe=seen.probe,
-            seat=seat,
-        )
+        with self._witness(scenario, item) as witness:
+            return simulate(
+                scenario,
+                settings=self.settings,
+                supervisor=self.supervisor,
+                base=base,
+                behaviours=self.behaviours,
+                on_turn=seen.turn,
+                on_trial=on_trial or seen.trial,
+                on_probe=seen.probe,
+                seat=seat,
+                witness=witness,
+            )
+
+    def _witness(self, scenario: Scenario, item: Item | None) -> AbstractContextManager[Witness | None]:
+        if self.settings.traces is None:
+            return nullcontext()
+        door = "hookharness" if self._hook is None else "pytest"
+        seed = self.settings.seed
+        return recording(self.settings.traces, item or self._item(scenario), scenario, seed, door)
+
+    def _item(self, scenario: Scenario) -> Item:
+        file = "" if scenario.origin is None else f"{scenario.origin.file}::"
+        return Item(f"{file}{scenario.id}", again(scenario, self.settings))
 
     @contextmanager
     def _noting_interrupts(self) -> Generator[None]:

@@ -32,6 +32,7 @@ import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 _CHECKED = ("durations", "seed", "turns", "patience", "budget", "host")
+_FOLDERS = ("entry-dir", "trace-dir")
 
 
 # What the command line takes, as argparse has it.
@@ -54,13 +55,15 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "durations": {
         "type": int,
         "metavar": "N",
-        "help": "print the N slowest hooks, 0 for all; without it the five slowest from 100 ms on",
+        "help": "print the N slowest hooks, 0 for all, also quick ones",
     },
-    "github": {
-        "action": "store_true",
-        "help": "write annotations and the step's summary as under GitHub Actions",
-    },
+    "github": {"action": "store_true", "help": "tell what was broken as GitHub Actions wants to be told"},
     "sarif": {"metavar": "FILE", "help": "write what was found into FILE, in the format SARIF 2.1.0"},
+    "trace-dir": {
+        "metavar": "DIR",
+        "help": "write down each simulation into a file in DIR while it is played",
+    },
+    "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -122,10 +125,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
-    if (entry_dir := config.getoption("--hook-entry-dir")) is not None:
-        from pytest_hookharness import entries
+    for name in _FOLDERS:
+        if (named := config.getoption(f"--hook-{name}")) is not None:
+            from pytest_hookharness import entries
 
-        entries.make_folder(config, entry_dir)
+            folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
+            setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
+    if config.getoption("--hook-report") is not None:
+        from pytest_hookharness import pages
+
+        pages.expect_page(config)
     if (file := config.getoption("--hook-sarif")) is not None:
         from pytest_hookharness import sarif
 
@@ -211,13 +220,9 @@ def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -
 
 
 def _is_ours(report: Any) -> bool:
-    """
-    Whether a report is about a scenario file, or about a test that played something.
-    """
-    if getattr(report, "nodeid", "").partition("::")[0].endswith(SUFFIX):
-        return True
-    found = getattr(report, "user_properties", ())
-    return getattr(report, "when", "") == "call" and any(name == "hook_timings" for name, _ in found)
+    of_scenario = getattr(report, "nodeid", "").partition("::")[0].endswith(SUFFIX)
+    told = getattr(report, "user_properties", ()) if getattr(report, "when", "") == "call" else ()
+    return of_scenario or any(name == "hook_timings" for name, _ in told)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -229,7 +234,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
-    if reports or interrupted or terminalreporter.config.getoption("--hook-entry-dir") is not None:
+    asked = any(terminalreporter.config.getoption(f"--hook-{name}") is not None for name in _FOLDERS)
+    if reports or interrupted or asked:
         from pytest_hookharness import summary
 
         summary.write(terminalreporter, reports, interrupted)
@@ -256,7 +262,7 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
     from pytest_hookharness.bench import Bench
 
-    with Bench(_hook_harness, request.path.parent) as bench:
+    with Bench(_hook_harness, request.path.parent, request.node.nodeid) as bench:
         request.node.stash[TOLD] = bench.told
         yield bench
 

@@ -34,6 +34,7 @@ from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
 from pytest_hookharness.trials import Tried
 from pytest_hookharness.variations import OnTrial, Theatre, vary
+from pytest_hookharness.witness import Witness
 
 
 class Interrupted(KeyboardInterrupt):
@@ -60,6 +61,7 @@ def simulate(
     on_trial: OnTrial | None = None,
     on_probe: OnProbe = lambda: None,
     seat: Seat | None = None,
+    witness: Witness | None = None,
 ) -> Outcome:
     """
     Play a scenario to its verdict.
@@ -74,6 +76,7 @@ def simulate(
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         on_probe: Called after each experiment on a saved state.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
+        witness: Is told of the scenario's own run, step by step.
 
     Raises:
         Interrupted: Ctrl-C; it carries what was seen.
@@ -86,7 +89,7 @@ def simulate(
     """
     scenario = with_detach(scenario)
     run = _Run(supervisor, base, behaviours, seat)
-    outcome, timely = run.play(scenario, settings, on_turn, on_probe)
+    outcome, timely = run.play(scenario, settings, on_turn, on_probe, witness)
     run.seen = outcome
     again = _again(outcome, settings)
     # Covered folders are the developer's own: nothing is played on them a second time.
@@ -97,6 +100,8 @@ def simulate(
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
+    if witness is not None:
+        witness.end(outcome)
     return outcome
 
 
@@ -207,17 +212,20 @@ class _Run:
         settings: Settings,
         on_turn: OnTurn | None = None,
         on_probe: OnProbe = lambda: None,
+        witness: Witness | None = None,
         *,
         ageing: bool = False,
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
         """
+        watching = witness or Witness()
         with self.open(scenario, settings) as (stage, agent):
+            watching.begin(stage)
             loop = (
-                Threads(stage, agent, self._supervisor, on_turn)
+                Threads(stage, agent, self._supervisor, on_turn, watching)
                 if scenario.processes
-                else Loop(stage, agent, on_turn, on_probe, ageing=ageing)
+                else Loop(stage, agent, on_turn, watching, on_probe, ageing=ageing)
             )
             try:
                 end = loop.play()

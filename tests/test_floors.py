@@ -27,6 +27,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "conditions": frozenset({"model", "hosts", "settings", "deliveries"}),
     "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
     "stage": LOOP | {"settings", "firing", "opening", "conditions"},
+    "witness": frozenset({"model", "stage"}),
     "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
@@ -49,14 +50,14 @@ BELOW: Mapping[str, frozenset[str]] = {
     "crews": frozenset({"model", "execution"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"matrices", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
-    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
+    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking", "witness"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
-    | {"gates"},
+    | {"gates", "witness"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
-    | {"threads", "tracking", "alterations", "parallels"},
+    | {"threads", "tracking", "alterations", "parallels", "witness"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
@@ -66,24 +67,28 @@ UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
 INSIDE = frozenset(BELOW)
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **BELOW,
+    "quantities": frozenset(),
     "progress": frozenset({"model", "reports"}),
-    "harness": INSIDE | {"progress"},
+    "traces": INSIDE | {"entries"},
+    "harness": INSIDE | {"quantities", "progress", "traces"},
     "guard": frozenset({"model", "judging"}),
-    "bench": INSIDE | {"harness"},
+    "bench": INSIDE | {"harness", "traces"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
     "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
     "github": frozenset({"model", "reports"}),
-    "summary": frozenset({"model", "reports", "harness", "bench", "entries"}) | {"github", "sarif"},
+    "pages": frozenset({"model", "reports", "reporting"}),
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces"}) | {"github", "sarif"},
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE
-    | {"progress", "sarif"}
+    | {"progress", "sarif", "pages"}
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
+    "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"}
-    | {"progress"},
+    | {"quantities", "progress", "traces", "reporting"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.counting import counted
@@ -109,14 +109,14 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _cells(row: Mapping[str, str | float | bool]) -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     return (
         _cell(row["scenario"]),
         _cell(row["host"]),
         str(row["iterations"]),
         str(row["blocks"]),
         str(row["verdict"]),
-        f"{float(row['wall']):.1f} s",
+        f"{float(row['wall'] or 0):.1f} s",
         "yes" if row["passed"] else "**no**",
     )
 
