@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness import entries, github, harness, sarif
+from pytest_hookharness import entries, github, harness, sarif, updating
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import durations, matrix, story, stressed, table, ways
@@ -51,6 +51,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
             report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
     report.user_properties.append(("hook_timings", durations.rows(outcomes)))
+    if is_scenario and item.config.getoption("--hook-update"):
+        report.user_properties.append((updating.PROPERTY, updating.tell(item, outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
     # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
