@@ -30,10 +30,12 @@ from pytest_hookharness import (
     trying,
 )
 from pytest_hookharness.bench import pick
-from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
+from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.progress import shell_line
+from pytest_hookharness.quantities import seconds, whole
 from pytest_hookharness.reports import story
 from pytest_hookharness.reports.catalogue import codes_table, told_codes
 from pytest_hookharness.reports.explained import explanation, hosts_table
@@ -204,16 +206,6 @@ def _from_file(arguments: argparse.Namespace) -> Scenario:
     return pick(arguments.item)
 
 
-def _progress() -> Callable[[int, int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def show(turn: int, fires: int) -> None:
-        print(f"\rturn {turn}, {fires} fires", end="", file=sys.stderr, flush=True)
-
-    return show
-
-
 def _settings(arguments: argparse.Namespace) -> Settings:
     traces: str | None = arguments.trace_dir
     return Settings(
@@ -229,11 +221,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 
 def _play(scenario: Scenario, settings: Settings, repeat: str, *, to: TextIO | None = None) -> Outcome:
     print(header(settings), file=to)
-    with Harness(settings) as harness:
-        outcome = harness.simulate(scenario, on_turn=_progress(), item=Item.of_scenario(scenario, repeat))
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr)
-    return outcome
+    with Harness(settings, line=shell_line(sys.stderr)) as harness:
+        return harness.simulate(scenario, item=Item.of_scenario(scenario, repeat))
 
 
 def _leave(number: int, _: object) -> None:

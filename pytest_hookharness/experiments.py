@@ -40,7 +40,13 @@ class Experiments:
     """
 
     def __init__(
-        self, player: Player, history: History, *, most_turns: int, remaining: Callable[[], float]
+        self,
+        player: Player,
+        history: History,
+        *,
+        most_turns: int,
+        remaining: Callable[[], float],
+        on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Make ready to probe a run.
@@ -50,12 +56,14 @@ class Experiments:
             history: What is known of its turns.
             most_turns: Most turns that will be played.
             remaining: Tells how many seconds of real time are left.
+            on_probe: Called after each experiment.
         """
         self.made: list[Probing] = []
         self._player = player
         self._history = history
         self._most_turns = most_turns
         self._remaining = remaining
+        self._on_probe = on_probe
         self._started = player.stage.workspace.clock.now
         self._driven: Valve | None = None
         self._not_before = 3
@@ -219,6 +227,7 @@ class Experiments:
             sizes=self._sizes(period) if pattern is not None else (),
             numbers=numbers(player.stage, fires) if pattern is not None else (),
             remaining=self._remaining,
+            on_probe=self._on_probe,
         )
         self.made.append(prober.probe())
         return self.made[-1]

@@ -7,7 +7,6 @@ Top floor.
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
 import tempfile
 import time
@@ -29,6 +28,8 @@ from pytest_hookharness.matrices import Matrix
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.progress import ProgressLine
+from pytest_hookharness.quantities import seconds, whole
 from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
 from pytest_hookharness.simulation import Interrupted, lay_out, simulate
@@ -47,33 +48,6 @@ TROUBLE: tuple[type[Exception], ...] = (
 )
 # Stands for every host, at every version that is known.
 ALL_HOSTS = "all"
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-
-
-def seconds(text: str, where: str) -> float:
-    """
-    Read a time such as ``500ms``, ``10s``, ``2m`` or ``10``.
-
-    Raises:
-        pytest.UsageError: It is no time; the message names ``where`` it was written.
-    """
-    found = _TIME.fullmatch(text.strip())
-    if found is None or float(found[1]) == 0:
-        raise pytest.UsageError(f"{where}: {text!r} is not a time above zero; write 500ms, 10s, 2m or 1h")
-    return float(found[1]) * _UNITS[found[2] or "s"]
-
-
-def whole(text: str, where: str, least: int) -> int:
-    """
-    Read a whole number.
-
-    Raises:
-        pytest.UsageError: It is none, or less than ``least``; the message names ``where`` it was written.
-    """
-    if not re.fullmatch(r"-?\d+", text.strip()) or int(text) < least:
-        raise pytest.UsageError(f"{where}: {text!r} is not a whole number of {least} or more")
-    return int(text)
 
 
 def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = None) -> Settings:
@@ -92,6 +66,8 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
 
     for host in config.getoption("--hook-host") or ():
         _check_host(host)
+    if (most := config.getoption("--hook-durations")) is not None:
+        whole(str(most), "--hook-durations", least=0)
     turns, where = chosen("turns")
     return Settings(
         seed=whole(*chosen("seed"), least=0),
@@ -191,10 +167,11 @@ class Harness:
         interrupted: What was seen of the simulation that Ctrl-C ended.
     """
 
-    def __init__(self, chosen: Settings, hook: Any = None) -> None:
+    def __init__(self, chosen: Settings, hook: Any = None, line: ProgressLine | None = None) -> None:
         self.settings = chosen
         self.interrupted: Outcome | None = None
         self._hook = hook
+        self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
         self._siblings = Siblings(self._simulate)
@@ -260,24 +237,19 @@ class Harness:
         return Stage.open(scenario, self.settings, self.supervisor, self.base)
 
     def simulate(
-        self,
-        scenario: Scenario,
-        on_turn: Callable[[int, int], None] | None = None,
-        on_trial: OnTrial | None = None,
-        item: Item | None = None,
+        self, scenario: Scenario, on_trial: OnTrial | None = None, item: Item | None = None
     ) -> Outcome:
         """
         Play a scenario to its verdict.
 
         Args:
             scenario: The scenario.
-            on_turn: Called after each turn.
             on_trial: Called after each trial.
             item: What it is played for; ``None`` for the item of a scenario file.
         """
         self._siblings.finish()
-        with self._noting_interrupts():
-            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial, item=item)
+        with self._noting_interrupts(), self._line.about(scenario):
+            return self._simulate(scenario, self.base, on_trial=on_trial, item=item)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
         """
@@ -294,7 +266,7 @@ class Harness:
             scenario: The scenario.
             siblings: Gives scenarios whose waits may overlap with its own.
         """
-        with self._noting_interrupts():
+        with self._noting_interrupts(), self._line.about(scenario):
             if not self._siblings.knows(scenario):
                 together = [each for each in (scenario, *siblings()) if self._stays_apart(each)]
                 self._siblings.begin(together if len(together) > 1 else (), self.base)
@@ -312,12 +284,12 @@ class Harness:
         scenario: Scenario,
         base: Path,
         seat: Seat | None = None,
-        on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
         item: Item | None = None,
     ) -> Outcome:
         item = item or Item.of_scenario(scenario, again(scenario, self.settings))
         door = "hookharness" if self._hook is None else "pytest"
+        seen = self._line.seen_of(scenario)
         with recording(self.settings, item, scenario, door) as witness:
             return simulate(
                 scenario,
@@ -325,8 +297,9 @@ class Harness:
                 supervisor=self.supervisor,
                 base=base,
                 behaviours=self.behaviours,
-                on_turn=on_turn,
-                on_trial=on_trial,
+                on_turn=seen.turn,
+                on_trial=on_trial or seen.trial,
+                on_probe=seen.probe,
                 seat=seat,
                 witness=witness,
             )

@@ -39,6 +39,7 @@ from pytest_hookharness.stage import Stage
 from pytest_hookharness.witness import Witness
 
 OnTurn = Callable[[int, int], None]
+OnProbe = Callable[[], None]
 _BLIND = (
     "the tier of process groups does not see an agent that a hook starts in a session of its own (`setsid`); "
     "play it in another tier"
@@ -56,6 +57,7 @@ class Loop:
         agent: agents.Agent,
         on_turn: OnTurn | None,
         witness: Witness,
+        on_probe: OnProbe = lambda: None,
         *,
         ageing: bool = False,
     ) -> None:
@@ -75,7 +77,11 @@ class Loop:
         self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
         self.experiments = Experiments(
-            self.player, self.history, most_turns=self.most_turns, remaining=self.remaining
+            self.player,
+            self.history,
+            most_turns=self.most_turns,
+            remaining=self.remaining,
+            on_probe=on_probe,
         )
         self.ageing = Ageing(self.history, Backstage(stage))
         if ageing:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
-_CHECKED = ("seed", "turns", "patience", "budget", "host")
+_CHECKED = ("durations", "seed", "turns", "patience", "budget", "host")
 _FOLDERS = ("entry-dir", "trace-dir")
 
 
@@ -45,6 +45,13 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
+    "durations": {
+        "type": int,
+        "metavar": "N",
+        "help": "print the N slowest hooks, 0 for all, also quick ones",
+    },
+    "github": {"action": "store_true", "help": "tell what was broken as GitHub Actions wants to be told"},
+    "sarif": {"metavar": "FILE", "help": "write what was found into FILE, in the format SARIF 2.1.0"},
     "trace-dir": {
         "metavar": "DIR",
         "help": "write down each simulation into a file in DIR while it is played",
@@ -133,6 +140,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import pages
 
         pages.expect_page(config)
+    if (file := config.getoption("--hook-sarif")) is not None:
+        from pytest_hookharness import sarif
+
+        sarif.register(config, file)
     if config.getoption("--hook-update"):
         from pytest_hookharness import updating
 
@@ -221,16 +232,18 @@ def pytest_report_teststatus(report: pytest.CollectReport | pytest.TestReport) -
     return None
 
 
+def _is_ours(report: Any) -> bool:
+    of_scenario = getattr(report, "nodeid", "").partition("::")[0].endswith(SUFFIX)
+    told = getattr(report, "user_properties", ()) if getattr(report, "when", "") == "call" else ()
+    return of_scenario or any(name == "hook_timings" for name, _ in told)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """
-    Print the table of the scenarios that ran.
+    Print what became of the simulations that ran.
     """
     reports = [
-        report
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", "") == "call"
-        and any(name == "hook_row" for name, _ in getattr(report, "user_properties", ()))
+        report for reports in terminalreporter.stats.values() for report in reports if _is_ours(report)
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
@@ -248,8 +261,10 @@ TOLD = pytest.StashKey[Any]()
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     from pytest_hookharness.harness import Harness, settings
+    from pytest_hookharness.progress import open_line
 
-    with Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook) as harness:
+    chosen = settings(pytestconfig, tmp_path_factory)
+    with open_line(pytestconfig) as line, Harness(chosen, pytestconfig.hook, line) as harness:
         pytestconfig.stash[HARNESS] = harness
         yield harness
 

@@ -82,6 +82,7 @@ class Prober:
         sizes: Sequence[Measure] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
+        on_probe: Callable[[], None] = lambda: None,
     ) -> None:
         """
         Make ready to probe the state after a lap.
@@ -94,6 +95,7 @@ class Prober:
             sizes: How large is what grows.
             numbers: Whole numbers that stand in the hooks' own source.
             remaining: Tells how many seconds of real time are left.
+            on_probe: Called after each experiment.
         """
         self._stage = stage
         # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
@@ -107,6 +109,7 @@ class Prober:
         self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
+        self._on_probe = on_probe
         self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
@@ -218,6 +221,7 @@ class Prober:
         self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, fires=player.fired))
         self._farthest = (before, seen) if push.how is Pushing.AHEAD else self._farthest
         rehearsal.put_back()
+        self._on_probe()
         return seen
 
     def _ahead(self, push: Push) -> Moment:

@@ -19,7 +19,7 @@ from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
-from pytest_hookharness.loop import Loop, OnTurn
+from pytest_hookharness.loop import Loop, OnProbe, OnTurn
 from pytest_hookharness.matrices import Matrix, draw_up
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
@@ -59,6 +59,7 @@ def simulate(
     behaviours: Mapping[str, agents.BehaviourFunction] | None = None,
     on_turn: OnTurn | None = None,
     on_trial: OnTrial | None = None,
+    on_probe: OnProbe = lambda: None,
     seat: Seat | None = None,
     witness: Witness | None = None,
 ) -> Outcome:
@@ -73,6 +74,7 @@ def simulate(
         behaviours: The agent behaviours that are known; those that ship with the harness by default.
         on_turn: Called after each turn with its number and the number of fires so far.
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
+        on_probe: Called after each experiment on a saved state.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
         witness: Is told of the scenario's own run, step by step.
 
@@ -87,7 +89,7 @@ def simulate(
     """
     scenario = with_detach(scenario)
     run = _Run(supervisor, base, behaviours, seat)
-    outcome, timely = run.play(scenario, settings, on_turn=on_turn, witness=witness)
+    outcome, timely = run.play(scenario, settings, on_turn, on_probe, witness)
     run.seen = outcome
     again = _again(outcome, settings)
     # Covered folders are the developer's own: nothing is played on them a second time.
@@ -209,6 +211,7 @@ class _Run:
         scenario: Scenario,
         settings: Settings,
         on_turn: OnTurn | None = None,
+        on_probe: OnProbe = lambda: None,
         witness: Witness | None = None,
         *,
         ageing: bool = False,
@@ -222,7 +225,7 @@ class _Run:
             loop = (
                 Threads(stage, agent, self._supervisor, on_turn, watching)
                 if scenario.processes
-                else Loop(stage, agent, on_turn, watching, ageing=ageing)
+                else Loop(stage, agent, on_turn, watching, on_probe, ageing=ageing)
             )
             try:
                 end = loop.play()

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness import entries, harness, updating
+from pytest_hookharness import entries, github, harness, sarif, updating
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.reports import matrix, story, stressed, table, ways
+from pytest_hookharness.reports import durations, matrix, story, stressed, table, ways
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.turns import write_response
@@ -24,6 +24,8 @@ from pytest_hookharness.traces import Item
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
+# How many of the slowest hooks are told unasked, and from how many seconds on.
+USUAL, LEAST = 5, 0.1
 
 
 def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: Told) -> None:
@@ -49,12 +51,14 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
             report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
             report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
+    report.user_properties.append(("hook_timings", durations.rows(outcomes)))
     if is_scenario and item.config.getoption("--hook-update"):
         report.user_properties.append((updating.PROPERTY, updating.tell(item, outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
-    # The JUnit report takes what the item has when it is torn down.
-    item.user_properties.extend(pair for pair in properties if pair not in item.user_properties)
+    # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
+    others = (pair for pair in item.user_properties if not pair[0].startswith("hook."))
+    item.user_properties[:] = [*others, *properties]
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(
@@ -62,6 +66,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
             )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
+    if report.failed and item.config.getoption("--hook-sarif") is not None:
+        report.user_properties.append((sarif.NAME, sarif.told(item, outcomes)))
     folder = item.config.getoption("--hook-entry-dir")
     if report.failed and folder is not None:
         report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
@@ -105,8 +111,13 @@ def write(
     """
     Write what the run has to say about its simulations.
     """
-    if reports:
-        _write_table(terminalreporter, reports)
+    found = [dict(getattr(report, "user_properties", ())) for report in reports]
+    played = [properties for properties in found if "hook_row" in properties]
+    if played:
+        _write_table(terminalreporter, played)
+    _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
+    if reports and github.is_wanted(terminalreporter.config):
+        github.write(terminalreporter, reports)
     if terminalreporter.config.getoption("--hook-entry-dir") is not None:
         _write_entries(terminalreporter)
     traces = terminalreporter.config.getoption("--hook-trace-dir")
@@ -119,14 +130,13 @@ def write(
         _write_interrupted(terminalreporter, interrupted)
 
 
-def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[Any]) -> None:
-    rows = [value for report in reports for name, value in report.user_properties if name == "hook_row"]
+def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    rows = [found["hook_row"] for found in properties]
     terminalreporter.section("hook scenarios")
     # In a file or a CI log nothing is gained by cutting names.
     width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
     for line in table.render(rows, width=width).splitlines():
         terminalreporter.write_line(line)
-    properties = [dict(report.user_properties) for report in reports]
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
     runs = [matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found]
@@ -134,6 +144,16 @@ def _write_table(terminalreporter: pytest.TerminalReporter, reports: Sequence[An
     if compared:
         terminalreporter.section("hosts compared")
     for line in compared.splitlines():
+        terminalreporter.write_line(line)
+
+
+def _write_durations(terminalreporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
+    most = terminalreporter.config.getoption("--hook-durations")
+    least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
+    lines = durations.render(durations.read(rows), most=USUAL if most is None else most, least=least)
+    if lines:
+        terminalreporter.section("slowest hooks")
+    for line in lines:
         terminalreporter.write_line(line)
 
 

@@ -27,8 +27,11 @@ def pytest_configure(config: pytest.Config) -> None:
     Let tests spend no time on starting Python.
 
     Its processes share what they compile, also where none may leave it beside the source. Hooks find the
-    interpreter of the tests first, for a wrapper may take longer than they do.
+    interpreter of the tests first, for a wrapper may take longer than they do. What GitHub is told is about
+    this run, not about those that its tests start.
     """
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
+        os.environ.pop(name, None)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = tempfile.TemporaryDirectory(prefix="compiled-")

@@ -76,19 +76,24 @@ UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
 INSIDE = frozenset(BELOW)
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **BELOW,
+    "quantities": frozenset(),
+    "progress": frozenset({"model", "reports"}),
     "traces": INSIDE | {"entries"},
-    "harness": INSIDE | {"traces"},
+    "harness": INSIDE | {"quantities", "progress", "traces"},
     "guard": frozenset({"model", "judging"}),
     "bench": INSIDE | {"harness", "traces"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
+    "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
+    "github": frozenset({"model", "reports"}),
     "pages": frozenset({"model", "reports", "reporting"}),
     "updating": frozenset({"model", "reports", "loading"}),
-    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"}),
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"})
+    | {"github", "sarif"},
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
-    | {"pages", "updating", "checking"},
+    | {"pages", "updating", "checking", "progress", "sarif"},
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
@@ -100,7 +105,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "recording": frozenset({"model", "hosts", "places", "settings"}),
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
-    | {"traces", "reporting", "stress", "trying", "check", "init", "recording"},
+    | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}
+    | {"quantities", "progress"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

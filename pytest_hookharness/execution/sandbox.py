@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -103,7 +104,8 @@ class Sandbox:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
         with converse([launch.terminal for launch in launches]) as held:
             reports = self._run(launches, [one.path if one else "" for one in held], budget)
-        return tuple(told(decode(report), one) for report, one in zip(reports, held, strict=True))
+        runs = (told(decode(report), one) for report, one in zip(reports, held, strict=True))
+        return tuple(replace(run, limit=launch.limit) for run, launch in zip(runs, launches, strict=True))
 
     def _run(self, launches: Sequence[Launch], terminals: Sequence[str], budget: float | None) -> Any:
         orders = [encode(*each) for each in zip(launches, terminals, strict=True)]

@@ -13,7 +13,7 @@ from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.codes import look_up, nearest
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Violation
+from pytest_hookharness.model.verdicts import Violation
 
 
 def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
@@ -31,7 +31,7 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
         listed = ", ".join(sorted(f"{item.code} {item.name}" for item in outcome.findings))
         yield Violation(path=f"expect.findings[{index}]", expected=wanted, seen=listed or "no findings")
     for finding in outcome.findings:
-        if not _named(finding, expect):
+        if not expect.allows(finding.code, finding.name):
             seen_text = f"{finding.code} {finding.name}: {finding.text}"
             yield Violation(path="expect.findings", expected=f"no {finding.name}", seen=seen_text)
 
@@ -39,13 +39,6 @@ def broken_findings(outcome: Outcome, expect: Expectation) -> Iterator[Violation
 def _nearest(word: str) -> str:
     near = nearest(word)
     return f"; nearest is {near}" if near else ""
-
-
-def _named(finding: Finding, expect: Expectation) -> bool:
-    # Processes that are left over are counted by a promise of their own, which never stays unsaid.
-    if finding.code == codes.LEFTOVER.code:
-        return True
-    return any(word.upper() in (finding.code, finding.name) for word in expect.findings)
 
 
 def broken_leftovers(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:

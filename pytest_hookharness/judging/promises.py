@@ -26,6 +26,7 @@ from pytest_hookharness.judging.promised_files import broken_files
 from pytest_hookharness.judging.promised_findings import broken_findings, broken_leftovers
 from pytest_hookharness.judging.promised_loops import broken_loops
 from pytest_hookharness.judging.promised_threads import broken_threads
+from pytest_hookharness.judging.promised_times import broken_times
 from pytest_hookharness.model.expectations import Expectation, GuardExpectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Entry
@@ -68,6 +69,7 @@ def violations(
     expect = outcome.scenario.expect
     broken = chain(
         _verdict(outcome, expect),
+        broken_times(outcome, expect.within_ms),
         broken_blocks(outcome, expect.blocks),
         broken_fires(outcome, expect.fires),
         broken_decisions(outcome, expect.decisions),

@@ -153,6 +153,11 @@ EXPECT = Record(
             doc="What the simulation must find.",
         ),
         Key(name="within", shape=Whole(minimum=1), doc="Turns since the first prompt, at most."),
+        Key(
+            name="within_ms",
+            shape=Named(noun="milliseconds by event name", key=EVENT, value=Whole(minimum=1)),
+            doc="Milliseconds that 95 % of the fires of each hook may take, of fewer than 20 fires all.",
+        ),
         Key(name="blocks", shape=BLOCKS, doc="Refusals that the host honoured: in all, or by event."),
         Key(
             name="fires",

@@ -293,6 +293,7 @@ class Run:
         leftovers: Processes that outlived it and were then ended by the harness.
         pid: The process number it had, inside the tier's own numbering.
         dialogue: What passed over its terminal; ``None`` if it had none.
+        limit: Seconds that its host gives it; ``None`` where that is not known.
     """
 
     ending: Ending
@@ -307,6 +308,7 @@ class Run:
     leftovers: tuple[Process, ...] = ()
     pid: int = 0
     dialogue: Dialogue | None = None
+    limit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 This module is concerned with hostile text: what a hook, an agent or a file name says, made safe to print.
 
 Middle floor: reports. Pure. Nothing that comes out moves a cursor, colours a terminal, turns the
-direction of writing, begins a new line or goes on for ever.
+direction of writing, begins a new line, commands a runner of CI from its log or goes on for ever.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import unicodedata
 # Controls, invisible format characters (direction marks among them), halves of surrogate pairs, private
 # and unassigned characters, and the separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# What runners of GitHub, Azure and TeamCity obey, the first two wherever it stands in a line of the log.
+_COMMAND = re.compile(r"##(?=\w*\[)")
 _MORE = "..."
 _MOST_MARKS = 3
 
@@ -24,7 +26,7 @@ def plain(text: str, most: int = 80) -> str:
     # What is far behind the end is not looked at: a hook may have written megabytes.
     whole = len(text) <= 4 * most
     line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
-    safe = "".join(map(_escape, _without_towers(line)))
+    safe = _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
     return clip(safe if whole else safe + " " * (most + 1), most).rstrip(" ")
 
 

@@ -6,6 +6,7 @@ Middle floor: reports. Pure.
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from collections.abc import Iterator
@@ -32,6 +33,8 @@ _MOST_VARIED = 20
 _MOST_PROBINGS = 2
 _MOST_LINKS = 8
 _LONGEST = 400
+# What GitHub's runner obeys at the beginning of a line of the log; a wrapped text may put any word there.
+_COMMAND = re.compile(r"^( *)::")
 _PLACE = 38
 
 
@@ -71,7 +74,7 @@ def story(
 
 
 def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
-    return textwrap.wrap(
+    lines = textwrap.wrap(
         text,
         max(20, width),
         initial_indent=indent,
@@ -79,6 +82,7 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = No
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return [_COMMAND.sub(r"\1\\x3a:", line) for line in lines]
 
 
 def _limits(outcome: Outcome, width: int) -> Iterator[str]:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.timings import timings
+from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
 
 Row: TypeAlias = Mapping[str, str | int | float | bool | None]
@@ -48,10 +50,16 @@ def rows(outcomes: Sequence[Outcome]) -> list[Row]:
 
 def properties(outcome: Outcome) -> dict[str, str | int | float | bool]:
     """
-    What other tools may want to know of an outcome, as names and plain values.
+    What other tools may want to know of an outcome, as names and plain values; what it has not is left out.
     """
+    verdict = outcome.verdict
+    period = {"period": verdict.period} if isinstance(verdict, Livelock) else {}
+    slowest = max((timing.slowness for timing in timings(outcome.trace)), default=None)
     return {
         **row(outcome),
+        **period,
+        "leftovers": len(outcome.leftovers),
+        **({"p95_ms": round(1000 * slowest.seconds, 1)} if slowest is not None else {}),
         "seed": outcome.seed,
         "tier": outcome.tier.value,
         "findings": ",".join(finding.code for finding in outcome.findings),

@@ -23,6 +23,9 @@ HOSTILE = {
     "tag\U000e0041": "tag\\U000e0041",
     "space\u00a0\u3000wide": "space wide",
     "naïve 漢字 🙂": "naïve 漢字 🙂",
+    "x ##vso[task.setvariable variable=a]b": "x #\\x23vso[task.setvariable variable=a]b",
+    "##[error]no": "#\\x23[error]no",
+    "## heading [1] #12": "## heading [1] #12",
 }
 
 

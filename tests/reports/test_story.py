@@ -550,6 +550,19 @@ def test_hostile_text_stays_text_everywhere() -> None:
         assert max(map(columns, told.split("\n"))) < 1000
 
 
+def test_no_line_of_a_story_commands_a_runner() -> None:
+    """
+    A word that a runner would obey at the beginning of a line is escaped where wrapping puts it there.
+    """
+    text = " ".join(["::error::no"] * 30)
+    finding = Finding(code="HH005", name="CRASHED", text=text, advice=text)
+
+    told = story(outcome(Terminated(turn=2), findings=(finding,)), width=60).splitlines()
+
+    assert not any(line.lstrip().startswith("::") for line in told)
+    assert any(line.lstrip().startswith("\\x3a:error::no") for line in told)
+
+
 def test_the_turns_keep_to_the_terminal() -> None:
     """
     No line of a turn is wider than the terminal.

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_hookharness.model.parts import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+from pytest_hookharness.progress import ProgressLine, Seen
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"
@@ -36,6 +37,23 @@ def test_a_count_that_decides_nothing(play):
         "workspace/n": PartKind.COUNTER,
         "workspace/t": PartKind.STAMP,
     }
+
+
+def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch):
+    """Who watches a run is told of its turns and fires, and of each experiment."""
+
+    class Kept(ProgressLine):
+        seen = Seen("test")
+
+        def seen_of(self, _):
+            return self.seen
+
+    monkeypatch.setattr(harness, "_line", Kept())
+
+    outcome = play(hooks={"Stop": count(REFUSE)}, env=OFF)
+
+    assert Kept.seen.said == f"turn {outcome.iterations}, {outcome.fires()} fires"
+    assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probings) > 0
 
 
 def test_a_limit_within_the_turns_is_driven(play):

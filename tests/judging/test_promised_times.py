@@ -1,0 +1,116 @@
+"""
+How long hooks may take, decided by values: no test of these waits.
+"""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pytest_hookharness.judging.promises import violations
+from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Cut, Ending, Exited, HeldOpen, NotStarted, Run, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, timings
+from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
+
+FINE = Exited(0)
+RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
+DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
+
+
+def fired(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
+    fire = Fire(
+        hook=Hook(event="Stop", command=command),
+        payload={},
+        run=Run(ending=ending, wall=wall, limit=60.0),
+        reply=Reply(ruling=Ruling.NONE, rule=RULE),
+    )
+    return Step(number=turn, turn=turn, exchange=Hooked(event="Stop", fires=(fire,), decision=DECISION))
+
+
+def broken(steps: Sequence[Step], **within_ms: int) -> list[tuple[str, str]]:
+    outcome = Outcome(
+        scenario=Scenario(name="lint", expect=Expectation(verdict="terminated", within_ms=within_ms)),
+        host="claude-code@2",
+        trace=Trace(steps=tuple(steps)),
+        verdict=Terminated(turn=2),
+    )
+    found = violations(outcome, initial={}, final_text=lambda _: None)
+    return [(item.path, item.seen) for item in found]
+
+
+def test_each_fire_within_its_time():
+    """A budget is kept when every fire of the event is no slower, exactly as slow included."""
+    assert broken([fired(1, 0.1), fired(2, 0.5)], Stop=500) == []
+
+
+def test_the_slow_fire_is_named():
+    """Of fewer than twenty fires one that is too slow breaks the promise, and its turn is told."""
+    steps = [fired(1, 0.1), fired(2, 0.9), *(fired(turn, 0.1) for turn in range(3, 20))]
+
+    assert broken(steps, Stop=500) == [
+        ("expect.within_ms.Stop", "900 ms in turn 2 (the slowest of 19 fires): ./lint.sh")
+    ]
+
+
+def test_one_in_twenty_may_be_slow():
+    """Of twenty fires one may be slower than its budget, and two may not."""
+    quick = [fired(turn, 0.1) for turn in range(1, 20)]
+
+    assert broken([*quick, fired(20, 9.0)], Stop=500) == []
+    assert broken([*quick[1:], fired(20, 0.6), fired(21, 9.0)], Stop=500) == [
+        (
+            "expect.within_ms.Stop",
+            "600 ms in turn 20 (95 % of 20 fires took no longer; the slowest was in turn 21): ./lint.sh",
+        )
+    ]
+
+
+def test_a_quick_hook_does_not_hide_a_slow_one():
+    """Each hook of an event is measured by itself."""
+    quick = [fired(turn, 0.01) for turn in range(1, 60)]
+
+    ((_, seen),) = broken([*quick, fired(60, 0.8, command="./slow.sh")], Stop=500)
+
+    assert seen == "800 ms in turn 60 (its only fire): ./slow.sh"
+
+
+def test_a_fire_that_was_cut_is_never_within_its_time():
+    """A fire that was cut before its budget was over breaks the promise, for nobody saw it end."""
+    cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.PATIENCE))
+
+    assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms in turn 1")
+
+
+def test_what_never_ran_is_not_quick():
+    """A budget of an event of which nothing ran is broken."""
+    assert broken([], Stop=500) == [("expect.within_ms.Stop", "no command of Stop was run")]
+
+
+@pytest.mark.parametrize(
+    ("ending", "seconds"),
+    [
+        (Exited(2), 0.2),
+        (NotStarted("no such file"), 0.2),
+        (HeldOpen(Exited(0), waited=0.5), 0.7),
+        (TimedOut(after=3.0, by=Cut.LIMIT, ended=Exited(0)), 3.0),
+    ],
+)
+def test_the_time_that_the_host_stands_still(ending, seconds):
+    """What counts is how long the host waited: for the process, and then for its output to be closed."""
+    (timing,) = timings(Trace(steps=(fired(1, 0.2, ending),)))
+
+    assert timing.fires[0].seconds == pytest.approx(seconds)
+    assert timing.limit == 60.0
+
+
+def test_shares_are_times_of_real_fires():
+    """A share is taken by nearest rank, so that it is the time of some fire."""
+    fires = tuple(Timed(cut=False, seconds=number) for number in range(1, 21))
+
+    assert Timing(event="Stop", command="x", fires=fires).within(MEDIAN).seconds == 10
+    assert Timing(event="Stop", command="x", fires=fires).within(NEARLY_ALL).seconds == 19
+    assert Timing(event="Stop", command="x", fires=fires[:1]).within(MEDIAN).seconds == 1

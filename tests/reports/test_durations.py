@@ -1,0 +1,104 @@
+"""
+What the table of slow hooks says.
+"""
+
+import json
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.timings import Timed, Timing
+from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.reports.durations import read, render, rows
+from pytest_hookharness.reports.table import properties
+
+RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
+DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
+
+
+def timing(command: str, *seconds: float, cut: bool = False, limit: float | None = 60.0) -> Timing:
+    fires = tuple(Timed(cut=cut, seconds=each) for each in seconds)
+    return Timing(event="Stop", command=command, fires=fires, limit=limit)
+
+
+def outcome(*walls: float) -> Outcome:
+    fires = tuple(
+        Fire(
+            hook=Hook(event="Stop", command="./lint.sh"),
+            payload={},
+            run=Run(ending=Exited(0), wall=wall, limit=10.0),
+            reply=Reply(ruling=Ruling.NONE, rule=RULE),
+        )
+        for wall in walls
+    )
+    step = Step(number=1, turn=1, exchange=Hooked(event="Stop", fires=fires, decision=DECISION))
+    return Outcome(
+        scenario=Scenario(name="lint"), host="h@1", trace=Trace(steps=(step,)), verdict=Terminated(turn=1)
+    )
+
+
+def test_the_slowest_hook_stands_first():
+    """Each hook has a row with its median, its 95th percentile, the share of its limit, and its fires."""
+    found = [timing("./quick.sh", 0.004, limit=None), timing("./slow.sh", 0.2, 3.0)]
+
+    assert render(found) == [
+        "   p50     p95  of limit  fires  event  hook",
+        "200 ms  3.00 s       5 %      2  Stop   ./slow.sh",
+        "  4 ms    4 ms                1  Stop   ./quick.sh",
+    ]
+
+
+def test_quick_hooks_are_not_told_unasked():
+    """Hooks below the least time are left out, and without any other there is no table."""
+    found = [timing("./quick.sh", 0.004), timing("./slow.sh", 0.2)]
+
+    assert [line.split()[-1] for line in render(found, least=0.1)] == ["hook", "./slow.sh"]
+    assert render(found, least=1.0) == []
+
+
+def test_so_many_as_were_asked_for():
+    """A number keeps the table short, and zero stands for all."""
+    found = [timing(f"./{number}.sh", number / 10) for number in range(1, 9)]
+
+    assert [line.split()[-1] for line in render(found, most=2)] == ["hook", "./8.sh", "./7.sh"]
+    assert len(render(found)) == 9
+
+
+def test_a_hook_that_was_cut_is_the_slowest():
+    """What was cut stands before all that ended, and the sign before its time is explained."""
+    lines = render([timing("./long.sh", 30.0), timing("./stuck.sh", 10.0, cut=True)])
+
+    assert lines[1].split()[:3] == [">", "10.00", "s"]
+    assert lines[-1] == "> was cut then, and would have taken longer"
+
+
+def test_commands_are_hostile_text():
+    """A command cannot colour the table or begin a line of its own."""
+    assert len(render([timing("a\x1b[31m\nb", 1.0)])) == 2
+    assert "\x1b" not in "".join(render([timing("a\x1b[31m\nb", 1.0)]))
+
+
+def test_fires_of_several_runs_are_one_row():
+    """Rows survive JSON, and the fires of one hook in several simulations are told together."""
+    crossed = json.loads(json.dumps(rows([outcome(0.3), outcome(0.1, 0.2)])))
+
+    (found,) = read([*crossed, *crossed])
+
+    assert [fire.seconds for fire in found.fires] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+    assert found.limit == 10.0
+
+
+def test_properties_leave_out_what_there_is_not():
+    """The slowest hook and the period of a proved loop are properties, where there are such."""
+    seen = outcome(0.1, 0.25)
+    endless = Outcome(
+        scenario=seen.scenario, host=seen.host, trace=Trace(), verdict=Livelock(stem=1, period=2)
+    )
+
+    assert properties(seen)["p95_ms"] == 250.0
+    assert properties(seen)["leftovers"] == 0
+    assert "period" not in properties(seen)
+    assert properties(endless)["period"] == 2
+    assert "p95_ms" not in properties(endless)

@@ -1,0 +1,89 @@
+"""
+What GitHub Actions is told, in its own words and within its limits.
+"""
+
+import re
+
+from pytest_hookharness.reports.github import Failure, annotation, step_summary
+
+ROW = {
+    "scenario": "lint",
+    "host": "claude-code@2",
+    "iterations": 3,
+    "blocks": 1,
+    "verdict": "terminated",
+    "wall": 1.25,
+    "passed": True,
+}
+
+
+def failure(name="lint[claude-code]", headline="livelock: 100 %", story="one\ntwo", file="a,b:c.yaml"):
+    return Failure(name=name, file=file, line=7, headline=headline, story=story)
+
+
+def test_an_annotation_is_one_workflow_command():
+    """Percent signs are escaped everywhere, and colons and commas in properties, as GitHub wants it."""
+    assert annotation(failure()) == (
+        "::error file=a%2Cb%3Ac.yaml,line=7,title=lint[claude-code]::livelock: 100 %25"
+    )
+
+
+def test_no_text_begins_another_command():
+    """What a hook says cannot end the line and begin a command of its own."""
+    line = annotation(failure(headline="no\n::add-mask::secret\r##[endgroup]", name="x\n::error::y"))
+
+    assert line.count("\n") == line.count("\r") == 0
+    assert line.startswith("::error ")
+
+
+def test_the_summary_is_a_table_with_folded_stories():
+    """Each simulation is a row, and each failure is folded below with its story as it was told."""
+    broken = {**ROW, "scenario": "a|b", "passed": False, "verdict": "livelock"}
+
+    lines = step_summary([ROW, broken], [failure(story="turn 1   agent\n  ::x")]).splitlines()
+
+    assert "2 simulations, 1 not as promised" in lines
+    assert "| `a\\|b` | `claude-code@2` | 3 | 1 | livelock | 1.2 s | **no** |" in lines
+    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | yes |" in lines
+    start = lines.index("<details>")
+    assert lines[start + 1] == "<summary><code>lint[claude-code]: livelock: 100 %</code></summary>"
+    assert lines[start + 3 : start + 7] == ["```text", "turn 1   agent", "  ::x", "```"]
+
+
+def test_hostile_text_stays_in_its_place():
+    """Neither tags, nor fences, nor bars and new lines leave the place that a text was put in."""
+    hostile = "</code><script>|```\x1b[31m"
+    text = step_summary([{**ROW, "scenario": hostile}], [failure(hostile, hostile, f"{hostile}\n```\n# big")])
+
+    outside = re.sub(r"(?s)^(`{4,})text\n.*?^\1$", "", text, flags=re.MULTILINE)
+    assert "# big" in text
+    assert "# big" not in outside
+    assert "<script>" not in re.sub(r"`{4}.*?`{4}", "", outside)
+    assert "\x1b" not in text
+
+
+def test_the_summary_keeps_to_its_limit():
+    """Stories that find no room are counted, those that do are whole, and no byte is above the limit."""
+    failures = [failure(str(number), story="ü" * 1000) for number in range(50)]
+
+    for most in (10_000, 20_000, 30_000):
+        text = step_summary([ROW] * 20, failures, most=most)
+        told = text.count("</details>")
+        assert len(text.encode()) <= most
+        assert text.count("<details>") == told
+        assert f"{50 - told} more failures found no room here" in text
+    assert len(step_summary([ROW] * 5000, failures).encode()) <= 1 << 20
+
+
+def test_a_full_summary_is_left_alone():
+    """Where earlier runs left no room, nothing is written."""
+    assert step_summary([ROW], [failure()], most=0) == ""
+    assert step_summary([ROW], [failure()], most=-5) == ""
+
+
+def test_failures_have_room_before_all_others():
+    """Of more rows than a table should have, those that were not as promised are told."""
+    rows = [ROW] * 600 + [{**ROW, "scenario": "last", "passed": False}]
+
+    assert "`last`" in step_summary(rows, [])
+    assert "and 101 more simulations" in step_summary(rows, [])

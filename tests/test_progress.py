@@ -1,0 +1,196 @@
+"""
+The line that tells how far a simulation is.
+"""
+
+import io
+import os
+import re
+import sys
+import threading
+
+import pexpect
+import pytest
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.progress import ProgressLine, Seen, is_watched, shell_line
+
+SCENARIO = Scenario(name="lint", host="claude-code")
+SLOW = """\
+name: slow
+files: {hook.sh: "#!/bin/sh\\nread -r said\\nsleep 1.5\\n"}
+hooks: {Stop: ./hook.sh}
+agent: [{prompt: Go.}, {stop: Done.}]
+"""
+# What a terminal does with what is written here: new lines, the cursor, and clearing to the end.
+WRITTEN = re.compile(r"\r|\n|\x1b\[K|\x1b\[A|\x1b\[(?P<right>\d+)C|\x1b\[[\d;?]*[a-zA-Z]|[^\r\n\x1b]+")
+
+
+def screen(written: str) -> list[str]:
+    lines, row, column = [""], 0, 0
+    for found in WRITTEN.finditer(written):
+        match found[0]:
+            case "\r":
+                column = 0
+            case "\n":
+                row, column = row + 1, 0
+                lines += [""] * (row + 1 - len(lines))
+            case "\x1b[K":
+                lines[row] = lines[row][:column]
+            case "\x1b[A":
+                row -= 1
+            case _ if found["right"]:
+                column += int(found["right"])
+            case text if not text.startswith("\x1b"):
+                lines[row] = lines[row][:column].ljust(column) + text + lines[row][column + len(text) :]
+                column += len(text)
+    return lines
+
+
+class Terminal:
+    """
+    Keeps what is written, and tells when a text stood in it.
+    """
+
+    def __init__(self):
+        self.written = ""
+        self.shown = threading.Condition()
+
+    def write(self, text):
+        with self.shown:
+            self.written += text
+            self.shown.notify_all()
+
+    def wait_for(self, text):
+        with self.shown:
+            assert self.shown.wait_for(lambda: text in self.written, 10)
+
+
+@pytest.mark.parametrize("column", [0, 12])
+def test_the_line_is_shown_and_erased(column):
+    """The line tells of a simulation while it runs, and then the screen and the cursor are as before."""
+    terminal = Terminal()
+    terminal.write("x" * column)
+    line = ProgressLine(terminal.write, column=lambda: column, patience=0.0)
+
+    line.seen_of(SCENARIO).turn(12, 37)
+    with line.about(SCENARIO):
+        terminal.wait_for("lint[claude-code]: turn 12, 37 fires, 0 s")
+    terminal.write("passed")
+
+    assert [row for row in screen(terminal.written) if row] == ["x" * column + "passed"]
+
+
+def test_what_is_over_soon_is_not_told():
+    """A simulation that is over before the line would be shown leaves nothing on the terminal."""
+    terminal = Terminal()
+
+    with ProgressLine(terminal.write, patience=60.0).about(SCENARIO):
+        pass
+
+    assert terminal.written == ""
+
+
+def test_a_long_name_keeps_to_the_line():
+    """The line is no wider than the terminal and holds nothing that acts on it."""
+    terminal = Terminal()
+    line = ProgressLine(terminal.write, width=40, patience=0.0)
+    hostile = Scenario(name="\x1b[31m" + "n" * 80, host="claude-code")
+
+    with line.about(hostile):
+        terminal.wait_for("...")
+
+    assert max(map(len, terminal.written.replace("\x1b[K", "").split("\r"))) <= 39
+    assert "\x1b[31m" not in terminal.written
+
+
+class Stream(io.StringIO):
+    """
+    Standard error of a shell command.
+    """
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_line_of_a_shell_command(terminal):
+    """The shell command writes its line to a terminal, and nothing to a file."""
+    stream = Stream(terminal)
+    line = shell_line(stream)
+    line._patience = 0.0
+
+    with line.about(SCENARIO):
+        for drawer in threading.enumerate():
+            if drawer.name == "hook-progress":
+                drawer.join(0.2)
+
+    assert ("lint[claude-code]: turn 0" in stream.getvalue()) == terminal
+
+
+def test_what_the_line_tells():
+    """The line tells of turns, of experiments on a state, and of trials of how many."""
+    seen = Seen("lint")
+    seen.turn(1, 1)
+    assert str(seen).startswith("lint: turn 1, 1 fire, ")
+
+    seen.probe()
+    assert str(seen).startswith("lint: turn 1, 1 fire, 1 experiment, ")
+
+    outcome = Outcome(scenario=SCENARIO, host="h@1", trace=Trace(), verdict=Terminated(turn=1))
+    Seen.trial(trying := Seen("lint"), outcome, 12, 47)
+    assert str(trying).startswith("lint: trying 12 of 47, ")
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "watched"),
+    [
+        ((), {}, True),
+        (("-v",), {}, True),
+        (("-q",), {}, False),
+        (("-s",), {}, False),
+        (("-o", "log_cli=true"), {}, False),
+        ((), {"CI": "true"}, False),
+        ((), {"TERM": "dumb"}, False),
+    ],
+)
+def test_who_is_watching(pytester, monkeypatch, options, environment, watched):
+    """The line is for a person at a terminal that nothing else is written to meanwhile."""
+    for name, value in {"CI": "", "BUILD_NUMBER": "", "TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
+    config = pytester.parseconfigure(*options)
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+
+    assert not is_watched(config, reporter)
+    reporter.isatty = True
+    assert is_watched(config, reporter) == watched
+
+
+@pytest.mark.slow
+def test_on_a_real_terminal(tmp_path):
+    """A person at a terminal sees the line while a hook takes long, and it does not stay."""
+    (tmp_path / "slow.scenario.yaml").write_text(SLOW)
+    own = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
+    unused = ("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:cacheprovider")
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "pytest", *unused, "slow.scenario.yaml"],
+        cwd=str(tmp_path),
+        env={**own, "TERM": "xterm", "COLUMNS": "100"},
+        encoding="utf-8",
+        timeout=60,
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+
+    written = child.before
+    assert child.exitstatus == 0, written
+    assert "slow[claude-code]: turn" in written
+    assert not any("slow[claude-code]: turn" in row for row in screen(written))
+    assert any(re.match(r"(slow.scenario.yaml )?\. +\[100%\]$", row) for row in screen(written)), written
