@@ -18,8 +18,7 @@ STANDING: tuple[str, ...] = (
 )
 # What holds where a clock was moved.
 CLOCKS: tuple[str, ...] = (
-    "Time that passed was shown by a stand-in for GNU date, by what bash, Python and node load first, and by "
-    "the times of files.",
+    "Time that passed was shown by a stand-in for GNU date, by what bash, Python and node load and by files.",
     "Other programs saw the machine's clock, and fires the machine's times of files that they wrote.",
 )
 # Which of these holds is known to those who ran the fires.

@@ -105,6 +105,13 @@ FLAKY = Code(
     "Something outside of the state decides: a clock, a random number, the network, a file elsewhere.",
     "Find what the hook reads besides its input and the covered folders; name such a folder with `cover`.",
 )
+OUTSIDE_WRITE = Code(
+    "HH013",
+    "OUTSIDE-WRITE",
+    "A hook wrote outside of the covered folders.",
+    "With a real host that stays on the machine, and other projects and sessions find it.",
+    "Write below the workspace, HOME or TMPDIR, or name the folder with `cover`.",
+)
 UNREACHED = Code(
     "HH015",
     "UNREACHED",
@@ -185,6 +192,7 @@ _CODES = (
     SILENT_REFUSAL,
     NEVER_FIRED,
     FLAKY,
+    OUTSIDE_WRITE,
     UNREACHED,
     CLOCK,
     OPTION_IGNORED,

@@ -23,7 +23,7 @@ def times(outcome):
 
 
 def test_a_wait_is_seen_by_hooks_and_by_the_agents_shell(play):
-    """After a wait hooks and the agent's commands are told a time that is later by as much, and it is said how."""
+    """After a wait hooks and the agent's commands are told a time that is later, and it is said how."""
     outcome = play(
         hooks={"Stop": f"{ASKED}cat asked"},
         agent=[{"run": "date +%s >>asked"}, {"wait": "2h"}, {"run": "date +%s >>asked"}, {"stop": "Done."}],
