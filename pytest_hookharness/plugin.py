@@ -32,6 +32,7 @@ import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 _CHECKED = ("seed", "turns", "patience", "budget", "host")
+_FOLDERS = ("entry-dir", "trace-dir")
 
 
 # What the command line takes, as argparse has it.
@@ -51,6 +52,11 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
+    "trace-dir": {
+        "metavar": "DIR",
+        "help": "write down each simulation into a file in DIR while it is played",
+    },
+    "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
     "update": {
         "nargs": "?",
@@ -118,10 +124,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
-    if (entry_dir := config.getoption("--hook-entry-dir")) is not None:
-        from pytest_hookharness import entries
+    for name in _FOLDERS:
+        if (named := config.getoption(f"--hook-{name}")) is not None:
+            from pytest_hookharness import entries
 
-        entries.make_folder(config, entry_dir)
+            folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
+            setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
+    if config.getoption("--hook-report") is not None:
+        from pytest_hookharness import pages
+
+        pages.expect_page(config)
     if config.getoption("--hook-update"):
         from pytest_hookharness import updating
 
@@ -219,7 +231,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
-    if reports or interrupted or terminalreporter.config.getoption("--hook-entry-dir") is not None:
+    asked = any(terminalreporter.config.getoption(f"--hook-{name}") is not None for name in _FOLDERS)
+    if reports or interrupted or asked:
         from pytest_hookharness import summary
 
         summary.write(terminalreporter, reports, interrupted)
@@ -242,7 +255,7 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
     from pytest_hookharness.bench import Bench
 
-    with Bench(_hook_harness, request.path.parent) as bench:
+    with Bench(_hook_harness, request.path.parent, request.node.nodeid) as bench:
         request.node.stash[TOLD] = bench.told
         yield bench
 
