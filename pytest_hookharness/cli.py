@@ -17,7 +17,7 @@ from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading, reporting, stress, trying
+from pytest_hookharness import __version__, check, entries, hosts, loading, reporting, stress, trying
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -83,6 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
+
+    wrong = commands.add_parser(
+        "check", parents=[shared], help="say what is wrong with hooks", description=check.DESCRIPTION
+    )
+    check.add_arguments(wrong)
+    wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
 
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)

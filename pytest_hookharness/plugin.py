@@ -18,14 +18,7 @@ from pytest_hookharness.imports import import_plainly
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.bench import Bench
-    from pytest_hookharness.fixtures import (
-        CommandMaker,
-        HookFire,
-        HookLoop,
-        HookPayload,
-        HookWorkspace,
-        ScriptMaker,
-    )
+    from pytest_hookharness.fixtures import CommandMaker, ScriptMaker
     from pytest_hookharness.harness import Harness
 
 import_plainly("pytest_hookharness")
@@ -57,6 +50,12 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "help": "write down each simulation into a file in DIR while it is played",
     },
     "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
+    "check": {
+        "nargs": "?",
+        "const": ".",
+        "metavar": "PATH",
+        "help": "check the hooks of a project (this one), without scenarios; its hooks are run",
+    },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
     "update": {
         "nargs": "?",
@@ -138,6 +137,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import updating
 
         config.pluginmanager.register(updating.Updates(config))
+    if config.getoption("--hook-check") is not None:
+        from pytest_hookharness import checking
+
+        config.pluginmanager.register(checking)
     if not _alone(config):
         return
     from pytest_hookharness import collection
@@ -260,44 +263,33 @@ def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Itera
         yield bench
 
 
-@pytest.fixture
-def hook_workspace(_hook_bench: Bench) -> HookWorkspace:
+def _tool(name: str, told: str) -> Any:
     """
-    The files and settings that the other hook fixtures of this test start from.
+    A fixture that gives a tool for the bench of a test, by the name of its class.
     """
-    from pytest_hookharness.fixtures import HookWorkspace
 
-    return HookWorkspace(_hook_bench)
+    def make(_hook_bench: Bench) -> Any:
+        from pytest_hookharness import fixtures
 
+        return getattr(fixtures, name)(_hook_bench)
 
-@pytest.fixture
-def hook_loop(_hook_bench: Bench) -> HookLoop:
-    """
-    Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.
-    """
-    from pytest_hookharness.fixtures import HookLoop
-
-    return HookLoop(_hook_bench)
+    make.__doc__ = told
+    return pytest.fixture(make)
 
 
-@pytest.fixture
-def hook_fire(_hook_bench: Bench) -> HookFire:
-    """
-    Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.
-    """
-    from pytest_hookharness.fixtures import HookFire
-
-    return HookFire(_hook_bench)
-
-
-@pytest.fixture
-def hook_payload(_hook_bench: Bench) -> HookPayload:
-    """
-    Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.
-    """
-    from pytest_hookharness.fixtures import HookPayload
-
-    return HookPayload(_hook_bench)
+hook_workspace = _tool(
+    "HookWorkspace", "The files and settings that the other hook fixtures of this test start from."
+)
+hook_loop = _tool(
+    "HookLoop", 'Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.'
+)
+hook_fire = _tool(
+    "HookFire",
+    'Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.',
+)
+hook_payload = _tool(
+    "HookPayload", 'Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
+)
 
 
 @pytest.fixture

@@ -60,6 +60,15 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"threads", "tracking", "alterations", "parallels", "witness"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
+    "places": frozenset({"model", "hosts", "settings", "drafts"}),
+    "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
+    "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),
+    "causes": frozenset({"model", "hosts", "judging", "checkups"}),
+    "shrinking": frozenset({"model", "alterations"}),
+    "examinations": LOOP
+    | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
+    | {"phrasings", "shrinking"},
+    "filings": frozenset({"model", "execution", "loading", "settings"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
@@ -79,13 +88,16 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "collection": INSIDE | {"harness"},
     "plugin": INSIDE
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
-    | {"pages", "updating"},
+    | {"pages", "updating", "checking"},
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
+    "consents": frozenset({"model", "settings"}),
+    "check": INSIDE | {"harness", "consents"},
+    "checking": INSIDE | {"harness", "check"},
     "cli": INSIDE
-    | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"}
-    | {"traces", "reporting"},
+    | {"harness", "bench", "fixtures", "entries", "__init__"}
+    | {"traces", "reporting", "stress", "trying", "check"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }
