@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import yaml
 
@@ -62,6 +63,7 @@ def rewrite(text: str, place: Path, wanted: Sequence[Change]) -> str:
     promise = _find(root, place)
     if promise is not None:
         edits = [edit for change in wanted for edit in _edits(text, promise, change)]
+        edits += _removals(text, promise, {change.path[0] for change in wanted if change.value is None})
     elif isinstance(root, yaml.MappingNode):
         edits = [_promise(text, root, wanted)]
     else:
@@ -90,6 +92,8 @@ def _edits(text: str, promise: yaml.Node, change: Change) -> Iterator[Edit]:
         # A single pattern may stand without its list.
         node = _find(promise, tuple(around))
     match node, change.value:
+        case _, None:
+            return
         case None, str() as value:
             yield _entry(text, promise, change.path, value)
         case yaml.MappingNode(), Range(min=least, max=most):
@@ -151,6 +155,41 @@ def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> Edit:
     return Edit(start, start, f"{key}: {word}" + (", " if flow else _line_end(text) + indent))
 
 
+def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[Edit]:
+    """
+    Keys of a mapping that go, with their values: whole lines, or all up to the next key.
+    """
+    if not isinstance(mapping, yaml.MappingNode):
+        return
+    entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
+    for goes, run in groupby(range(len(entries)), lambda place: entries[place][0].value in names):
+        places = list(run)
+        first, last = places[0], places[-1]
+        if not goes:
+            continue
+        if not mapping.flow_style:
+            yield from (_line_of(text, *entries[place]) for place in places)
+        elif last + 1 < len(entries):
+            yield _without_comment(text, _start(entries[first][0]), _start(entries[last + 1][0]))
+        else:
+            yield _without_comment(text, _end(entries[first - 1][1]), _end(entries[last][1]))
+
+
+def _line_of(text: str, key: yaml.Node, value: yaml.Node) -> Edit:
+    start = text.rfind("\n", 0, _start(key)) + 1
+    end = text.find("\n", _end(value)) + 1 or len(text)
+    alone = not text[start : _start(key)].strip(" ") and "\n" not in text[_start(key) : _end(value)]
+    if not alone or "#" in text[_end(value) : end]:
+        raise Unwritable(f"has to lose {key.value!r}, which is not alone on its line")
+    return Edit(start, end, "")
+
+
+def _without_comment(text: str, start: int, end: int) -> Edit:
+    if "#" in text[start:end]:
+        raise Unwritable("has to lose a key, and a comment stands beside that")
+    return Edit(start, end, "")
+
+
 def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Change]) -> Edit:
     """
     A whole promise where there was none, behind everything else.
@@ -166,8 +205,9 @@ def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Change]) -> Edi
     return Edit(end, end, f"{before}expect: {{{inner}}}{line_end}")
 
 
-def _plain(value: str | int | Range) -> str | int:
-    return _number(value.min) if isinstance(value, Range) else value
+def _plain(value: str | int | Range | None) -> str | int:
+    number = value.min if isinstance(value, Range) else value
+    return number if isinstance(number, str) else _number(number)
 
 
 def _line_end(text: str) -> str:

@@ -30,11 +30,11 @@ class Change:
 
     Attributes:
         path: Where it stands, below ``expect``.
-        value: What is to stand there.
+        value: What is to stand there; ``None`` if the key is to go.
     """
 
     path: Path
-    value: str | int | Range
+    value: str | int | Range | None
 
 
 class Unclear(Exception):
@@ -64,7 +64,7 @@ def revise(expect: Expectation, seen: Mapping[str, Observation], *, written: boo
         blocks = _alike("blocks", {name: sum(one.blocks.values()) for name, one in seen.items()})
         return replace(expect, verdict=verdict, within=most, blocks=Range.exactly(blocks))
     return replace(
-        expect,
+        _without_loop(expect, verdict),
         verdict=verdict,
         within=None if expect.within is None else max(expect.within, most),
         blocks=_blocks(expect.blocks, seen),
@@ -80,6 +80,9 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Change]:
         yield Change(("verdict",), after.verdict)
     if after.within is not None and after.within != before.within:
         yield Change(("within",), after.within)
+    for name in ("period", "evidence", "guard"):
+        if getattr(after, name) != getattr(before, name):
+            yield Change((name,), None)
     match before.blocks, after.blocks:
         case Mapping() as old, Mapping() as new:
             yield from (Change(("blocks", event), new[event]) for event in old if old[event] != new[event])
@@ -90,6 +93,16 @@ def changes(before: Expectation, after: Expectation) -> Iterator[Change]:
     for place, (pattern, instead) in enumerate(zip(before.reasons, after.reasons, strict=True)):
         if pattern != instead:
             yield Change(("reasons", place), instead)
+
+
+def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectation:
+    """
+    The promise without what is said of a loop, if there is none any more.
+    """
+    if verdict in (expect.verdict, "livelock"):
+        return expect
+    expect = replace(expect, period=None, evidence=None)
+    return expect if verdict == "capped" else replace(expect, guard=None)
 
 
 def _alike(noun: str, given: Mapping[str, int]) -> int:

@@ -19,6 +19,7 @@ from pytest_hookharness.model.expectations import Range
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
 BASE = "x[claude-code]"
+SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.scenario.yaml"))
 
 
 def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",), unmet=()):
@@ -148,6 +149,38 @@ def test_trouble_that_was_promised_already():
     assert updated(text, saw("livelock")) == (text.replace("9", "1"), ())
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("{verdict: livelock, period: 1, evidence: exact}", "{verdict: terminated}"),
+        ("{period: 1, verdict: livelock , guard: none }", "{verdict: terminated }"),
+        ("{period: 1, evidence: exact, verdict: livelock, within: 9}", "{verdict: terminated, within: 9}"),
+        ("{verdict: livelock, guard: {overrides: 9}, within: 9}", "{verdict: terminated, within: 9}"),
+        (
+            "\n  verdict: livelock\n  # a\n  period: 1\n  within: 9",
+            "\n  verdict: terminated\n  # a\n  within: 9",
+        ),
+        ("\n  guard: none\n  verdict: livelock\n  period: 1", "\n  verdict: terminated"),
+    ],
+)
+def test_a_loop_that_is_no_more(before, after):
+    """What was promised of a loop goes with it."""
+    assert updated(f"name: x\nexpect: {before}\nenv: {{}}\n", saw()) == (
+        f"name: x\nexpect: {after}\nenv: {{}}\n",
+        (),
+    )
+
+
+def test_a_loop_that_its_guard_ends():
+    """What was promised of the guard stays where the guard is what ended the loop."""
+    text = "name: x\nexpect: {verdict: livelock, period: 1, guard: {overrides: 9}}\n"
+
+    assert updated(text, saw("capped"), trouble=True) == (
+        "name: x\nexpect: {verdict: capped, guard: {overrides: 9}}\n",
+        (),
+    )
+
+
 VARIANTS = "name: x\nexpect: {within: 1}\nvariants:\n  own: {expect: {blocks: 5}}\n  same: {env: {A: b}}\n"
 
 
@@ -215,8 +248,8 @@ def test_a_host_that_the_file_does_not_name():
     ("text", "word"),
     [
         ("name: x\nexpect:\n  verdict: |-\n    livelock\n", "written as a block of lines"),
-        ("name: x\nexpect: {verdict: livelock, period: 1}\n", "period is said of a livelock"),
-        ("name: x\nexpect: {verdict: livelock, evidence: exact}\n", "change it by hand"),
+        ("name: x\nexpect:\n  verdict: livelock\n  period: 1 # why\n", "not alone on its line"),
+        ("name: x\nexpect: {verdict: livelock, # why\n  period: 1}\n", "a comment stands beside that"),
         ("name: x\nwhy: |\n  without an end", ""),
     ],
 )
@@ -291,3 +324,25 @@ def test_a_range_without_an_end_stays_without():
     text = "name: x\nexpect: {blocks: {max: 1}}\n"
 
     assert rewrite(text, ("expect",), [Change(("blocks",), Range(None, 4))]) == text.replace("1", "4")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("verdict", ["terminated", "hung"])
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
+def test_shipped_scenarios_can_be_updated(file, verdict):
+    """Each promise of a shipped scenario becomes what was seen, and then there is nothing more to change."""
+    text = file.read_bytes().decode()
+    scenarios = loads(text, file)
+    said = tuple(f"other words {number}" for number in range(9))
+
+    def seen(unmet):
+        one = {"iterations": 999, "blocks": 77, "reasons": said}
+        return {
+            item.id: [saw(verdict, **one, unmet=tuple(range(len(item.expect.reasons))) if unmet else ())]
+            for item in scenarios
+        }
+
+    made = update(text, file, seen(unmet=True), trouble=True)
+
+    assert made.refused == ()
+    assert update(made.text, file, seen(unmet=False), trouble=True) == replace(made, refused=())
