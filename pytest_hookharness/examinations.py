@@ -263,5 +263,8 @@ class Examination:
         Whether a scenario breaks its promise and shows a given problem.
         """
         session = Session(title="the scenario that was written", scenario=scenario)
-        outcome = self._simulate(session, self.settings.wall, None, self.base)
+        try:
+            outcome = self._simulate(session, self.settings.wall, None, self.base)
+        except (SimulationError, WorkspaceError):
+            return False
         return not outcome.passed and any(one.cause == wanted.cause for one in complaints(outcome))
