@@ -36,6 +36,7 @@ from pytest_hookharness.execution.corruption import corrupt
 from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
+from pytest_hookharness.execution.lending import Lending
 from pytest_hookharness.execution.neighbours import find_neighbours
 from pytest_hookharness.execution.repository import commit_all
 from pytest_hookharness.execution.shells import Shell
@@ -70,6 +71,7 @@ class Workspace:
         shell: The agent's shell.
         lineage: The sessions that stand-ins played.
         clock: The clock that the hooks and the agent's shell see.
+        lending: What of the project is not copied; ``None`` without one.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -109,6 +111,7 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
+        self.lending: Lending | None = None
         self._kept = False
 
     @classmethod
@@ -174,12 +177,15 @@ class Workspace:
             folder.chmod(_FOR_EVERYBODY)
         make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
-            copy_folder(scenario.project, self.root)
+            self.lending = Lending.of(scenario.project, self.base)
+            copy_folder(scenario.project, self.root, without=self.lending.paths)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            copy_folder(scenario.plugin, self.plugin)
+            copy_folder(scenario.plugin, self.plugin, Lending.of(scenario.plugin, self.base).paths)
         for path, text in scenario.files.items():
-            self._write_file(path, text)
+            _write_file(self._locate(path), text)
+        for path, text in scenario.home.items():
+            _write_file(confine(self.home / path, [self.home]), text)
         # Deepest first, for a folder may become one that cannot be entered.
         for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
             place = self._locate(path)
@@ -190,7 +196,7 @@ class Workspace:
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base)
+            commit_all(self.root, self.base, excluded=self.lending.folders if self.lending else ())
 
     def _furnish_surroundings(self, scenario: Scenario) -> None:
         cwd = scenario.cwd
@@ -226,15 +232,6 @@ class Workspace:
                 path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
             )
         return confine(self.root / path, [self.root])
-
-    def _write_file(self, path: str, text: str) -> None:
-        place = self._locate(path)
-        fresh = not place.exists()
-        write_bytes(place, text.encode("utf-8", "surrogateescape"))
-        if text.startswith("#!"):
-            place.chmod(0o755)
-        elif fresh:
-            place.chmod(0o644)
 
     def read(self, state_path: str) -> str | None:
         """
@@ -329,6 +326,15 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _write_file(place: Path, text: str) -> None:
+    fresh = not place.exists()
+    write_bytes(place, text.encode("utf-8", "surrogateescape"))
+    if text.startswith("#!"):
+        place.chmod(0o755)
+    elif fresh:
+        place.chmod(0o644)
 
 
 def _given_path(scenario: Scenario) -> str:
