@@ -134,11 +134,12 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
             yield Stop(text=text)
 
 
-def plan_phrasings(place: Place, commands: Sequence[str]) -> Session:
+def plan_phrasings(place: Place, commands: Sequence[str], files: Sequence[str]) -> Session:
     """
-    The session that asks about refused commands in other forms.
+    The session that asks about refused commands in other forms, and speaks of files that were refused.
     """
-    return _cut_short("other forms of what was refused", _scenario(place, phrase(place.host, commands)))
+    acts = phrase(place.host, commands, files)
+    return _cut_short("other forms of what was refused", _scenario(place, acts))
 
 
 def plan_proofs(place: Place, commands: Sequence[str]) -> Iterator[Session]:

@@ -24,7 +24,7 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.complaints import complaints
 from pytest_hookharness.judging.findings import find
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem, Session
-from pytest_hookharness.model.moves import Act, Run
+from pytest_hookharness.model.moves import Act, Edit, Run
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
@@ -114,23 +114,24 @@ class Examination:
         self._play("other sessions", [*behaviours[:1], *further])
         moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
         commands = [move.command for move in moves if isinstance(move, Run)]
+        files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
             "what must not matter",
             [
-                *([checkups.plan_phrasings(self.place, commands)] if commands else []),
+                *([checkups.plan_phrasings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
                 *behaviours[1:],
             ],
         )
-        self._prove(commands)
+        self._prove(commands, files)
 
-    def _prove(self, commands: Sequence[str]) -> None:
+    def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
         """
         Prove what looked odd when refused commands were asked about in other forms.
         """
         odd: list[str] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            if outcome.scenario.script.acts == phrase(self.place.host, commands):
+            if outcome.scenario.script.acts == phrase(self.place.host, commands, files):
                 odd += taken_for_code(outcome, commands)
                 self._open += told_of_code(outcome, commands)
         self._play("wordings", [*checkups.plan_proofs(self.place, odd)])
