@@ -73,13 +73,31 @@ def test_a_well_behaved_hook(checked, capsys):
     assert capsys.readouterr().out.startswith("claude-code: no problem with 1 hook in ")
 
 
-@pytest.mark.slow
-def test_the_person_is_asked_once(checked, tmp_path):
-    """The first time a person is asked, and an answer that agrees is kept as a digest."""
+@pytest.fixture
+def asked(checked):
+    """The command in a terminal, where it has just asked."""
     checked("Notification", "#!/bin/sh\nexit 0\n")
-    command = [sys.executable, "-m", "pytest_hookharness.cli", "check"]
-    asked = pexpect.spawn(command[0], command[1:], timeout=60, env={**os.environ, "TERM": "dumb"})
-    asked.expect_exact("Run these commands in throw-away copies? [y/N] ")
+    command = ["-m", "pytest_hookharness.cli", "check"]
+    child = pexpect.spawn(sys.executable, command, timeout=60, env={**os.environ, "TERM": "dumb"})
+    child.expect_exact("Run these commands in throw-away copies? [y/N] ")
+    yield child
+    child.close()
+
+
+@pytest.mark.slow
+def test_a_person_who_does_not_agree(asked, tmp_path):
+    """Where the person says no, nothing is run or kept, and the exit status is 2."""
+    asked.sendline("n")
+    asked.expect_exact("you did not agree")
+    asked.expect(pexpect.EOF)
+    asked.close()
+    assert asked.exitstatus == 2
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.nightly
+def test_a_person_who_agrees(asked, tmp_path):
+    """What a person agrees to is run, and is kept as a digest."""
     asked.sendline("y")
     asked.expect_exact("no problem with 1 hook")
     asked.expect(pexpect.EOF)
