@@ -57,6 +57,15 @@ class Evidence:
     trace: Trace
     shown_by: tuple[str, ...]
 
+    @property
+    def problem(self) -> Problem:
+        """
+        The same as a problem, with the session as it was.
+        """
+        return Problem(
+            id=self.id, complaint=self.complaint, scenario=self.session.scenario, shown_by=self.shown_by
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness import consents
+from pytest_hookharness.copies import copyable
 from pytest_hookharness.examinations import Examination, OnStep
 from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.filings import file_away
@@ -97,16 +98,20 @@ def check(
     """
     The check-up of one place, with scenario files of what is wrong if a folder for them is given.
     """
-    examination = Examination(
-        place,
-        harness.settings,
-        harness.supervisor,
-        harness.base,
-        only,
-        on_step or (lambda _words, _done, _all: None),
-    )
-    found = examination.examine()
-    return found if write is None else file_away(found, write, examination.shows)
+    with copyable(place) as (whole, left_out):
+        examination = Examination(
+            whole, harness.settings, harness.supervisor, harness.base, only, on_step or _stay_silent
+        )
+        found = replace(examination.examine(), place=place)
+        if left_out:
+            found = replace(found, open=(left_out, *found.open))
+        return found if write is None else file_away(found, write, examination.shows)
+
+
+def _stay_silent(_words: str, _done: int, _all: int) -> None:
+    """
+    Say nothing of how it goes on.
+    """
 
 
 def apart(settings: Settings) -> str:

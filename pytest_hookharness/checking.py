@@ -104,7 +104,7 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
     Raises:
         pytest.UsageError: No hooks are found.
     """
-    path = session.config.rootpath / session.config.getoption("--hook-check")
+    path = session.config.rootpath / str(session.config.getoption("--hook-check"))
     try:
         places = find_places(path)
     except harness.TROUBLE as error:

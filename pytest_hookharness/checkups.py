@@ -41,7 +41,7 @@ from pytest_hookharness.phrasings import phrase
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
 _COMPACTION = frozenset({hosts.Role.BEFORE_COMPACT, hosts.Role.AFTER_COMPACT})
-_BEHAVIOURS = ("idle", "obedient", "editing", "repeating", "oscillating", "quoting")
+_BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
@@ -91,7 +91,7 @@ def plan_usual(place: Place, seed: int) -> Session:
 
 def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[Session]:
     """
-    The sessions that need nothing but the place: other agents, what guards refuse, hostile text.
+    The sessions that need nothing but the place: what guards refuse, hostile text.
 
     Args:
         place: The place.
@@ -99,17 +99,23 @@ def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[
         endless: Whether a stop is refused for ever anyway.
     """
     found = roles(place)
-    short = (FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
-    for name in _BEHAVIOURS if found & _STOPS and not endless else ():
-        yield Session(
-            title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name))
-        )
     if found - _STOPS:
         sources = [*(text for _, text in place.sources), *(hook.command for hook in place.hooks)]
         acts = (FIRST_PROMPT, *corpora.commonly_refused(sources))
         yield _cut_short("what guards commonly refuse", _scenario(place, acts))
     hostile = (FIRST_PROMPT, *_hostile_acts(found, corpora.hostile_texts(seed), endless=endless))
     yield _cut_short("hostile text", _scenario(place, hostile))
+
+
+def plan_behaviours(place: Place) -> Iterator[Session]:
+    """
+    The sessions of agents that are not idle when a stop is refused, those first that tell most.
+    """
+    short = (FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
+    for name in _BEHAVIOURS if roles(place) & _STOPS else ():
+        yield Session(
+            title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name))
+        )
 
 
 def _cut_short(title: str, scenario: Scenario) -> Session:
@@ -128,11 +134,12 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
             yield Stop(text=text)
 
 
-def plan_phrasings(place: Place, commands: Sequence[str]) -> Session:
+def plan_phrasings(place: Place, commands: Sequence[str], files: Sequence[str]) -> Session:
     """
-    The session that asks about refused commands in other forms.
+    The session that asks about refused commands in other forms, and speaks of files that were refused.
     """
-    return _cut_short("other forms of what was refused", _scenario(place, phrase(place.host, commands)))
+    acts = phrase(place.host, commands, files)
+    return _cut_short("other forms of what was refused", _scenario(place, acts))
 
 
 def plan_proofs(place: Place, commands: Sequence[str]) -> Iterator[Session]:

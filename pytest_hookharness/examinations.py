@@ -24,7 +24,7 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging.complaints import complaints
 from pytest_hookharness.judging.findings import find
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem, Session
-from pytest_hookharness.model.moves import Act, Run
+from pytest_hookharness.model.moves import Act, Edit, Run
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
@@ -45,6 +45,7 @@ _LEAST = 1.0
 # Of so many hooks one refused call is asked about in other ways.
 _MOST_REFUSED = 4
 _NO_TIME = "there was no time left"
+_INTERRUPTED = "It was interrupted; this was seen until then, and not yet a second time."
 _HUNG = "A hook did not end, so nothing else was tried; mend that first."
 
 
@@ -80,9 +81,11 @@ class Examination:
         """
         try:
             self._play_all()
-            self._show_again(group(self._played, mark=corpora.MARK))
+            self._show_again(self._wanted())
         except KeyboardInterrupt:
-            self._undecided.append("It was interrupted; this was seen until then.")
+            self._undecided.append(_INTERRUPTED)
+            shown = {problem.id for problem in self._problems}
+            self._problems += [one.problem for one in self._wanted() if one.id not in shown]
         summary = summarise(self.place, self._played)
         problems = [*self._problems, *summary.problems]
         return Checkup(
@@ -106,25 +109,29 @@ class Examination:
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")
         # Whatever the agent does at a stop that is refused for ever, it would only cost time.
-        self._play("other sessions", [*checkups.plan_further(self.place, seed, endless=endless)])
+        further = checkups.plan_further(self.place, seed, endless=endless)
+        behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
+        self._play("other sessions", [*behaviours[:1], *further])
         moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
         commands = [move.command for move in moves if isinstance(move, Run)]
+        files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
             "what must not matter",
             [
-                *([checkups.plan_phrasings(self.place, commands)] if commands else []),
+                *([checkups.plan_phrasings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
+                *behaviours[1:],
             ],
         )
-        self._prove(commands)
+        self._prove(commands, files)
 
-    def _prove(self, commands: Sequence[str]) -> None:
+    def _prove(self, commands: Sequence[str], files: Sequence[str]) -> None:
         """
         Prove what looked odd when refused commands were asked about in other forms.
         """
         odd: list[str] = []
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
-            if outcome.scenario.script.acts == phrase(self.place.host, commands):
+            if outcome.scenario.script.acts == phrase(self.place.host, commands, files):
                 odd += taken_for_code(outcome, commands)
                 self._open += told_of_code(outcome, commands)
         self._play("wordings", [*checkups.plan_proofs(self.place, odd)])
@@ -193,33 +200,34 @@ class Examination:
         )
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
-        example = checkups.plan_usual(self.place, self.settings.seed).scenario
+        example = Scenario(name="check", host=self.place.host)
         if stays_apart(example, self.settings.tier, self.supervisor):
             yield from (result for _, result in work(jobs, self.base))
         else:
             yield from (job(None, self.base) for job in jobs)
 
-    def _show_again(self, found: Sequence[Evidence]) -> None:
+    def _wanted(self) -> list[Evidence]:
+        return [one for one in group(self._played, mark=corpora.MARK) if self.only in ("", one.id)]
+
+    def _show_again(self, wanted: Sequence[Evidence]) -> None:
         """
         Look for a small session of each problem; what nothing shows again is no problem.
         """
-        wanted = [one for one in found if self.only in ("", one.id)]
         for done, (evidence, small) in enumerate(self._side_by_side([*map(self._shrink, wanted)]), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
                 self._open.append(f"Seen once and not again: {evidence.complaint.text}")
                 continue
             scenario, complaint = small
-            self._problems.append(
-                Problem(id=evidence.id, complaint=complaint, scenario=scenario, shown_by=evidence.shown_by)
-            )
+            self._problems.append(replace(evidence.problem, complaint=complaint, scenario=scenario))
 
     def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Complaint] | None]]:
         def job(seat: Seat | None, base: Path) -> tuple[Evidence, tuple[Scenario, Complaint] | None]:
             def look(scenario: Scenario) -> Complaint | None:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
-                    return None
+                    # It was seen, and there is no time left to see it in a smaller session.
+                    return evidence.complaint if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
                 return self._look(session, evidence.complaint, wall, seat, base)
 
@@ -263,5 +271,8 @@ class Examination:
         Whether a scenario breaks its promise and shows a given problem.
         """
         session = Session(title="the scenario that was written", scenario=scenario)
-        outcome = self._simulate(session, self.settings.wall, None, self.base)
+        try:
+            outcome = self._simulate(session, self.settings.wall, None, self.base)
+        except (SimulationError, WorkspaceError):
+            return False
         return not outcome.passed and any(one.cause == wanted.cause for one in complaints(outcome))

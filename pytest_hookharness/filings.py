@@ -22,7 +22,7 @@ from pytest_hookharness.settings import SimulationError
 Shows = Callable[[Scenario, Complaint], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
-_NOT_RED = "none, for no promise of a scenario speaks of this; the command above shows it again"
+_NOT_RED = "none, for a scenario of it breaks no promise; the command above shows it again"
 
 
 def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.agents.corpora import GIVEN
 from pytest_hookharness.judging.wordings import HARMLESS, wordings
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Run, ToolCall, Tools
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Run, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Performed
 
@@ -21,14 +21,30 @@ from pytest_hookharness.model.trace import Performed
 _PLAIN = ("`sh -c`", "`bash -c`")
 
 
-def phrase(host: str, commands: Sequence[str]) -> tuple[Act, ...]:
+def phrase(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
     """
     The acts that ask about commands in every form, and about harmless words in the same forms.
+
+    Args:
+        host: Whose tools they are.
+        commands: The commands.
+        files: Files that hooks refused to have changed; others that only speak of them must be allowed.
     """
-    forms = [one.text for one in wordings(HARMLESS)]
+    forms = [one.text for one in wordings(HARMLESS)] if commands else []
     asked = [one.text for command in commands for one in wordings(command)]
-    described = [Tools(calls=(_described(host, command),)) for command in commands]
-    return (FIRST_PROMPT, *(Run(command=text, given=GIVEN) for text in (*forms, *asked)), *described)
+    told = [HARMLESS, *commands] if commands else []
+    described = [Tools(calls=(_described(host, words),)) for words in told]
+    return (
+        FIRST_PROMPT,
+        *(Run(command=text, given=GIVEN) for text in (*forms, *asked)),
+        *described,
+        *_speak_of(files),
+    )
+
+
+def _speak_of(files: Sequence[str]) -> Iterator[Edit]:
+    for number, word in enumerate(["nothing", *files] if files else ()):
+        yield Edit(file=f"notes-{number}.md", text=f"See {word} for more.\n", expect="allow")
 
 
 def _described(host: str, words: str) -> ToolCall:
@@ -47,7 +63,8 @@ def taken_for_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     harmless = {one.form: one.text for one in wordings(HARMLESS)}
     for command in commands:
         data = [one for one in wordings(command) if not one.code]
-        if command in refused or any(one.text in refused and harmless[one.form] in passed for one in data):
+        told = command in refused and HARMLESS in passed
+        if told or any(one.text in refused and harmless[one.form] in passed for one in data):
             yield command
 
 

@@ -60,6 +60,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"threads", "tracking", "alterations", "parallels", "witness"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
+    "copies": frozenset({"model", "execution"}),
     "places": frozenset({"model", "hosts", "settings", "drafts"}),
     "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
     "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),

@@ -135,7 +135,10 @@ def _by_hypothesis(seed: int, number: int) -> list[str]:
 
     @seeded(seed)
     @settings(
-        max_examples=number, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+        max_examples=number,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=[HealthCheck.too_slow],
     )
     @given(texts)
     def collect(text: str) -> None:

@@ -14,12 +14,13 @@ from typing import assert_never
 
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.check_codes import CARRIED_OUT, STAGED
-from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH
+from pytest_hookharness.judging.pitfall_codes import RAW_JSON, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.model.checkups import Complaint
 from pytest_hookharness.model.code import Code
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Exchange, Moved
+from pytest_hookharness.model.trace import Exchange, Moved, Performed
+from pytest_hookharness.model.variations import TwoAgents
 from pytest_hookharness.model.verdicts import (
     Capped,
     Finding,
@@ -51,7 +52,7 @@ def complaints(outcome: Outcome, *, mark: str = "") -> tuple[Complaint, ...]:
         outcome: What a session showed.
         mark: Name of a file that appears only if input is carried out.
     """
-    found = [*_verdict(outcome), *_findings(outcome), *_changes(outcome, mark)]
+    found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
     return tuple({complaint.cause: complaint for complaint in reversed(found)}.values())[::-1]
 
 
@@ -132,17 +133,43 @@ def _starter(outcome: Outcome) -> str:
     return ""
 
 
+def _refused_words(outcome: Outcome) -> Iterator[Complaint]:
+    """
+    Calls that had to be allowed and were refused, where one with other words was allowed just before.
+    """
+    calls = [
+        (step.turn, step.exchange) for step in outcome.trace.steps if isinstance(step.exchange, Performed)
+    ]
+    asked = [(turn, done) for turn, done in calls if done.call.expect == "allow"]
+    controlled = False
+    for turn, done in asked:
+        if not done.refused or not controlled:
+            controlled = not done.refused
+            continue
+        hooked = [one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused]
+        fires = [fire for one in hooked for fire in one.fires if fire.reply.ruling is one.decision.ruling]
+        yield Complaint(
+            kind=RAW_JSON.name,
+            code=RAW_JSON.code,
+            hook=", ".join(dict.fromkeys(fire.hook.command for fire in fires)),
+            text=f"{done.call.name} is refused for words in a text that only speaks of what is refused.",
+            advice=RAW_JSON.mend,
+            turn=turn,
+        )
+
+
 def _findings(outcome: Outcome) -> Iterator[Complaint]:
     for finding in outcome.findings:
-        if finding.name not in _NO_COMPLAINT and not _gets_round(outcome, finding):
-            yield Complaint(
-                kind=finding.name,
-                code=finding.code,
-                hook=finding.hook,
-                text=finding.text,
-                advice=finding.advice,
-                turn=finding.turn,
-            )
+        if finding.name in _NO_COMPLAINT or _gets_round(outcome, finding) or _is_of_agents(outcome, finding):
+            continue
+        yield Complaint(
+            kind=finding.name,
+            code=finding.code,
+            hook=finding.hook,
+            text=finding.text,
+            advice=finding.advice,
+            turn=finding.turn,
+        )
 
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
@@ -155,6 +182,16 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
         cell.evidence for cell in outcome.cells if cell.cause == "quoting" and cell.verdict == "closed"
     )
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
+
+
+def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
+    """
+    Whether a hook only takes the agents of one session for one, which may be meant so.
+    """
+    odd = {
+        cell.fault for cell in outcome.cells if cell.hook == finding.hook and cell.verdict != "as declared"
+    }
+    return finding.name == WRONG_KEY.name and not odd - {str(TwoAgents())}
 
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:

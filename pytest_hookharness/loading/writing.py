@@ -24,7 +24,6 @@ from pytest_hookharness.model.moves import (
     Stop,
     Subagent,
     ToolCall,
-    ToolResult,
     Tools,
 )
 from pytest_hookharness.model.scenario import Double, Scenario
@@ -97,15 +96,15 @@ def _act(act: Act) -> dict[str, Any]:
     match act:
         case Prompt(text=text):
             return {"prompt": {"text": text}}
-        case Run(command=command, given=given):
-            return {"run": command, **_result(given)}
-        case Edit(file=file, text=text, old=old, given=given):
+        case Run(command=command):
+            return {"run": command, **_besides(act)}
+        case Edit(file=file, text=text, old=old):
             passage = {} if old is None else {"old": old}
-            return {"edit": {"file": file, "text": text, **passage}, **_result(given)}
-        case Read(file=file, given=given):
-            return {"read": {"file": file}, **_result(given)}
-        case Tools(calls=(ToolCall(name=name, input=data, given=given),)):
-            return {"tool": {"name": name, "input": data}, **_result(given)}
+            return {"edit": {"file": file, "text": text, **passage}, **_besides(act)}
+        case Read(file=file):
+            return {"read": {"file": file}, **_besides(act)}
+        case Tools(calls=(ToolCall(name=name, input=data) as call,)):
+            return {"tool": {"name": name, "input": data}, **_besides(call)}
         case Stop(text=text):
             return {"stop": text}
         case Subagent(kind=kind, prompt=prompt, text=text):
@@ -118,5 +117,6 @@ def _act(act: Act) -> dict[str, Any]:
             raise Unwritable(f"the act {act} cannot be written")
 
 
-def _result(given: ToolResult | None) -> dict[str, Any]:
-    return {} if given is None else {"result": given.text}
+def _besides(call: Run | Edit | Read | ToolCall) -> dict[str, Any]:
+    result = {} if call.given is None else {"result": call.given.text}
+    return result if call.expect is None else {**result, "expect": call.expect}

@@ -28,6 +28,7 @@ from pytest_hookharness.reports.words import event_words, move_words
 
 _WIDTH = 110
 _HOOK = 100
+_MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 Again = Callable[[Problem], str]
@@ -97,6 +98,8 @@ def _problem(problem: Problem, again: Again) -> Iterator[str]:
     yield line(problem)
     if problem.scenario.script.acts:
         moves = _moves(problem.scenario)
+        if len(moves) > _MOST_MOVES:
+            moves = [f"{len(moves) - _MOST_MOVES} others before", *moves[-_MOST_MOVES:]]
         yield f"  shown by  {'; then '.join(moves)}"
     if problem.scenario.vary:
         yield f"  varied    {', '.join(wish.kind for wish in problem.scenario.vary)}"

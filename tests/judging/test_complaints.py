@@ -6,13 +6,14 @@ import pytest
 
 from pytest_hookharness.judging.codes import CRASHED, NEVER_FIRED
 from pytest_hookharness.judging.complaints import complaints, doubts
-from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH
+from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.model.faults import Cell
-from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.variations import TwoAgents, TwoSessions
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
@@ -100,4 +101,29 @@ def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
+    assert len(complaints(outcome(findings=(finding,), cells=(cell,)))) == number
+
+
+def asked(turn, *, refused):
+    """A call that must be allowed, and what became of it."""
+    call = ToolCall(name="Write", input={}, expect="allow")
+    performed = Performed(call=call, result=ToolResult(), refused=refused)
+    steps = refusal(turn) if refused else ()
+    return *steps, Step(number=2 * turn + 1, turn=turn, exchange=performed)
+
+
+@pytest.mark.parametrize(
+    ("refusals", "number"), [((False, True), 1), ((True, False), 0), ((True, True), 0), ((False, False), 0)]
+)
+def test_words_that_only_speak_of_something(refusals, number):
+    """A call refused for its words is a complaint only after one with other words was allowed."""
+    steps = [step for turn, refused in enumerate(refusals, 1) for step in asked(turn, refused=refused)]
+    assert [one.kind for one in complaints(outcome(steps=steps))] == ["RAW-JSON"] * number
+
+
+@pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
+def test_agents_of_one_session_may_be_counted_together(fault, number):
+    """A count that other sessions change is a complaint, and one that agents of a session share is none."""
+    finding = WRONG_KEY.found("another's count", hook="./count.sh")
+    cell = Cell(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
     assert len(complaints(outcome(findings=(finding,), cells=(cell,)))) == number

@@ -32,7 +32,7 @@ ACTS = (
     FIRST_PROMPT,
     Prompt(text="on: 12:30 \u2028 \U0001f600 \x85 'x' \"y\" \\"),
     Run(command="rm -rf build", given=GIVEN),
-    Edit(file="a b.py", text="x\n"),
+    Edit(file="a b.py", text="x\n", expect="allow"),
     Edit(file="a.py", text="new", old="old"),
     Read(file="a.py"),
     Tools(calls=(ToolCall(name="WebFetch", input={"url": "https://example.com/"}, given=GIVEN),)),

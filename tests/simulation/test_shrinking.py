@@ -5,7 +5,7 @@ Claims about shrinking, with a judge that looks at scenarios instead of playing 
 from pytest_hookharness.model.checkups import Complaint
 from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, Run, Script
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Moved, Step, Trace
+from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 from pytest_hookharness.model.variations import Wish
 from pytest_hookharness.shrinking import shrink
 
@@ -15,9 +15,8 @@ MOVES = (
     Edit(file="notes.txt", text="text\n"),
     Run(command="echo it is 50% of a $ or so"),
 )
-TRACE = Trace(
-    steps=tuple(Step(number=turn, turn=turn, exchange=Moved(move=move)) for turn, move in enumerate(MOVES, 1))
-)
+STEPS = (Happened(event=FIRST_PROMPT), *(Moved(move=move) for move in MOVES))
+TRACE = Trace(steps=tuple(Step(number=turn, turn=turn, exchange=seen) for turn, seen in enumerate(STEPS)))
 
 
 def scenario(**more):

@@ -1,0 +1,119 @@
+"""
+Claims about ``hookharness check`` and ``pytest --hook-check``.
+"""
+
+import json
+import os
+import sys
+
+import pexpect
+import pytest
+
+from pytest_hookharness import cli
+
+SETTINGS = ".claude/settings.json"
+
+
+@pytest.fixture
+def checked(project, monkeypatch, tmp_path):
+    """A project whose settings name one hook, with a cache of its own, and the folder that we stand in."""
+
+    def make(event, text, matcher=None):
+        entry = {"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh'}]}
+        entry |= {} if matcher is None else {"matcher": matcher}
+        project.write(f"project/{SETTINGS}", json.dumps({"hooks": {event: [entry]}}))
+        project.write("project/hooks/hook.sh", text, 0o755)
+        monkeypatch.chdir(project.path / "project")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        return project.path / "project"
+
+    return make
+
+
+NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
+
+
+def test_nobody_to_ask(checked, capsys):
+    """Where nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
+    checked("Stop", NEVER)
+    assert cli.main(["check"]) == 2
+    told = capsys.readouterr()
+    assert "give --yes" in told.err
+    assert "hooks/hook.sh" in told.err
+    assert not told.out
+
+
+def test_project_without_hooks(checked, capsys, tmp_path):
+    """A folder without hooks is told of with the exit status 2."""
+    assert cli.main(["check", str(tmp_path), "--yes"]) == 2
+    assert "no hooks of any host" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_problem_with_its_scenario_in_json(checked, capsys):
+    """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""
+    folder = checked("Stop", NEVER)
+    assert cli.main(["check", "--yes", "--json", "--write-scenarios", "."]) == 1
+    (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
+    (problem,) = checkup["problems"]
+    assert (problem["id"], problem["name"], problem["moves"]) == ("livelock-hook", "livelock", ["stops"])
+    assert problem["scenario"] == "claude-code-livelock-hook.scenario.yaml"
+    assert 'project: "."' in (folder / problem["scenario"]).read_text()
+    assert problem["again"].startswith("hookharness run 'claude-code-livelock-hook.scenario.yaml::")
+
+
+@pytest.mark.slow
+def test_a_well_behaved_hook(checked, capsys):
+    """Of a hook that lets go there is nothing to tell, and the exit status is 0."""
+    checked(
+        "Stop",
+        "#!/bin/sh\ngrep -q '\"stop_hook_active\": *false' || exit 0\necho 'Run `make`.' >&2; exit 2\n",
+    )
+    assert cli.main(["check", "--yes"]) == 0
+    assert capsys.readouterr().out.startswith("claude-code: no problem with 1 hook in ")
+
+
+@pytest.fixture
+def asked(checked):
+    """The command in a terminal, where it has just asked."""
+    checked("Notification", "#!/bin/sh\nexit 0\n")
+    command = ["-m", "pytest_hookharness.cli", "check"]
+    child = pexpect.spawn(sys.executable, command, timeout=60, env={**os.environ, "TERM": "dumb"})
+    child.expect_exact("Run these commands in throw-away copies? [y/N] ")
+    yield child
+    child.close()
+
+
+@pytest.mark.slow
+def test_a_person_who_does_not_agree(asked, tmp_path):
+    """Where the person says no, nothing is run or kept, and the exit status is 2."""
+    asked.sendline("n")
+    asked.expect_exact("you did not agree")
+    asked.expect(pexpect.EOF)
+    asked.close()
+    assert asked.exitstatus == 2
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.nightly
+def test_a_person_who_agrees(asked, tmp_path):
+    """What a person agrees to is run, and is kept as a digest."""
+    asked.sendline("y")
+    asked.expect_exact("no problem with 1 hook")
+    asked.expect(pexpect.EOF)
+    asked.close()
+    assert asked.exitstatus == 0
+    (note,) = (tmp_path / "cache" / "hookharness" / "consents").iterdir()
+    assert len(note.name) == 64
+
+
+@pytest.mark.slow
+def test_an_item_for_each_host(project, checked, monkeypatch):
+    """`pytest --hook-check` adds an item for each host, which fails with the report of what is wrong."""
+    checked("Stop", NEVER)
+    monkeypatch.chdir(project.path)
+    result = project.run("--hook-check=project")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["livelock *hook.sh: Stop is refused for ever*", "FAILED *::check?claude-code?*"]
+    )

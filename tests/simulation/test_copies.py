@@ -1,0 +1,31 @@
+"""
+Claims about projects that hold what cannot be copied.
+"""
+
+import os
+
+from pytest_hookharness.copies import copyable
+from pytest_hookharness.model.checkups import Place
+
+
+def test_links_that_leave_the_project_are_left_out(tmp_path):
+    """A link to somewhere else and a pipe are left out and told of; all else is in the copy."""
+    root = tmp_path / "project"
+    (root / "venv" / "bin").mkdir(parents=True)
+    (root / "hook.sh").write_text("exit 0\n")
+    (root / "own").symlink_to("hook.sh")
+    (root / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
+    os.mkfifo(root / "pipe")
+    with copyable(Place(host="claude-code", root=root, files=())) as (place, told):
+        names = sorted(str(path.relative_to(place.root)) for path in place.root.rglob("*"))
+        assert names == ["hook.sh", "own", "venv", "venv/bin"]
+    assert told.endswith("pipe, venv/bin/python.")
+    assert not place.root.exists()
+
+
+def test_other_projects_are_their_own_copy(tmp_path):
+    """Where everything can be copied, the project itself is taken."""
+    (tmp_path / "hook.sh").write_text("exit 0\n")
+    made = Place(host="claude-code", root=tmp_path, files=())
+    with copyable(made) as (place, told):
+        assert (place, told) == (made, "")
