@@ -15,20 +15,25 @@ from pathlib import Path
 from pytest_hookharness import agents, drives
 from pytest_hookharness.alterations import plainly
 from pytest_hookharness.crews import stays_apart, work
+from pytest_hookharness.excursions import Errand, expand
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
+from pytest_hookharness.exploration import Explorer
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
+from pytest_hookharness.judging.lockouts import judge_explored
 from pytest_hookharness.loop import Loop, OnTurn
 from pytest_hookharness.matrices import Matrix, draw_up
+from pytest_hookharness.menus import suggested
+from pytest_hookharness.model.exploration import Expansion, Exploring
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing, Terminated
 from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.settings import Settings, SimulationError
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
@@ -93,6 +98,8 @@ def simulate(
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
+    if scenario.explore is not None:
+        outcome = run.explore(outcome, again, scenario.explore)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
     return outcome
@@ -166,6 +173,49 @@ class _Run:
         with Stage.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
             yield stage, agent
+
+    def explore(self, outcome: Outcome, settings: Settings, wish: Exploring) -> Outcome:
+        """
+        Find out what an agent that is free could bring about with the hooks of a scenario.
+
+        Raises:
+            SimulationError: It has what cannot be played as often as that.
+        """
+        scenario = outcome.scenario
+        if scenario.cover or scenario.processes:
+            what = "what is under `cover` is the developer's own" if scenario.cover else "processes go on"
+            raise SimulationError(
+                f"explore: moves cannot be undone, because {what}; leave out one of the two"
+            )
+        if isinstance(outcome.verdict, Hung | Recursing):
+            return outcome
+        seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
+        with self.open(replace(scenario, explore=None), settings) as (stage, _):
+            moves = tuple(suggested(stage))
+        explorer = Explorer(scenario, settings, moves, self._expand_all, seconds=seconds)
+        try:
+            return judge_explored(outcome, explorer.explore(outcome))
+        except KeyboardInterrupt:
+            raise Interrupted(outcome) from None
+
+    def _expand_all(self, errands: Sequence[Errand]) -> Generator[tuple[int, Expansion]]:
+        """
+        Do errands, as many at once as there are processors where they share nothing.
+        """
+        first = errands[0]
+        if (
+            len(errands) == 1
+            or self._seat is not None
+            or not stays_apart(first.scenario, first.settings.tier, self._supervisor)
+        ):
+            for place, errand in enumerate(errands):
+                yield place, expand(errand, self._supervisor, self._base, self._seat)
+            return
+
+        def with_seat(errand: Errand) -> Callable[[Seat, Path], Expansion]:
+            return lambda seat, base: expand(errand, self._supervisor, base, seat)
+
+        yield from work([*map(with_seat, errands)], self._base)
 
     def vary(self, outcome: Outcome, settings: Settings, on_trial: OnTrial | None) -> Outcome:
         """

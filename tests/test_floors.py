@@ -56,10 +56,13 @@ BELOW: Mapping[str, frozenset[str]] = {
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
-    | {"threads", "tracking", "alterations", "parallels"},
+    | {"threads", "tracking", "alterations", "parallels"}
+    | {"excursions", "menus", "exploration"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
-    "exploration": LOOP | {"settings", "stage", "simulation"},
+    "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
+    "menus": frozenset({"model", "hosts", "stage", "sources"}),
+    "exploration": frozenset({"model", "hosts", "judging", "settings", "excursions", "menus"}),
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
 UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
