@@ -17,7 +17,7 @@ from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading, stress, trying
+from pytest_hookharness import __version__, entries, exploring, hosts, loading, stress, trying
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -80,6 +80,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
+
+    free = commands.add_parser(
+        "explore",
+        parents=[shared],
+        help="look for lock-outs of given hooks",
+        description=exploring.DESCRIPTION,
+    )
+    exploring.add_arguments(free, _whole("--states", 1))
+    free.set_defaults(scenario=exploring, tell=lambda given: exploring.tell(given, _settings(given)))
 
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)

@@ -11,17 +11,17 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
+from pytest_hookharness.atlas import BEYOND, UNTRIED, Atlas
 from pytest_hookharness.excursions import Errand, expand_apart
 from pytest_hookharness.judging.reachability import (
     Exit,
     Graph,
-    Target,
     find_locked,
     find_reachable,
     find_stopping,
@@ -33,7 +33,7 @@ from pytest_hookharness.model.exploration import Arrival, Expansion, Exploration
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Happened, Moved, Step, Trace
+from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.settings import Settings
 
@@ -46,9 +46,7 @@ _LONGEST_WAY = 60
 # What is found must be played once more, so it gets only this part of the time.
 _SEARCHING = 0.75
 _AGAIN = "the way there, played again, led elsewhere"
-_UNTRIED = "not tried, because a bound was met"
-_BEYOND = "leads to one state more than may be tried"
-_LEFT = "named after there were enough moves"
+_OTHERWISE = "made once more, it led elsewhere, or there was no time to make it"
 
 
 def first_way(script: Script) -> tuple[Act, ...]:
@@ -86,8 +84,12 @@ def with_executor(executor: Executor) -> Work:
 
     def work(errands: Sequence[Errand]) -> Iterable[tuple[int, Expansion]]:
         places = {executor.submit(expand_apart, errand): place for place, errand in enumerate(errands)}
-        for future in as_completed(places):
-            yield places[future], future.result()
+        try:
+            for future in as_completed(places):
+                yield places[future], future.result()
+        finally:
+            for future in places:
+                future.cancel()
 
     return work
 
@@ -111,7 +113,6 @@ class Explorer:
             seconds: Real time for all of it.
         """
         wish = scenario.explore or Exploring()
-        self._bounds = wish
         self._menu = Menu(wish.moves or moves, most=MOST_MOVES, fixed=bool(wish.moves))
         # What is asked for is explored by whoever asks; the errand itself is a plain scenario.
         self._plain = Errand(
@@ -125,11 +126,9 @@ class Explorer:
         self._began = time.monotonic()
         self._seconds = seconds
         self._searching = seconds * _SEARCHING
-        self._places: dict[str, int] = {}
-        self._ways: list[tuple[Act, ...]] = []
-        self._arrivals: list[list[Arrival]] = []
-        self._roots: dict[int, tuple[Act, ...]] = {}
-        self._steps: dict[int, tuple[Step, ...]] = {}
+        self._atlas = Atlas(wish.states)
+        # What took place on the way to states from which others are reached.
+        self._roots: dict[int, tuple[Step, ...]] = {}
         self._lost: Counter[str] = Counter()
         self._tried = 0
 
@@ -146,7 +145,7 @@ class Explorer:
         beginnings = self._begin(ways)
         self._go_round()
         trap = self._find_trap()
-        graph = self._graph
+        graph = self._draw()
         inside = beginnings.get(since) if since is not None else None
         escape = find_way(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
         return Exploration(
@@ -154,56 +153,56 @@ class Explorer:
             states=len(graph),
             tried=self._tried,
             stopping=len(find_stopping(graph)),
-            open=self._open,
+            open=self._count_open(),
             trap=trap,
-            since=since,
+            since=since if inside is not None else None,
             escape=tuple(self._menu.moves[move] for move in escape or ()),
             wall=time.monotonic() - self._began,
         )
 
-    def _begin(self, ways: dict[int, tuple[Act, ...]]) -> dict[int | None, int]:
+    def _begin(self, ways: Mapping[int, tuple[Act, ...]]) -> Mapping[int, int]:
         """
-        The states at the ends of some ways, which are the roots of all others.
+        The states at the ends of some ways, which are the roots of all others; by the turn of each way.
         """
         moves = tuple(self._menu.moves)
-        places: dict[int | None, int] = {}
-        for (turn, way), found in zip(
-            ways.items(), self._send([(way, moves) for way in ways.values()], self._searching), strict=True
-        ):
+        roots: dict[int, int] = {}
+        asked = [(way, moves) for way in ways.values()]
+        for (turn, way), found in zip(ways.items(), self._send(asked, self._searching), strict=True):
             if found is None or not found.digest:
-                self._lost[found.why if found is not None else _UNTRIED] += len(moves)
+                self._lost[found.why if found is not None else UNTRIED] += len(moves)
                 continue
-            place = self._place(found.digest, way)
-            if place is None:
+            fresh = self._atlas.find(found.digest) is None
+            state = self._atlas.enter(found.digest, way)
+            if state is None:
+                self._lost[BEYOND] += len(moves)
                 continue
-            places[turn] = place
-            if place not in self._roots:
-                self._roots[place] = way
-                self._steps[place] = found.steps
-                self._take_in(place, found.arrivals)
-        return places
+            roots[turn] = state
+            if fresh:
+                self._roots[state] = found.steps
+                self._take_in(state, found.arrivals)
+        return roots
 
     def _go_round(self) -> None:
         """
         Try all moves in all states, round after round, until nothing is left to try or a bound is met.
         """
+        atlas, menu = self._atlas, self._menu.moves
         while time.monotonic() < self._began + self._searching:
-            number = len(self._menu.moves)
-            untried = [place for place, made in enumerate(self._arrivals) if len(made) < number]
+            untried = [state for state, made in enumerate(atlas.arrivals) if len(made) < len(menu)]
             if not untried:
                 return
-            asked = [
-                (self._ways[place], tuple(self._menu.moves[len(self._arrivals[place]) :]))
-                for place in untried
-            ]
-            for place, found, (_, moves) in zip(
+            asked = [(atlas.ways[state], tuple(menu[len(atlas.arrivals[state]) :])) for state in untried]
+            for state, found, (_, moves) in zip(
                 untried, self._send(asked, self._searching), asked, strict=True
             ):
                 if found is not None:
-                    self._take_in(place, self._checked(place, found, len(moves)))
+                    self._take_in(state, self._checked(state, found, len(moves)))
 
-    def _checked(self, place: int, found: Expansion, number: int) -> Sequence[Arrival]:
-        if found.digest and self._places.get(found.digest) == place:
+    def _checked(self, state: int, found: Expansion, number: int) -> Sequence[Arrival]:
+        """
+        What came of some moves, if they were made in the state in which they should have been.
+        """
+        if found.digest and self._atlas.find(found.digest) == state:
             return found.arrivals
         return [Arrival(fate="unknown", why=found.why or _AGAIN)] * number
 
@@ -217,128 +216,74 @@ class Explorer:
             found[place] = expansion
         return found
 
-    def _take_in(self, place: int, arrivals: Sequence[Arrival]) -> None:
+    def _take_in(self, state: int, arrivals: Sequence[Arrival]) -> None:
         """
         Note what came of the next moves of a state, and what hooks named meanwhile.
         """
+        made = self._atlas.arrivals[state]
         for arrival in arrivals:
-            move = self._menu.moves[len(self._arrivals[place])]
-            self._arrivals[place].append(arrival)
-            self._tried += 1
             if arrival.fate == "state":
-                self._place(arrival.digest, (*self._ways[place], move))
+                self._atlas.enter(arrival.digest, (*self._atlas.ways[state], self._menu.moves[len(made)]))
+            made.append(arrival)
+            self._tried += 1
         for arrival in arrivals:
             self._menu.learn(arrival.steps)
 
-    def _place(self, digest: str, way: tuple[Act, ...]) -> int | None:
-        """
-        The place of a state, which is a new one if it was not seen yet; ``None`` if there are enough.
-        """
-        if digest not in self._places:
-            if len(self._ways) >= self._bounds.states:
-                return None
-            self._places[digest] = len(self._ways)
-            self._ways.append(way)
-            self._arrivals.append([])
-        return self._places[digest]
+    def _draw(self) -> Graph:
+        # A move that was left out may be the one that leads to a stop.
+        return self._atlas.draw(len(self._menu.moves) + bool(self._menu.left))
 
-    @property
-    def _graph(self) -> Graph:
-        """
-        What each move leads to in each state; what was not tried leads to what is not known.
-        """
-        missing = Exit.UNKNOWN
-        number = len(self._menu.moves) + bool(self._menu.left)
-        return [[*map(self._target, made), *[missing] * (number - len(made))] for made in self._arrivals]
-
-    def _target(self, arrival: Arrival) -> Target:
-        match arrival.fate:
-            case "state":
-                return self._places.get(arrival.digest, Exit.UNKNOWN)
-            case "stopped":
-                return Exit.STOP
-            case "held":
-                return Exit.HELD
-            case "unknown":
-                return Exit.UNKNOWN
-
-    @property
-    def _open(self) -> dict[str, int]:
-        """
-        How many moves lead to what is not known, by the reason.
-        """
-        reasons = Counter(self._lost)
-        for made in self._arrivals:
-            reasons.update(arrival.why for arrival in made if arrival.fate == "unknown")
-            reasons[_BEYOND] += sum(
-                arrival.fate == "state" and arrival.digest not in self._places for arrival in made
-            )
-            reasons[_UNTRIED] += len(self._menu.moves) - len(made)
-            reasons[_LEFT] += self._menu.left
+    def _count_open(self) -> Mapping[str, int]:
+        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.left)
         return {why: number for why, number in sorted(reasons.items()) if number}
 
     def _find_trap(self) -> Trap | None:
         """
         The lock-out that is nearest to a beginning, after all of it was played once more.
         """
-        while found := nearest(self._graph, self._lengths, find_locked(self._graph)):
+        atlas, menu = self._atlas, self._menu.moves
+        lengths = {root: len(atlas.ways[root]) for root in self._roots}
+        while True:
+            graph = self._draw()
+            found = nearest(graph, lengths, find_locked(graph))
+            if found is None:
+                return None
             root, path = found
-            place = self._follow(root, path)
-            inside = sorted(find_reachable(self._graph, place))
+            followed = [*atlas.follow(root, path)]
+            state = followed[-1][0] if followed else root
+            inside = sorted(find_reachable(graph, state))
             if self._confirm(inside):
-                moves = [self._menu.moves[move] for move in path]
-                before = tuple(act for act in self._roots[root] if not isinstance(act, hosts.EVENTS))
+                before = (act for act in atlas.ways[root] if not isinstance(act, hosts.EVENTS))
                 return Trap(
-                    way=(*before, *moves),
-                    trace=self._trace(root, path),
-                    met=tuple(self._arrivals[place]),
-                    holding=tuple(self._find_holding(inside)),
-                    digest=next(digest for digest, known in self._places.items() if known == place),
+                    way=(*before, *(menu[move] for move in path)),
+                    trace=_trace(self._roots[root], [arrival for _, arrival in followed]),
+                    met=tuple(atlas.arrivals[state]),
+                    holding=atlas.refusals(inside),
+                    digest=atlas.digests[state],
                     states=len(inside),
                 )
-        return None
 
-    @property
-    def _lengths(self) -> dict[int, int]:
-        return {root: len(way) for root, way in self._roots.items()}
-
-    def _follow(self, root: int, path: Sequence[int]) -> int:
-        place = root
-        for move in path:
-            place = self._places[self._arrivals[place][move].digest]
-        return place
-
-    def _find_holding(self, places: Iterable[int]) -> Iterable[Fire]:
-        arrivals = (arrival for place in places for arrival in self._arrivals[place])
-        fires = (fire for arrival in arrivals for fire in arrival.refusals)
-        return {(fire.hook.event, fire.hook.command): fire for fire in fires}.values()
-
-    def _confirm(self, places: Sequence[int]) -> bool:
+    def _confirm(self, states: Sequence[int]) -> bool:
         """
-        Play all moves in some states once more; whatever comes out otherwise is not known any longer.
+        Make all moves in some states once more; what comes out otherwise is not known any longer.
         """
-        moves = tuple(self._menu.moves)
-        sure = True
-        again = self._send([(self._ways[place], moves) for place in places], self._seconds)
-        for place, found in zip(places, again, strict=True):
-            arrivals = self._checked(place, found, len(moves)) if found is not None else ()
-            for number, before in enumerate(self._arrivals[place]):
-                after = arrivals[number] if number < len(arrivals) else None
-                if after is None or (after.fate, after.digest) != (before.fate, before.digest):
-                    why = "the same move, made again, led elsewhere" if after is not None else _UNTRIED
-                    self._arrivals[place][number] = Arrival(fate="unknown", why=why, steps=before.steps)
+        moves, sure = tuple(self._menu.moves), True
+        again = self._send([(self._atlas.ways[state], moves) for state in states], self._seconds)
+        for state, found in zip(states, again, strict=True):
+            after = self._checked(state, found, len(moves)) if found is not None else ()
+            for number, before in enumerate(self._atlas.arrivals[state]):
+                now = after[number] if number < len(after) else None
+                if now is None or (now.fate, now.digest) != (before.fate, before.digest):
+                    self._atlas.doubt(state, number, _OTHERWISE)
                     sure = False
         return sure
 
-    def _trace(self, root: int, path: Sequence[int]) -> Trace:
-        """
-        What took place on a way, as one run.
-        """
-        steps = [*self._steps[root]]
-        place, turn = root, max((step.turn for step in steps), default=0)
-        for move in path:
-            arrival = self._arrivals[place][move]
-            turn += 1
-            steps += [replace(step, turn=turn) for step in arrival.steps]
-            place = self._places[arrival.digest]
-        return Trace(steps=tuple(replace(step, number=number) for number, step in enumerate(steps, 1)))
+
+def _trace(steps: Sequence[Step], arrivals: Sequence[Arrival]) -> Trace:
+    """
+    What took place on a way, as one run.
+    """
+    told, first = [*steps], max((step.turn for step in steps), default=0)
+    for turn, arrival in enumerate(arrivals, first + 1):
+        told += [replace(step, turn=turn) for step in arrival.steps]
+    return Trace(steps=tuple(replace(step, number=number) for number, step in enumerate(told, 1)))

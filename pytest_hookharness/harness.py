@@ -12,6 +12,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -262,13 +263,14 @@ class Harness:
         scenario: Scenario,
         on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
+        executor: Executor | None = None,
     ) -> Outcome:
         """
-        Play a scenario to its verdict.
+        Play a scenario to its verdict; if it is explored, by an executor if one is given.
         """
         self._siblings.finish()
         with self._noting_interrupts():
-            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
+            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial, executor=executor)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
         """
@@ -305,6 +307,7 @@ class Harness:
         seat: Seat | None = None,
         on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
+        executor: Executor | None = None,
     ) -> Outcome:
         return simulate(
             scenario,
@@ -315,6 +318,7 @@ class Harness:
             on_turn=on_turn,
             on_trial=on_trial,
             seat=seat,
+            executor=executor,
         )
 
     @contextmanager

@@ -37,7 +37,7 @@ _TO_RUN = re.compile(
 )
 # Words after a command that belong to the sentence and not to it.
 _AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")
-_TO_SAY = re.compile(r"\b(?:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
+_TO_SAY = re.compile(r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
 _TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
 # Where scripts look at a file, and where they make one.
 _LOOKED_AT = re.compile(
@@ -121,12 +121,10 @@ def suggested(stage: Stage) -> Iterator[Move]:
     yield from (Run(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
     data = [path for path in own if f"./{path}" not in source][:1]
     looks_at_all = _GIT.search(source) is not None
-    for move in (
-        *(Read(file=path) for path in data),
-        *(Edit(file=path, text=_TEXT) for path in (*data, _NEW)),
-    ):
-        if _is_seen(stage, move) or (looks_at_all and isinstance(move, Edit)):
-            yield move
+    looks: list[Edit | Read] = [Read(file=path) for path in data]
+    changes = [Edit(file=path, text=_TEXT) for path in (*data, _NEW)]
+    yield from (move for move in (*looks, *changes) if _is_seen(stage, move))
+    yield from changes if looks_at_all else ()
     yield from _matched(stage)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from pytest_hookharness.crews import stays_apart, work
 from pytest_hookharness.excursions import Errand, expand
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
-from pytest_hookharness.exploration import Explorer
+from pytest_hookharness.exploration import Explorer, with_executor
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.lockouts import judge_explored
@@ -64,6 +65,7 @@ def simulate(
     on_turn: OnTurn | None = None,
     on_trial: OnTrial | None = None,
     seat: Seat | None = None,
+    executor: Executor | None = None,
 ) -> Outcome:
     """
     Play a scenario to its verdict.
@@ -77,6 +79,7 @@ def simulate(
         on_turn: Called after each turn with its number and the number of fires so far.
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
+        executor: Who explores what is to be explored, in other processes; ``None`` for this one.
 
     Raises:
         Interrupted: Ctrl-C; it carries what was seen.
@@ -99,7 +102,7 @@ def simulate(
     if scenario.vary:
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     if scenario.explore is not None:
-        outcome = run.explore(outcome, again, scenario.explore)
+        outcome = run.explore(outcome, again, scenario.explore, executor)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
     return outcome
@@ -174,7 +177,9 @@ class _Run:
             check_references(scenario, stage.profile, stage.configuration)
             yield stage, agent
 
-    def explore(self, outcome: Outcome, settings: Settings, wish: Exploring) -> Outcome:
+    def explore(
+        self, outcome: Outcome, settings: Settings, wish: Exploring, executor: Executor | None
+    ) -> Outcome:
         """
         Find out what an agent that is free could bring about with the hooks of a scenario.
 
@@ -192,7 +197,8 @@ class _Run:
         seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
         with self.open(replace(scenario, explore=None), settings) as (stage, _):
             moves = tuple(suggested(stage))
-        explorer = Explorer(scenario, settings, moves, self._expand_all, seconds=seconds)
+        work = self._expand_all if executor is None else with_executor(executor)
+        explorer = Explorer(scenario, settings, moves, work, seconds=seconds)
         try:
             return judge_explored(outcome, explorer.explore(outcome))
         except KeyboardInterrupt:

@@ -62,7 +62,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "menus": frozenset({"model", "hosts", "stage", "sources"}),
-    "exploration": frozenset({"model", "hosts", "judging", "settings", "excursions", "menus"}),
+    "atlas": frozenset({"model", "judging"}),
+    "exploration": frozenset({"model", "hosts", "judging", "settings", "excursions", "menus", "atlas"}),
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
 UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
@@ -79,7 +80,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
     "stress": INSIDE | {"harness", "bench"},
     "trying": INSIDE | {"harness", "bench"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},
+    "exploring": INSIDE | {"harness", "bench"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "exploring", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -47,6 +47,8 @@ def tell_explored(explored: Exploration) -> Iterator[str]:
         yield f"  {inside} can be reached from there, and all moves in them came out the same a second time"
     elif explored.covered:
         yield "  from every state some of these moves lead to a stop that the hooks allow"
+    else:
+        yield f"  from {explored.stopping} of them a way to a stop is known"
     for why, number in explored.open.items():
         yield f"  not known: {counted(number, 'move')}, {plain(why, 120)}"
     if explored.since is not None and explored.trap is None:
