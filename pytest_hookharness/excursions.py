@@ -96,17 +96,11 @@ class _Excursion:
         Play the way, and then each move from there.
         """
         player = self._player
-        request = player.go_on(self._remaining)
-        for act in self._errand.way:
-            if not isinstance(request, hosts.NextAct):
-                return Expansion(digest="", steps=tuple(player.steps), why=_never_there(request))
-            if not player.undergo(act):
-                player.take(request, act)
-                request = player.go_on(self._remaining)
-                self._calm(player)
+        request = self._walk()
         steps = tuple(player.steps)
-        if not isinstance(request, hosts.NextAct) or request.turn_over:
-            return Expansion(digest="", steps=steps, why=_never_there(request))
+        if request is None:
+            why = "the session was over on the way" if self._remaining() else _LATE
+            return Expansion(digest="", steps=steps, why=why)
         digest = self._digest(player)
         if not digest:
             return Expansion(digest="", steps=steps, why=_OPAQUE)
@@ -121,6 +115,24 @@ class _Excursion:
                 rehearsal.put_back()
         return Expansion(digest=digest, arrivals=tuple(arrivals), steps=steps)
 
+    def _walk(self) -> hosts.NextAct | None:
+        """
+        Play the way; gives what is asked at its end, ``None`` if the agent is not asked for a move there.
+        """
+        player = self._player
+        request = player.go_on(self._remaining)
+        for act in self._errand.way:
+            if player.undergo(act):
+                continue
+            if not isinstance(request, hosts.NextAct) or (
+                request.turn_over and not isinstance(act, hosts.EVENTS)
+            ):
+                return None
+            player.take(request, act)
+            request = player.go_on(self._remaining)
+            self._calm(player)
+        return request if isinstance(request, hosts.NextAct) and not request.turn_over else None
+
     def _try(self, move: Move, player: Player, request: hosts.NextAct) -> Arrival:
         if not self._remaining():
             return Arrival(fate="unknown", why=_LATE)
@@ -130,7 +142,8 @@ class _Excursion:
         if player.refused is not None:
             return Arrival(fate="unknown", why="hooks started more agents than are allowed", steps=steps)
         if after is None:
-            return Arrival(fate="unknown", why=_LATE, steps=steps)
+            why = "a subagent is refused its stop again and again" if self._remaining() else _LATE
+            return Arrival(fate="unknown", why=why, steps=steps)
         if isinstance(after, hosts.NextAct) and not after.turn_over:
             self._calm(player)
             digest = self._digest(player)
@@ -217,7 +230,3 @@ class _Excursion:
         for name, sign in self._signs:
             text = text.replace(name, sign)
         return text
-
-
-def _never_there(request: object) -> str:
-    return _LATE if request is None else "the session was over on the way"
