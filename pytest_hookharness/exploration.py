@@ -30,12 +30,12 @@ from pytest_hookharness.judging.reachability import (
 )
 from pytest_hookharness.menus import Menu
 from pytest_hookharness.model.exploration import Arrival, Expansion, Exploration, Exploring, Trap
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.settings import Settings, SimulationError
 
 # Gives what came of errands, each with its place among them, as soon as it is there.
 Work: TypeAlias = Callable[[Sequence[Errand]], Iterable[tuple[int, Expansion]]]
@@ -46,7 +46,24 @@ _LONGEST_WAY = 60
 # What is found must be played once more, so it gets only this part of the time.
 _SEARCHING = 0.75
 _AGAIN = "the way there, played again, led elsewhere"
-_OTHERWISE = "made once more, it led elsewhere, or there was no time to make it"
+_OTHERWISE = "made once more, a year later, it led elsewhere, or there was no time to make it"
+# A lock that time opens is none.
+_LATER = Wait(seconds=365 * 24 * 3600.0)
+
+
+def check_explorable(scenario: Scenario) -> None:
+    """
+    Refuse to explore where moves cannot be undone.
+
+    Raises:
+        SimulationError: The scenario is to be explored, and has what lasts.
+    """
+    if scenario.explore is None or not (scenario.cover or scenario.processes):
+        return
+    key, what = ("cover", "it is the developer's own") if scenario.cover else ("processes", "they go on")
+    raise SimulationError(
+        f"explore: moves cannot be undone in what is under `{key}`, for {what}; leave out one of the two keys"
+    )
 
 
 def first_way(script: Script) -> tuple[Act, ...]:
@@ -265,10 +282,11 @@ class Explorer:
 
     def _confirm(self, states: Sequence[int]) -> bool:
         """
-        Make all moves in some states once more; what comes out otherwise is not known any longer.
+        Make all moves in some states once more, much later; what comes out otherwise is not known any longer.
         """
         moves, sure = tuple(self._menu.moves), True
-        again = self._send([(self._atlas.ways[state], moves) for state in states], self._seconds)
+        asked = [((*self._atlas.ways[state], _LATER), moves) for state in states]
+        again = self._send(asked, self._seconds)
         for state, found in zip(states, again, strict=True):
             after = self._checked(state, found, len(moves)) if found is not None else ()
             for number, before in enumerate(self._atlas.arrivals[state]):

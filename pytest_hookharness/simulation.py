@@ -19,7 +19,7 @@ from pytest_hookharness.crews import stays_apart, work
 from pytest_hookharness.excursions import Errand, expand
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
-from pytest_hookharness.exploration import Explorer, with_executor
+from pytest_hookharness.exploration import Explorer, check_explorable, with_executor
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.lockouts import judge_explored
@@ -34,7 +34,7 @@ from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing,
 from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
@@ -91,6 +91,7 @@ def simulate(
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
     scenario = with_detach(scenario)
+    check_explorable(scenario)
     run = _Run(supervisor, base, behaviours, seat)
     outcome, timely = run.play(scenario, settings, on_turn=on_turn)
     run.seen = outcome
@@ -182,16 +183,8 @@ class _Run:
     ) -> Outcome:
         """
         Find out what an agent that is free could bring about with the hooks of a scenario.
-
-        Raises:
-            SimulationError: It has what cannot be played as often as that.
         """
         scenario = outcome.scenario
-        if scenario.cover or scenario.processes:
-            what = "what is under `cover` is the developer's own" if scenario.cover else "processes go on"
-            raise SimulationError(
-                f"explore: moves cannot be undone, because {what}; leave out one of the two"
-            )
         if isinstance(outcome.verdict, Hung | Recursing):
             return outcome
         seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.judging.assumptions import gather
+from pytest_hookharness.judging.assumptions import CLOCKS, gather
 from pytest_hookharness.judging.promises import with_verdict
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.exploration import Exploration
@@ -18,8 +18,8 @@ from pytest_hookharness.model.verdicts import Capped, Lockout, Terminated, Undec
 _ASSUMED = (
     "The agent has no other moves than those that were given.",
     "What the host's guard would end is left aside.",
-    "No time passes between moves, beside what they really take.",
 )
+_MASKED = "What the scenario masks decides nothing."
 
 
 def judge_explored(outcome: Outcome, explored: Exploration) -> Outcome:
@@ -30,7 +30,8 @@ def judge_explored(outcome: Outcome, explored: Exploration) -> Outcome:
     outcome = with_verdict(outcome, _verdict(outcome.verdict, explored))
     if explored.trap is None:
         return outcome
-    rests = (*_ASSUMED, *outcome.assumptions, *gather(explored.trap.trace))
+    masked = (_MASKED,) if outcome.scenario.masks else ()
+    rests = (*_ASSUMED, *masked, *CLOCKS, *outcome.assumptions, *gather(explored.trap.trace))
     return replace(outcome, assumptions=tuple(dict.fromkeys(rests)))
 
 

@@ -44,7 +44,7 @@ def tell_explored(explored: Exploration) -> Iterator[str]:
     yield f"explored: {states}, with {moves} in each; one of them was made {made} in all"
     if explored.trap is not None:
         inside = counted(explored.trap.states, "state")
-        yield f"  {inside} can be reached from there, and all moves in them came out the same a second time"
+        yield f"  {inside} can be reached from there; made again a year later, all moves came out the same"
     elif explored.covered:
         yield "  from every state some of these moves lead to a stop that the hooks allow"
     else:

@@ -61,8 +61,8 @@ def story(
     if outcome.explored is not None:
         said = tell_explored(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
-    # Earlier ones led to where the later ones were made.
-    for probing in outcome.probings[-_MOST_PROBINGS:]:
+    # Earlier ones led to where the later ones were made. Those of a run that is not told are left out.
+    for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probings[-_MOST_PROBINGS:]:
         lines += [
             line
             for said in write_probing(probing, outcome.verdict)
