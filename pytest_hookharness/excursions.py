@@ -201,7 +201,9 @@ class _Excursion:
             self._anywhere(change.path): self._entry(change.path)
             for change in changes(self._initial, stage.files)
         }
-        visible = {"session": self._anywhere(json.dumps(player.visible, sort_keys=True))}
+        # A file that was seen may become stale later, one that was not seen cannot.
+        session = {**player.visible, "files seen": sorted(player.progress.session.seen)}
+        visible = {"session": self._anywhere(json.dumps(session, sort_keys=True))}
         answers = json.dumps(stage.answers.position)
         return state(visible=visible, agent=answers, environment="", files=differing).digest
 

@@ -42,6 +42,15 @@ def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
     assert [step.exchange.move for step in made.steps if isinstance(step.exchange, Moved)] == moves[:1]
 
 
+def test_a_file_that_was_seen_is_part_of_the_state(harness, tmp_path):
+    """Where a host refuses to edit what changed since it was seen, having seen it makes another state."""
+    moves = [Read(file="check.sh"), Read(file="none.txt")]
+    found = expand(errand(REFUSES, moves, settings=harness.settings), harness.supervisor, tmp_path)
+
+    assert found.arrivals[0].digest != found.digest
+    assert found.arrivals[1].digest == found.digest
+
+
 def test_a_way_leads_to_the_state_that_was_seen_at_its_end(harness, tmp_path):
     """The state that a move led to is found again when that is played as a way, and there one may stop."""
     make = Edit(file="deps.lock", text="")
