@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cases
 import detectors
+import explorations
 import fires
 import hosts
 import unused
@@ -30,6 +31,7 @@ TABLES = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
+    "explorations": explorations.table,
 }
 
 
