@@ -17,6 +17,7 @@ import detectors
 import explorations
 import fires
 import hosts
+import stress
 import unused
 import verdicts
 import workspaces
@@ -32,6 +33,7 @@ TABLES = {
     "hosts": hosts.table,
     "detectors": detectors.table,
     "explorations": explorations.table,
+    "stress": stress.table,
 }
 
 

@@ -24,7 +24,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
 from pytest_hookharness.settings import Settings
-from pytest_hookharness.simulation import Interrupted
+from pytest_hookharness.simulation import Interrupted, simulate
 
 FREE, LOCKED, UNKNOWN = 0, 1, 2
 _SUFFIX = ".scenario.yaml"
@@ -51,8 +51,14 @@ def explore(
         Its outcome; ``explored`` is what was found.
     """
     with Harness(settings or Settings()) as harness:
-        wish = scenario.explore or Exploring()
-        return harness.simulate(replace(scenario, explore=wish), executor=executor)
+        return simulate(
+            replace(scenario, explore=scenario.explore or Exploring()),
+            settings=harness.settings,
+            supervisor=harness.supervisor,
+            base=harness.base,
+            behaviours=harness.behaviours,
+            executor=executor,
+        )
 
 
 def add_arguments(parser: argparse.ArgumentParser, number: Callable[[str], int]) -> None:

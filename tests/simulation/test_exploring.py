@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_hookharness import explore
 from pytest_hookharness.loading import scenario_from
 from pytest_hookharness.model.moves import Run, Stop
 from pytest_hookharness.settings import SimulationError
@@ -83,7 +84,7 @@ def test_threads_find_the_same(harness):
     """A lock-out that is found here is found by the threads of an executor, with the same states."""
     scenario = scenario_from(LOCKED)
     with ThreadPoolExecutor(2) as executor:
-        there = harness.simulate(scenario, executor=executor)
+        there = explore(scenario, executor, harness.settings)
 
     assert found(there) == found(harness.simulate(scenario))
 
