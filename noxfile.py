@@ -14,6 +14,7 @@ nox.options.sessions = ["lint", "types", "tests"]
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 TEST = nox.project.dependency_groups(PROJECT, "test")
+CLUSTER = nox.project.dependency_groups(PROJECT, "cluster")
 LINT = nox.project.dependency_groups(PROJECT, "lint")
 TYPES = nox.project.dependency_groups(PROJECT, "types")
 
@@ -46,7 +47,7 @@ def slow(session: nox.Session) -> None:
     """
     Run the slow tests; arguments go to pytest.
     """
-    session.install("-e", ".", *TEST)
+    session.install("-e", ".", *TEST, *CLUSTER)
     session.run("pytest", "-m", "slow", "-n", "auto", *session.posargs)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cases
 import detectors
+import explorations
 import fires
 import hosts
 import stress
@@ -31,6 +32,7 @@ TABLES = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
+    "explorations": explorations.table,
     "stress": stress.table,
 }
 

@@ -25,6 +25,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Tools",
+    "explore",
     "simulate",
 ]
 
@@ -33,7 +34,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name: str) -> object:
     homes = (
-        ("model.moves", "model.scenario", "model.expectations", "model.outcome", "simulation")
+        ("model.moves", "model.scenario", "model.expectations", "model.outcome", "simulation", "exploring")
         if name in __all__
         else ()
     )

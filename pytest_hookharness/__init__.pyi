@@ -1,3 +1,4 @@
+from pytest_hookharness.exploring import explore
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
     Behaviour,
@@ -35,6 +36,7 @@ __all__ = [
     "ToolCall",
     "ToolResult",
     "Tools",
+    "explore",
     "simulate",
 ]
 

@@ -21,6 +21,7 @@ from pytest_hookharness import (
     __version__,
     check,
     entries,
+    exploring,
     hosts,
     init,
     loading,
@@ -100,12 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
-    wrong = commands.add_parser(
-        "check", parents=[shared], help="say what is wrong with hooks", description=check.DESCRIPTION
-    )
-    check.add_arguments(wrong)
-    wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
-
+    _add_searches(commands.add_parser, shared)
     _add_preparations(commands.add_parser)
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)
@@ -122,6 +118,23 @@ def _add_preparations(add: Callable[..., argparse.ArgumentParser]) -> None:
     kept = add("record", help="keep the payloads of a real agent", description=recording.DESCRIPTION)
     recording.add_arguments(kept)
     kept.set_defaults(scenario=recording, tell=recording.tell)
+
+
+def _add_searches(add: Callable[..., argparse.ArgumentParser], shared: argparse.ArgumentParser) -> None:
+    """
+    Commands that look for what is wrong, without a scenario.
+    """
+    wrong = add("check", parents=[shared], help="say what is wrong with hooks", description=check.DESCRIPTION)
+    check.add_arguments(wrong)
+    wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
+    free = add(
+        "explore",
+        parents=[shared],
+        help="look for lock-outs of given hooks",
+        description=exploring.DESCRIPTION,
+    )
+    exploring.add_arguments(free, _whole("--states", 1))
+    free.set_defaults(scenario=exploring, tell=lambda given: exploring.tell(given, _settings(given)))
 
 
 def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:

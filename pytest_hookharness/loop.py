@@ -23,10 +23,9 @@ from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.judging.lasso import Lasso, follow
-from pytest_hookharness.model.moves import Observation, Read
+from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.trace import (
     Entry,
     Performed,
@@ -153,7 +152,7 @@ class Loop:
         self.stage.scan()
         position = self.player.agent.position
         after = state(
-            visible=self._visible(),
+            visible=self.player.visible,
             agent=json.dumps([position.text, *map(repr, saw.messages), self.stage.answers.position]),
             environment=self.environment,
             files=self.stage.files,
@@ -163,11 +162,6 @@ class Loop:
         steps = [step for step in self.player.steps if step.turn == self.turn]
         self.history.remember(self.turn, after, self.player.moment, saw, steps)
         self.witness.state(self.turn, after)
-
-    def _visible(self) -> Mapping[str, Json]:
-        session = self.player.progress.session
-        changed = hosts.outdated(session, lambda file: self.stage.handle(Read(file=file)).content)
-        return {**session.visible, "files changed since the agent saw them": changed}
 
     def _recurred(self) -> End | None:
         before = self.lasso

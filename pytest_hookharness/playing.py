@@ -7,17 +7,17 @@ judges nothing, so it serves the loop and its experiments alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.firing import attribute, check_played, collect, finished
 from pytest_hookharness.judging.ends import End
-from pytest_hookharness.model.moves import Act, Corrupt, Performance, Wait
+from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
 from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
-from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.model.protocol import Json, Payload
 from pytest_hookharness.model.trace import Change, Exchange, Fire, Happened, Hooked, Moved, Step
 from pytest_hookharness.stage import Stage
 
@@ -144,6 +144,15 @@ class Player:
             clock=self.stage.workspace.clock.seconds,
         )
 
+    @property
+    def visible(self) -> Mapping[str, Json]:
+        """
+        What hook or agent can see of the session.
+        """
+        session = self.progress.session
+        changed = hosts.outdated(session, lambda file: self.stage.handle(Read(file=file)).content)
+        return {**session.visible, "files changed since the agent saw them": changed}
+
     def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
         """
         Do what the host asks for until it wants an act, or is done; ``None`` if it came to a bound before.
@@ -171,16 +180,24 @@ class Player:
         """
         while True:
             act, self.agent = self.agent.act(request.observation, turn_over=request.turn_over)
-            match act:
-                case Corrupt():
-                    self._note(Happened(event=act))
-                    self.stage.workspace.corrupt(act)
-                    self.stage.scan()
-                case Wait():
-                    self._note(Happened(event=act))
-                    self._let_pass(act.seconds)
-                case _:
-                    return act
+            if not self.undergo(act):
+                return act
+
+    def undergo(self, act: Act | None) -> bool:
+        """
+        Let happen what the host has no part in: files are harmed, time passes. Tells whether it was that.
+        """
+        match act:
+            case Corrupt():
+                self._note(Happened(event=act))
+                self.stage.workspace.corrupt(act)
+                self.stage.scan()
+            case Wait():
+                self._note(Happened(event=act))
+                self._let_pass(act.seconds)
+            case _:
+                return False
+        return True
 
     def take(self, request: hosts.NextAct, act: Act | None) -> None:
         """

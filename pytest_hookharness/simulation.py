@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,16 +16,21 @@ from pathlib import Path
 from pytest_hookharness import agents, drives
 from pytest_hookharness.alterations import plainly
 from pytest_hookharness.crews import stays_apart, work
+from pytest_hookharness.excursions import Errand, expand
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.execution.seats import Seat
+from pytest_hookharness.exploration import Explorer, check_explorable, with_executor
 from pytest_hookharness.judging import promises
 from pytest_hookharness.judging.ends import End
+from pytest_hookharness.judging.lockouts import judge_explored
 from pytest_hookharness.loop import Loop, OnProbe, OnTurn
 from pytest_hookharness.matrices import Matrix, draw_up
+from pytest_hookharness.menus import suggested
+from pytest_hookharness.model.exploration import Expansion, Exploring
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
+from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing, Terminated
 from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
@@ -61,6 +67,7 @@ def simulate(
     on_trial: OnTrial | None = None,
     on_probe: OnProbe = lambda: None,
     seat: Seat | None = None,
+    executor: Executor | None = None,
     witness: Witness | None = None,
 ) -> Outcome:
     """
@@ -76,6 +83,7 @@ def simulate(
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         on_probe: Called after each experiment on a saved state.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
+        executor: Who explores what is to be explored, in other processes; ``None`` for this one.
         witness: Is told of the scenario's own run, step by step.
 
     Raises:
@@ -88,6 +96,7 @@ def simulate(
         ExecutionError: The supervisor was lost, or the tier is not to be had.
     """
     scenario = with_detach(scenario)
+    check_explorable(scenario)
     run = _Run(supervisor, base, behaviours, seat)
     outcome, timely = run.play(scenario, settings, on_turn, on_probe, witness)
     run.seen = outcome
@@ -98,6 +107,8 @@ def simulate(
         outcome = promises.with_findings(outcome, () if finding is None else (finding,))
     if scenario.vary:
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
+    if scenario.explore is not None:
+        outcome = run.explore(outcome, again, scenario.explore, executor)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
     if witness is not None:
@@ -173,6 +184,44 @@ class _Run:
         with Stage.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
             yield stage, agent
+
+    def explore(
+        self, outcome: Outcome, settings: Settings, wish: Exploring, executor: Executor | None
+    ) -> Outcome:
+        """
+        Find out what an agent that is free could bring about with the hooks of a scenario.
+        """
+        scenario = outcome.scenario
+        if isinstance(outcome.verdict, Hung | Recursing):
+            return outcome
+        seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
+        with self.open(replace(scenario, explore=None), settings) as (stage, _):
+            moves = tuple(suggested(stage))
+        work = self._expand_all if executor is None else with_executor(executor)
+        explorer = Explorer(scenario, settings, moves, work, seconds=seconds)
+        try:
+            return judge_explored(outcome, explorer.explore(outcome))
+        except KeyboardInterrupt:
+            raise Interrupted(outcome) from None
+
+    def _expand_all(self, errands: Sequence[Errand]) -> Generator[tuple[int, Expansion]]:
+        """
+        Do errands, as many at once as there are processors where they share nothing.
+        """
+        first = errands[0]
+        if (
+            len(errands) == 1
+            or self._seat is not None
+            or not stays_apart(first.scenario, first.settings.tier, self._supervisor)
+        ):
+            for place, errand in enumerate(errands):
+                yield place, expand(errand, self._supervisor, self._base, self._seat)
+            return
+
+        def with_seat(errand: Errand) -> Callable[[Seat, Path], Expansion]:
+            return lambda seat, base: expand(errand, self._supervisor, base, seat)
+
+        yield from work([*map(with_seat, errands)], self._base)
 
     def vary(self, outcome: Outcome, settings: Settings, on_trial: OnTrial | None) -> Outcome:
         """

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.stage import Stage
 
@@ -83,7 +84,7 @@ def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     """
     found: set[str] = set()
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
-        launch = _launch(stage, fire)
+        launch = _launch_of(stage, fire)
         for argument in launch.argv:
             words = _WORD.findall(_expand(argument, launch.env))
             scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
@@ -98,10 +99,25 @@ def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
     root = stage.workspace.root
     found: dict[str, bytes] = {}
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
-        for path in _named(stage, fire):
+        for path in _named(_launch_of(stage, fire)):
             inside = path.is_relative_to(root) and not path.is_symlink()
             if inside and (text := _read(path)):
                 found[str(path.relative_to(root))] = text
+    return found
+
+
+def configured(stage: Stage) -> Mapping[str, str]:
+    """
+    The texts of all configured commands and of the scripts that they name, fired or not, by their path.
+    """
+    found: dict[str, str] = {}
+    for hook in stage.configuration.hooks:
+        if hook.type == "command":
+            launch = _launch(stage, hook, {})
+            found[hook.command] = " ".join(launch.argv)
+            found |= {
+                str(path): text.decode("utf-8", "replace") for path in _named(launch) if (text := _read(path))
+            }
     return found
 
 
@@ -115,21 +131,25 @@ def _short_files(stage: Stage) -> Iterator[Path]:
 
 
 def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
-    for argument in _launch(stage, fire).argv:
+    launch = _launch_of(stage, fire)
+    for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
-    yield from map(_read, _named(stage, fire))
+    yield from map(_read, _named(launch))
 
 
-def _named(stage: Stage, fire: Fire) -> Iterator[Path]:
-    launch = _launch(stage, fire)
+def _named(launch: Launch) -> Iterator[Path]:
     for argument in launch.argv:
         for word in _WORD.findall(_expand(argument, launch.env)):
             yield Path(os.path.normpath(Path(launch.cwd, word)))
 
 
-def _launch(stage: Stage, fire: Fire) -> Launch:
+def _launch_of(stage: Stage, fire: Fire) -> Launch:
+    return _launch(stage, fire.hook, fire.payload)
+
+
+def _launch(stage: Stage, hook: Hook, payload: Payload) -> Launch:
     return hosts.launch(
-        stage.profile, fire.hook, fire.payload, stage.facts, stage.workspace.environment, stage.patience
+        stage.profile, hook, payload, stage.facts, stage.workspace.environment, stage.patience
     )
 
 

@@ -57,7 +57,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
-    | {"threads", "tracking", "alterations", "parallels", "witness"},
+    | {"threads", "tracking", "alterations", "parallels", "witness"}
+    | {"excursions", "menus", "exploration"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "copies": frozenset({"model", "execution"}),
@@ -70,7 +71,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
     | {"phrasings", "shrinking"},
     "filings": frozenset({"model", "execution", "loading", "settings"}),
-    "exploration": LOOP | {"settings", "stage", "simulation"},
+    "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
+    "menus": frozenset({"model", "hosts", "stage", "sources"}),
+    "atlas": frozenset({"model", "judging"}),
+    "exploration": frozenset({"model", "hosts", "judging", "settings", "excursions", "menus", "atlas"}),
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
 UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
@@ -98,6 +102,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
+    "exploring": INSIDE | {"harness", "bench", "quantities"},
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents"},
     "checking": INSIDE | {"harness", "check"},
@@ -107,7 +112,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
     | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}
-    | {"quantities", "progress"},
+    | {"quantities", "progress", "exploring"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

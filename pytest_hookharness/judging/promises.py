@@ -27,6 +27,7 @@ from pytest_hookharness.judging.promised_findings import broken_findings, broken
 from pytest_hookharness.judging.promised_loops import broken_loops
 from pytest_hookharness.judging.promised_threads import broken_threads
 from pytest_hookharness.judging.promised_times import broken_times
+from pytest_hookharness.judging.promised_ways import broken_ways
 from pytest_hookharness.model.expectations import Expectation, GuardExpectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Entry
@@ -44,6 +45,8 @@ from pytest_hookharness.model.verdicts import (
     Violation,
     verdict_name,
 )
+
+_OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
 
 
 def violations(
@@ -84,6 +87,7 @@ def violations(
         broken_sometimes(outcome, expect.sometimes),
         broken_told(outcome, expect.told),
         broken_threads(outcome, expect.processes),
+        broken_ways(outcome, expect),
         broken_sessions(outcome, expect),
         broken_calls(outcome),
     )
@@ -105,6 +109,25 @@ def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
         replace(item, path=mark(item.path)) for item in broken_findings(outcome, outcome.scenario.expect)
     )
     return replace(outcome, violations=(*others, *broken))
+
+
+def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
+    """
+    An outcome with another verdict, and its promises about the verdict judged anew.
+    """
+    outcome = replace(outcome, verdict=verdict)
+    expect, mark = outcome.scenario.expect, outcome.scenario.mark
+    places = {mark(f"expect.{name}") for name in _OF_VERDICT}
+    others = (broken for broken in outcome.violations if broken.path not in places)
+    broken = chain(
+        _verdict(outcome, expect),
+        _period(verdict, expect.period),
+        _guard(verdict, expect.guard),
+        _evidence(verdict, expect.evidence),
+        broken_ways(outcome, expect),
+    )
+    anew = (replace(item, path=mark(item.path)) for item in broken)
+    return replace(outcome, violations=(*anew, *others))
 
 
 def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:

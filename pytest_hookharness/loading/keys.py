@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pytest_hookharness.loading import patterns
 from pytest_hookharness.loading.acts import THEN
 from pytest_hookharness.loading.deliveries import DELIVERY
+from pytest_hookharness.loading.exploring import EXPLORE
 from pytest_hookharness.loading.parallels import PARALLEL
 from pytest_hookharness.loading.promises import EXPECT
 from pytest_hookharness.loading.scripts import AGENT, MOVES_ALONE, REACTIONS
@@ -317,6 +318,7 @@ COMMON = (
     Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
     Key(name="parallel", shape=PARALLEL, doc="Fires side by side, and where each must be counted."),
     Key(name="vary", shape=VARY, doc="What must not matter: it is played again with that different."),
+    Key(name="explore", shape=EXPLORE, doc="What a free agent can do is explored for lock-outs."),
     Key(name="expect", shape=EXPECT, doc="The promise."),
 )
 VARIANT = Record(noun="a variant", keys=COMMON)

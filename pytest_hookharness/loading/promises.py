@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_hookharness.loading import patterns
+from pytest_hookharness.loading.scripts import MOVES_ALONE, check_acts, gather_acts
 from pytest_hookharness.loading.shapes import (
     Choice,
     Either,
@@ -124,7 +125,8 @@ REGEXES = Either(
     )
 )
 EVENT_OR_RULING = Text(noun="an event, or event:ruling", pattern=patterns.EVENT, example="Stop:deny")
-OF_LIVELOCK = ("period", "evidence")
+OF_LIVELOCK = ("period", "evidence", "way_out")
+WAY = Many(noun="a list of moves", item=MOVES_ALONE.item, check=check_acts, gather=gather_acts)
 
 
 def check_promises(values: Values) -> Iterator[tuple[str, str]]:
@@ -135,6 +137,8 @@ def check_promises(values: Values) -> Iterator[tuple[str, str]]:
     for name in OF_LIVELOCK:
         if name in values and verdict != "livelock":
             yield name, f"{name} is said of a livelock, but the verdict promised is {verdict}"
+    if "way_in" in values and verdict != "lockout":
+        yield "way_in", f"way_in is said of a lockout, but the verdict promised is {verdict}"
 
 
 def make_expectation(**values: object) -> Expectation:
@@ -220,6 +224,8 @@ EXPECT = Record(
             shape=Switch(),
             doc="Each session answers a call as the one before it did; finding STUCK-PHASE if not.",
         ),
+        Key(name="way_in", shape=WAY, doc="The shortest way into the lock-out; [] if it begins in it."),
+        Key(name="way_out", shape=WAY, doc="The shortest way out of the loop, its stop included."),
         Key(name="processes", shape=PROCESSES, doc="What must be seen of process hooks."),
     ),
     build=make_expectation,

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from pytest_hookharness.model.moves import Move
+
 VerdictName: TypeAlias = Literal[
     "terminated", "capped", "livelock", "hung", "recursing", "lockout", "undecided"
 ]
@@ -124,6 +126,10 @@ class Expectation:
         sessions_alike: A call that a session makes first is answered as it was in the session before;
             if it is not, that is a finding.
         processes: What must be seen of process hooks.
+        way_in: The shortest way into a lock-out, empty if the session begins in it; ``None`` if not asked
+            for.
+        way_out: The shortest way out of the loop that the agent runs into, its stop included; ``None`` if not
+            asked for.
         sessions: How many sessions stand-ins played, in all.
         depth: How many sessions lay within each other, below the scenario's own.
     """
@@ -147,6 +153,8 @@ class Expectation:
     effects: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sessions_alike: bool = False
     processes: ProcessExpectation = ProcessExpectation()
+    way_in: tuple[Move, ...] | None = None
+    way_out: tuple[Move, ...] | None = None
     sessions: Range | None = None
     depth: Range | None = None
 

@@ -7,8 +7,8 @@ Ground floor: values only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -158,6 +158,19 @@ class Subagent:
 
 
 Move: TypeAlias = Tools | Run | Edit | Read | Stop | Subagent
+
+
+def unlabelled(move: Move) -> Move:
+    """
+    The same move without the place where it was written.
+    """
+    match move:
+        case Tools(calls=calls):
+            return replace(move, calls=tuple(replace(call, label="") for call in calls))
+        case Run() | Edit() | Read() | Stop() | Subagent():
+            return replace(move, label="")
+        case _:
+            assert_never(move)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.model.expectations import VerdictName
+from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.probes import Probing
 from pytest_hookharness.model.process_hooks import Tracked
@@ -49,6 +50,7 @@ class Outcome:
         calls: The calls of each double.
         probings: Experiments on saved states; their fires are no part of the trace.
         varied: What of the scenario was varied, and what could not be, in sentences.
+        explored: What a free agent could bring about; ``None`` if that was not asked for.
         cells: How each fault that was tried was taken.
         kept: Where the workspace was kept; empty if it was not.
         tracked: What became of process hooks.
@@ -67,6 +69,7 @@ class Outcome:
     calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
     probings: tuple[Probing, ...] = ()
     varied: tuple[str, ...] = ()
+    explored: Exploration | None = None
     cells: tuple[Cell, ...] = ()
     kept: str = ""
     tracked: Tracked = Tracked()

@@ -13,6 +13,7 @@ from typing import Literal
 
 from pytest_hookharness.model.deliveries import Delivery
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.exploration import Exploring
 from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.nesting import Nesting
@@ -176,6 +177,7 @@ class Scenario:
             the setting of the run.
         parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
+        explore: How far it is explored what a free agent can do; ``None`` for not at all.
         expect: The author's promise.
     """
 
@@ -226,6 +228,7 @@ class Scenario:
     patience: float | None = None
     parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
+    explore: Exploring | None = None
     expect: Expectation = Expectation(verdict="terminated")
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.expectations import VerdictName
+from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.trace import Change
 
@@ -141,10 +142,14 @@ class Recursing:
 class Lockout:
     """
     From this state no move that the agent has leads to a stop.
+
+    Attributes:
+        turn: The turn after which it is so.
+        moves: The moves that it has.
     """
 
     turn: int
-    moves: tuple[str, ...] = ()
+    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,12 +59,9 @@ def advice(outcome: Outcome) -> str:
         case Recursing():
             return "Let the hook see that it caused itself, for example by a variable that it sets and reads."
         case Lockout():
-            return (
-                "Let at least one move through that mends what the hooks complain about, and name it in the "
-                "reason."
-            )
+            return _locked(outcome)
         case Undecided():
-            return _beyond(outcome) or _unknown(verdict)
+            return _uncovered(outcome) or _beyond(outcome) or _unknown(verdict)
         case Terminated():
             return ""
         case _:
@@ -96,6 +93,20 @@ def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
     return (
         f"These hooks send the agent from one to the other: {listed}. Let each of them let through what "
         "another one demands."
+    )
+
+
+def _locked(outcome: Outcome) -> str:
+    """
+    Which hooks hold the agent, and what to do about it.
+    """
+    trap = outcome.explored.trap if outcome.explored is not None else None
+    said = {command_words(fire): reason_words(fire) for fire in (trap.holding if trap is not None else ())}
+    listed = "; ".join(f"{command} says {reason}" for command, reason in [*said.items()][:_MOST_HOOKS])
+    held = f"The agent is held by these hooks: {listed}. " if listed else ""
+    return (
+        f"{held}Let at least one move through that mends what the hooks complain about, and name it in the "
+        "reason."
     )
 
 
@@ -139,6 +150,16 @@ def _beyond(outcome: Outcome) -> str:
     return (
         f"To see it let go, give the run `turns: {valve.turn + 10}`; to spare the agent all these turns, let "
         "the hook give up earlier."
+    )
+
+
+def _uncovered(outcome: Outcome) -> str:
+    if outcome.explored is None or not outcome.explored.open:
+        return ""
+    return (
+        "Let more be tried (`explore: {states: ..., time: ...}`), or name the moves that matter "
+        "(`explore: {moves: [...]}`). Where something only counts or grows, no number of states is enough: "
+        "if that decides nothing, say so (`mask`)."
     )
 
 

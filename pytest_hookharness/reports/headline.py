@@ -25,7 +25,7 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.plain import clip, plain, quoted
-from pytest_hookharness.reports.words import changed_words, listed
+from pytest_hookharness.reports.words import changed_words
 
 _LONGEST = 300
 
@@ -66,8 +66,9 @@ def _verdict(outcome: Outcome) -> str:
         case Recursing(turn=turn, limit=limit):
             return f"recursing: fires caused fires in turn {turn}, beyond {plain(limit)}"
         case Lockout(turn=turn, moves=moves):
-            tried = f" (tried: {listed([plain(move, 40) for move in moves])})" if moves else ""
-            return f"lockout: after turn {turn} no move of the agent leads to a stop{tried}"
+            when = f"after turn {turn}" if turn else "from the beginning"
+            which = f"none of the {len(moves)} moves" if len(moves) > 1 else "no move"
+            return f"lockout: {when} {which} that the agent has leads to a stop"
         case Undecided(why=why, changed=changed):
             named = f"; changing: {changed_words(changed)}" if changed else ""
             return f"undecided: {plain(why, 220)}{named}"

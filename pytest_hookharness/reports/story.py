@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Finding, Livelock, Recursing, Undecided, Violation
+from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided, Violation
 from pytest_hookharness.reports.advice import advice
+from pytest_hookharness.reports.explorations import tell_explored, write_trap
 from pytest_hookharness.reports.headline import first_line
 from pytest_hookharness.reports.plain import columns, fit, plain
 from pytest_hookharness.reports.probed import write_probing
@@ -55,13 +56,16 @@ def story(
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
     tree = [fit(line, width).rstrip() for line in write_tracked(outcome.tracked)]
-    lines = [head, *write_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
+    lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
     lines += _violations(outcome, root)
     lines += _wrapped(advice(outcome), width)
     lines += _findings(outcome, width)
     lines += _varied(outcome, width)
-    # Earlier ones led to where the later ones were made.
-    for probing in outcome.probings[-_MOST_PROBINGS:]:
+    if outcome.explored is not None:
+        said = tell_explored(outcome.explored)
+        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+    # Earlier ones led to where the later ones were made. Those of a run that is not told are left out.
+    for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probings[-_MOST_PROBINGS:]:
         lines += [
             line
             for said in write_probing(probing, outcome.verdict)
@@ -83,6 +87,13 @@ def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = No
         break_on_hyphens=False,
     )
     return [_COMMAND.sub(r"\1\\x3a:", line) for line in lines]
+
+
+def _turns(outcome: Outcome, width: int) -> list[str]:
+    explored = outcome.explored
+    if explored is not None and explored.trap is not None:
+        return write_trap(outcome, explored, explored.trap, width)
+    return write_turns(outcome, width)
 
 
 def _limits(outcome: Outcome, width: int) -> Iterator[str]:
@@ -161,7 +172,7 @@ def _varied(outcome: Outcome, width: int) -> Iterator[str]:
 
 def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
     verdict = outcome.verdict
-    if not isinstance(verdict, Livelock | Recursing | Undecided):
+    if not isinstance(verdict, Livelock | Recursing | Lockout | Undecided):
         return
     own = verdict.assumptions if isinstance(verdict, Livelock) else ()
     sentences = list(dict.fromkeys([*own, *outcome.assumptions]))

@@ -33,6 +33,8 @@ VALID = [
     {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
     {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
     {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "json": "a.b"}}},
+    {"name": "a", "explore": True, "expect": {"verdict": "lockout", "way_in": []}},
+    {"name": "a", "explore": {"moves": [{"run": "x"}], "states": 9, "time": "3s"}},
     {
         "name": "a",
         "parallel": {
@@ -63,6 +65,9 @@ REFUSED = [
     {"name": "a", "modes": {"x": 10000}},
     {"name": "a", "terminal": []},
     {"name": "a", "parallel": {"event": "Stop"}},
+    {"name": "a", "explore": {"moves": []}},
+    {"name": "a", "explore": {"moves": [{"prompt": "x"}]}},
+    {"name": "a", "explore": {"states": 0}},
     {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "lines": True, "json": "a"}}},
     {"name": "a", "parallel": {"event": "Stop", "width": 0, "counts": {"file": "n", "lines": True}}},
     {"name": "a", "terminal": [{"expect": "("}]},

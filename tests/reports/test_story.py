@@ -9,6 +9,7 @@ import pytest
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.exploration import Arrival, Exploration, Trap
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import (
@@ -100,8 +101,12 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
     (
-        Lockout(turn=2, moves=("run", "edit")),
-        "lockout: after turn 2 no move of the agent leads to a stop (tried: run, edit)",
+        Lockout(turn=2, moves=(Stop(), moves.Run(command="true"))),
+        "lockout: after turn 2 none of the 2 moves that the agent has leads to a stop",
+    ),
+    (
+        Lockout(turn=0, moves=(Stop(),)),
+        "lockout: from the beginning no move that the agent has leads to a stop",
     ),
     (
         Undecided(turn=200, why="no end and no repeat in 200 turns", changed=CHANGED[:1]),
@@ -524,13 +529,17 @@ def test_hostile_text_stays_text_everywhere() -> None:
     scenario = Scenario(name=BOMB, variant=BOMB, host=BOMB, origin=Origin(file=Path(BOMB)))
     guard = Guard(overrides=None, why=BOMB, rule=RULE)
     change = (Change(path=BOMB, how="content"),)
+    met = Arrival(fate="held", why=BOMB, steps=seen.steps)
+    trap = Trap(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
+    menu = (Stop(text=BOMB), moves.Run(command=BOMB))
+    explored = Exploration(menu=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu)
     for verdict in (
         Terminated(turn=1),
         Capped(turn=1, guard=guard, changed=change),
         Livelock(stem=1, period=1, evidence=BOMB, assumptions=(BOMB,), guard=guard),
         Hung(turn=1, event=BOMB, command=BOMB, rule=RULE),
         Recursing(turn=1, limit=BOMB),
-        Lockout(turn=1, moves=(BOMB,)),
+        Lockout(turn=1, moves=(Stop(text=BOMB),)),
         Undecided(turn=1, why=BOMB, changed=change),
     ):
         told = story(
@@ -542,6 +551,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
                 findings=(finding,),
                 violations=(Violation(path=BOMB, expected=BOMB, seen=BOMB),),
                 assumptions=(BOMB,),
+                explored=replace(explored, trap=trap if isinstance(verdict, Lockout) else None),
                 kept=BOMB,
             ),
             width=900,

@@ -1,0 +1,77 @@
+"""
+This module is concerned with explorations in a report: how an agent is locked in, and how it gets out.
+
+Middle floor: reports. Pure. Written for somebody who has never heard of states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.model.counting import counted
+from pytest_hookharness.model.exploration import Arrival, Exploration, Trap
+from pytest_hookharness.model.moves import Move
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.reports.plain import columns, fit, plain
+from pytest_hookharness.reports.turns import write_turns
+from pytest_hookharness.reports.words import command_words, move_words, reason_words
+
+_LABEL = 40
+_MOST_MOVES = 12
+
+
+def write_trap(outcome: Outcome, explored: Exploration, trap: Trap, width: int) -> list[str]:
+    """
+    The way into a lock-out, and what each move comes to there.
+    """
+    lines = write_turns(replace(outcome, trace=trap.trace), width)
+    lines.append("  from then on, whatever the agent does:")
+    words = [move_words(move) for move in explored.menu[:_MOST_MOVES]]
+    label = min(_LABEL, max(map(columns, words), default=0))
+    for said, arrival in zip(words, trap.met, strict=False):
+        lines.append(fit(f"    {fit(said, label)}  {_met(arrival, trap)}", width).rstrip())
+    left = len(explored.menu) - len(words)
+    return [*lines, *([f"    and {counted(left, 'more move')}"] if left > 0 else [])]
+
+
+def tell_explored(explored: Exploration) -> Iterator[str]:
+    """
+    What was explored and what it showed, in sentences.
+    """
+    states, moves = counted(explored.states, "state"), counted(len(explored.menu), "move")
+    made = counted(explored.tried, "time")
+    yield f"explored: {states}, with {moves} in each; one of them was made {made} in all"
+    if explored.trap is not None:
+        inside = counted(explored.trap.states, "state")
+        yield f"  {inside} can be reached from there; made again a year later, all moves came out the same"
+    elif explored.covered:
+        yield "  from every state some of these moves lead to a stop that the hooks allow"
+    else:
+        yield f"  from {explored.stopping} of them a way to a stop is known"
+    for why, number in explored.open.items():
+        yield f"  not known: {counted(number, 'move')}, {plain(why, 120)}"
+    if explored.since is not None and explored.trap is None:
+        yield f"  {_way_out(explored)}"
+    yield f"  moves: {', '.join(move_words(move) for move in explored.menu)}"
+
+
+def way_words(way: Sequence[Move]) -> str:
+    """
+    Some moves one after the other.
+    """
+    return ", then ".join(map(move_words, way))
+
+
+def _way_out(explored: Exploration) -> str:
+    if not explored.escape:
+        return "no way out of the loop was found among these moves"
+    return f"the way out of the loop: after turn {explored.since} the agent {way_words(explored.escape)}"
+
+
+def _met(arrival: Arrival, trap: Trap) -> str:
+    for fire in arrival.refusals:
+        return f"{plain(fire.hook.event, 20)}  {command_words(fire)} -> block {reason_words(fire)}"
+    if arrival.fate == "held":
+        return plain(arrival.why, 120)
+    return "changes nothing" if arrival.digest == trap.digest else "leads to a state that is no better"

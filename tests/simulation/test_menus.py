@@ -1,0 +1,92 @@
+"""
+Menus: which moves are suggested by hooks, by what they say, and by a script.
+"""
+
+import pytest
+
+from pytest_hookharness.menus import Menu, named, named_in_source, scripted
+from pytest_hookharness.model.moves import Edit, Read, Run, Script, Stop, ToolCall, Tools
+from pytest_hookharness.model.protocol import Basis, Decision, Rule
+from pytest_hookharness.model.trace import Hooked, Step
+
+
+def told(*reasons):
+    """A step in which hooks refused a stop for some reasons."""
+    rule = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+    return Step(
+        number=1,
+        turn=1,
+        exchange=Hooked(event="Stop", decision=Decision(event="Stop", reasons=reasons, rule=rule)),
+    )
+
+
+@pytest.mark.parametrize(
+    "text,moves",
+    [
+        ("Run `touch notes.md` to save it.", [Run(command="touch notes.md")]),
+        ("The folder is locked: run ./check first.", [Run(command="./check")]),
+        ("Run git status and look.", [Run(command="git status")]),
+        ("Say so: write <promise>ALL DONE</promise>.", [Stop(text="<promise>ALL DONE</promise>")]),
+        ('Reply with "tests pass" at the end.', [Stop(text="tests pass")]),
+        ("Read `stop_hook_active` and mend it.", []),
+        ("Run nothing-of-that-name now.", []),
+        ("No.", []),
+    ],
+)
+def test_refusals_name_moves(text, moves):
+    """Commands and words to stop with are taken from a refusal, and what only looks like one is not."""
+    found = [move for move in named(text) if not isinstance(move, Edit) and "rm -f" not in str(move)]
+
+    assert found == moves
+
+
+def test_files_that_are_named_are_changed_and_removed():
+    """A file in a refusal gives two moves; the hooks' own folder, and what leads out, give none."""
+    assert [*named("deps.lock must be there.")] == [
+        Edit(file="deps.lock", text="explored\n"),
+        Run(command="rm -f deps.lock"),
+    ]
+    assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
+
+
+def test_state_that_hooks_make_is_only_removed():
+    """A file that a hook looks at can be made and removed, one that it makes itself only removed."""
+    found = [*named_in_source("[ -e checked ] || touch .lock\n")]
+
+    assert found == [
+        Edit(file="checked", text="explored\n"),
+        Run(command="rm -f checked"),
+        Run(command="rm -f .lock"),
+    ]
+
+
+def test_a_script_gives_its_moves_but_for_those_to_refuse():
+    """Moves of a script are on the menu without their places, and calls that must be refused are not."""
+    acts = (
+        Run(command="make", label="agent[1].run"),
+        Run(command="rm -rf /", expect="deny"),
+        Read(file="a.txt", say="Let me see."),
+        Tools(calls=(ToolCall(name="X", input={}, expect="deny"),)),
+    )
+
+    assert [*map(str, Menu(scripted(Script(acts=acts)), most=9, fixed=False).moves)] == [
+        *map(str, [Stop(), Run(command="make"), Read(file="a.txt")])
+    ]
+
+
+def test_a_menu_grows_by_what_is_told_up_to_its_length():
+    """What hooks name is added once, and what comes after there is enough is counted."""
+    menu = Menu([Stop()], most=2, fixed=False)
+    menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
+
+    assert menu.moves == [Stop(), Run(command="make test")]
+    assert menu.left == 1
+
+
+def test_a_menu_that_is_given_stays_as_it_is():
+    """Where the author says which moves there are, nothing is added but a stop."""
+    menu = Menu([Run(command="make")], most=9, fixed=True)
+    menu.learn([told("Run `make test`.")])
+
+    assert menu.moves == [Stop(), Run(command="make")]
+    assert menu.left == 0
