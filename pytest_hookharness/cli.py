@@ -12,12 +12,13 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
-from pytest_hookharness import __version__, entries, hosts, loading, stress, trying
+from pytest_hookharness import __version__, covering, entries, hosts, loading, stress, trying
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -81,6 +82,8 @@ def _parser() -> argparse.ArgumentParser:
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
+    for played in (run, once):
+        played.add_argument("--cov", action="store_true", help="record which lines of the hooks run")
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)
     return parser
@@ -228,7 +231,8 @@ def _tell(arguments: argparse.Namespace) -> int:
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     repeat = arguments.again(arguments, scenario, settings)
     try:
-        outcome = _play(scenario, settings)
+        with covering.recording(asked=arguments.cov) as ledger:
+            outcome = _play(scenario, replace(settings, ledger=ledger))
     except Interrupted as interrupted:
         print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE

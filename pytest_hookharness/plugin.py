@@ -51,6 +51,13 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
+    "cov": {
+        "action": "append",
+        "nargs": "?",
+        "const": "",
+        "metavar": "SOURCE",
+        "help": "record which lines of hooks run, for coverage.py; --hook-cov=DIR: of all below DIR",
+    },
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -116,6 +123,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import entries
 
         entries.make_folder(config, entry_dir)
+    if config.getoption("--hook-cov") is not None:
+        from pytest_hookharness import covering
+
+        config.pluginmanager.register(covering, "hookharness-covering")
     if not _alone(config):
         return
     from pytest_hookharness import collection

@@ -14,7 +14,7 @@ PACKAGE = "pytest_hookharness"
 LINES_OF_FILE = 350
 LINES_OF_FUNCTION = 60
 
-ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
+ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading", "lines"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 # What each part below the doors may import, besides itself. A part that is in no table has no floor yet.
 BELOW: Mapping[str, frozenset[str]] = {
@@ -73,10 +73,12 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "entries": frozenset({"model", "reports"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
     "collection": INSIDE | {"harness"},
-    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries"},
+    "coverage": frozenset({"model", "lines"}),
+    "covering": INSIDE | {"harness", "coverage"},
+    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries", "covering"},
     "stress": INSIDE | {"harness", "bench"},
     "trying": INSIDE | {"harness", "bench"},
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "__init__"},
+    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "covering", "__init__"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }
