@@ -233,9 +233,9 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
     result = yield
     config = session.config
     if not hasattr(config, "workerinput"):
-        named = [source for source in config.getoption("--hook-cov") or () if source]
+        named: list[str] = config.getoption("--hook-cov-source") or []
         wish = Wish(
-            sources=tuple(os.path.realpath(source) for source in named or [config.rootpath]),
+            sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
             whole=bool(named),
             settings=_settings(config),
             aside=_beside_pytest_cov(config),

@@ -51,13 +51,8 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
-    "cov": {
-        "action": "append",
-        "nargs": "?",
-        "const": "",
-        "metavar": "SOURCE",
-        "help": "record which lines of hooks run, for coverage.py; --hook-cov=DIR: of all below DIR",
-    },
+    "cov": {"action": "store_true", "help": "record which lines of hooks run, for coverage.py"},
+    "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, of all scripts below DIR"},
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
 }
 
@@ -123,7 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import entries
 
         entries.make_folder(config, entry_dir)
-    if config.getoption("--hook-cov") is not None:
+    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
         from pytest_hookharness import covering
 
         config.pluginmanager.register(covering, "hookharness-covering")
