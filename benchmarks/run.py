@@ -16,6 +16,7 @@ import cases
 import detectors
 import fires
 import hosts
+import recording
 import unused
 import verdicts
 import workspaces
@@ -30,6 +31,7 @@ TABLES = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
+    "recording": recording.table,
 }
 
 

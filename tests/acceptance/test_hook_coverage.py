@@ -57,11 +57,15 @@ WITH_LINES = [
 def covered(project):
     """A project with hooks in bash and in Python, in a scenario and beside a test."""
     project.scenario("covered", text=SCENARIO)
-    for name, text in (("check.sh", SHELL), ("lib.sh", LIBRARY), ("guard.py", f"#!{sys.executable}\n{PYTHON}")):
+    for name, text in (
+        ("check.sh", SHELL),
+        ("lib.sh", LIBRARY),
+        ("guard.py", f"#!{sys.executable}\n{PYTHON}"),
+    ):
         project.write(f"scenarios/project/.hooks/{name}", text, 0o755)
     project.write("beside.sh", "#!/usr/bin/env bash\nexit 0\n", 0o755)
     project.write("plain.sh", "#!/bin/sh\nexit 0\n", 0o755)
-    project.write("tests/test_beside.py", BESIDE.replace("\"./", "\"../"))
+    project.write("tests/test_beside.py", BESIDE.replace('"./', '"../'))
     return project
 
 
@@ -76,7 +80,12 @@ def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
     result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml", "tests")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(
-        ["*hook coverage*", *WITH_LINES, "wrote .coverage", "not recorded: */plain.sh: *another shell than bash*"]
+        [
+            "*hook coverage*",
+            *WITH_LINES,
+            "wrote .coverage",
+            "not recorded: */plain.sh: *another shell than bash*",
+        ]
     )
     result.stdout.fnmatch_lines(["not recorded: workspace/within.sh: a scenario writes it itself*"])
     found = report(covered, "report", "-m").splitlines()
