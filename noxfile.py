@@ -132,10 +132,20 @@ def real(session: nox.Session) -> None:
 @nox.session
 def pages(session: nox.Session) -> None:
     """
-    Write the pages of findings from the catalogue; a code and a command line put an example on its page.
+    Write the pages of findings and of reference; a code, a proof and a command put an example on a page.
     """
     session.install("-e", ".")
+    session.run("python", "docs/write_reference.py")
     session.run("python", "docs/write_findings.py", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """
+    Build the site of the documentation.
+    """
+    session.install(*nox.project.dependency_groups(PROJECT, "docs"))
+    session.run("python", "docs/build_site.py")
 
 
 @nox.session

@@ -87,13 +87,14 @@ class Stage:
         return cls(scenario, settings, supervisor, base, seat or Seat())
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
-        self.workspace = self._stack.enter_context(
-            Workspace.create(self.scenario, base, self.settings.ledger)
-        )
+        ledger = self.settings.ledger
+        self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base, ledger))
         self.configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
         self.sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
+        if self.workspace.lending is not None and self.sandbox.contained:
+            self.workspace.lending.lend(self.workspace.root)
         conditions.check_disks(self.scenario, self.workspace.locate, self.sandbox)
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed

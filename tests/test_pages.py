@@ -4,6 +4,7 @@ The pages of the documentation: one for each finding, and the list of what is co
 
 import ast
 import re
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,3 +186,26 @@ def test_every_scenario_is_told_of():
 
     assert sorted(folders - told) == [], "add a row to scenarios/README.md"
     assert len(folders) > 20
+
+
+def test_the_reference_is_made_from_the_tables():
+    """Each page of reference says what the tables of the package say."""
+    written = runpy.run_path(str(ROOT / "docs" / "write_reference.py"))["pages"]()
+
+    stale = [
+        name for name, text in written.items() if (ROOT / "docs" / "reference" / name).read_text() != text
+    ]
+
+    assert not stale, "run `nox -s pages`"
+
+
+def test_the_site_has_every_page(tmp_path):
+    """Every page of the documentation is in the navigation of the site, and no link in it leads nowhere."""
+    gather = runpy.run_path(str(ROOT / "docs" / "build_site.py"))["gather"]
+    (tmp_path / "lost.md").write_text("[a](b.md) [c](../README.md) [d](#e)\n")
+    _, lost = gather(tmp_path, {"index.md"})
+
+    _, found = gather(ROOT / "docs", gather.__globals__["in_navigation"]())
+
+    assert lost == ["lost.md: stands in no navigation", "lost.md: links to b.md, which is not there"]
+    assert not found, "\n" + "\n".join(found)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from pytest_hookharness.execution.confinement import WorkspaceError, lies_in
@@ -16,9 +17,14 @@ from pytest_hookharness.execution.confinement import WorkspaceError, lies_in
 _MOST_LINKS = 40
 
 
-def copy_folder(source: Path, target: Path) -> None:
+def copy_folder(source: Path, target: Path, without: Collection[Path] = ()) -> None:
     """
     Copy a folder into an existing, empty one.
+
+    Args:
+        source: The folder.
+        target: The other one.
+        without: Paths below it that are left out.
 
     Raises:
         WorkspaceError: It is no folder, cannot be read, or holds something that cannot be copied: a
@@ -30,23 +36,23 @@ def copy_folder(source: Path, target: Path) -> None:
     if lies_in(target, [source]):
         raise WorkspaceError(source, f"holds {target}, where it is to be copied; choose another base folder")
     try:
-        _copy_below(source, source, target)
+        _copy_below(source, source, target, without)
     except OSError as error:
         where = error.filename or source
         raise WorkspaceError(str(where), f"cannot be copied: {error.strerror or error}") from error
 
 
-def _copy_below(top: Path, source: Path, target: Path) -> None:
+def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]) -> None:
     with os.scandir(source) as listing:
         entries = sorted(listing, key=lambda entry: entry.name)
     for entry in entries:
         place = target / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
-        if entry.name == ".git" and (source == top or not is_folder):
+        if (entry.name == ".git" and (source == top or not is_folder)) or source / entry.name in without:
             continue
         if is_folder:
             place.mkdir()
-            _copy_below(top, Path(entry.path), place)
+            _copy_below(top, Path(entry.path), place, without)
         elif entry.is_symlink():
             place.symlink_to(_harmless(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from pytest_hookharness.execution.confinement import WorkspaceError
@@ -24,17 +25,20 @@ _HARDENED = (
     "gc.auto=0",
     "maintenance.auto=false",
     "init.defaultBranch=main",
+    # Nothing of a repository is run, whoever owns it.
+    "safe.directory=*",
 )
 _PATIENCE = 120.0
 
 
-def commit_all(root: Path, home: Path) -> None:
+def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     """
     Make a folder a repository with one commit on the branch ``main``.
 
     Args:
         root: The folder.
         home: A folder without any configuration of git.
+        excluded: Paths that are never part of it.
 
     Raises:
         WorkspaceError: Git is not installed, or refuses.
@@ -53,6 +57,25 @@ def commit_all(root: Path, home: Path) -> None:
         ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
     ):
         _ask(git, words, root, environment)
+    if excluded:
+        info = root / ".git" / "info"
+        info.mkdir(exist_ok=True)
+        (info / "exclude").write_text("".join(f"/{path}\n" for path in excluded))
+
+
+def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
+    """
+    What git ignores in a repository, by relative path; a folder of which all is ignored ends with a slash.
+
+    Raises:
+        WorkspaceError: Git refuses.
+    """
+    git = shutil.which("git")
+    mark = root / ".git"
+    if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
+        return ()
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return tuple(path for path in os.fsdecode(_ask(git, words, root, _environment(home))).split("\0") if path)
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -71,7 +94,7 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, str]) -> None:
+def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, str]) -> bytes:
     settings = [word for setting in _HARDENED for word in ("-c", setting)]
     try:
         done = subprocess.run(
@@ -88,3 +111,4 @@ def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, st
     if done.returncode != 0:
         said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
         raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {said}")
+    return done.stdout

@@ -37,6 +37,7 @@ from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
 from pytest_hookharness.execution.instruments import Instruments
+from pytest_hookharness.execution.lending import Lending
 from pytest_hookharness.execution.neighbours import find_neighbours
 from pytest_hookharness.execution.recorder import Recorder
 from pytest_hookharness.execution.repository import commit_all
@@ -75,6 +76,7 @@ class Workspace:
         lineage: The sessions that stand-ins played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: That, and what records the hooks.
+        lending: What of the project is not copied; ``None`` without one.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -120,6 +122,7 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
+        self.lending: Lending | None = None
         self._kept = False
 
     @classmethod
@@ -185,10 +188,11 @@ class Workspace:
             folder.chmod(_FOR_EVERYBODY)
         make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
-            copy_folder(scenario.project, self.root)
+            self.lending = Lending.of(scenario.project, self.base)
+            copy_folder(scenario.project, self.root, without=self.lending.paths)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            copy_folder(scenario.plugin, self.plugin)
+            copy_folder(scenario.plugin, self.plugin, Lending.of(scenario.plugin, self.base).paths)
         for path, text in scenario.files.items():
             self._write_file(path, text)
         # Deepest first, for a folder may become one that cannot be entered.
@@ -201,7 +205,7 @@ class Workspace:
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base)
+            commit_all(self.root, self.base, excluded=self.lending.folders if self.lending else ())
 
     def locate(self, state_path: str) -> Path:
         """

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+# Instead of a path: the repository that the scenario file is in. A folder of that name is `./repository`.
+REPOSITORY = "repository"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfound:
@@ -33,8 +36,10 @@ def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
     Args:
         text: The path, as written.
         base: The folder that it is relative to.
-        confined: It must stand below ``base``.
+        confined: It must stand below ``base``, or be its repository.
     """
+    if text == REPOSITORY:
+        return _find_repository(base)
     if "\0" in text or not text:
         return Unfound(why="is not a path")
     if confined and text.startswith("/"):
@@ -54,6 +59,12 @@ def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
     except (OSError, RuntimeError) as error:
         reason = getattr(error, "strerror", None) or error
         return Unfound(why=f"cannot be looked up: {reason}")
+
+
+def _find_repository(base: Path) -> Path | Unfound:
+    top = base.resolve()
+    found = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), None)
+    return found or Unfound(why=f"is not to be had: neither {top} nor a folder above it holds .git")
 
 
 def _missing(folder: Path, root: Path | None) -> Unfound:

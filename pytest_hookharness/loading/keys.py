@@ -175,8 +175,16 @@ BARE_NAME = Text(noun=NAME.noun, pattern=NAME.pattern, example="before-the-fix")
 COMMON = (
     Key(name="why", shape=Text(), doc="What this shows."),
     Key(name="host", shape=HOSTS, doc="A host, with or without @version, or a list of them."),
-    Key(name="project", shape=Folder(), doc="A folder that is copied fresh into the workspace."),
-    Key(name="plugin", shape=Folder(), doc="A plugin folder, loaded beside the project's own hooks."),
+    Key(
+        name="project",
+        shape=Folder(),
+        doc="A folder that is copied fresh into the workspace, or `repository`.",
+    ),
+    Key(
+        name="plugin",
+        shape=Folder(),
+        doc="A plugin folder, or `repository`, loaded beside the project's own hooks.",
+    ),
     Key(
         name="files",
         shape=Named(noun="texts by path", key=INSIDE, value=Text()),

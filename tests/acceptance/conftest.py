@@ -2,7 +2,16 @@
 A small project of its own for every acceptance test.
 """
 
+import pkgutil
+from importlib import import_module
+
 import pytest
+
+import pytest_hookharness
+
+# pytester forgets what was first imported within a run: the next would find values of two makes side by side.
+for module in pkgutil.walk_packages(pytest_hookharness.__path__, "pytest_hookharness."):
+    import_module(module.name)
 
 LETS_GO = "#!/bin/sh\ngrep -q '\"stop_hook_active\":true' && exit 0\necho 'run the tests' >&2\nexit 2\n"
 REFUSES = "#!/bin/sh\necho 'run never' >&2\nexit 2\n"
@@ -31,7 +40,7 @@ STUBBORN = "echo 'run never' >&2; exit 2"
 
 @pytest.fixture
 def project(pytester):
-    """A folder with scenarios, a Python test and a way to run pytest on them in a process of its own."""
+    """A folder with scenarios, a Python test and ways to run pytest on them."""
 
     class Project:
         path = pytester.path
@@ -50,6 +59,10 @@ def project(pytester):
             return file
 
         def run(self, *arguments):
+            return pytester.runpytest_inprocess(*UNUSED, *arguments)
+
+        def run_apart(self, *arguments):
+            """In a process of its own, as what is read at its start is not read again."""
             return pytester.runpytest_subprocess(*UNUSED, *arguments)
 
     pytester.makeini("[pytest]\n")

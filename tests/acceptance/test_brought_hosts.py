@@ -38,7 +38,7 @@ def test_a_brought_host_is_played_beside_ours(project, toy):
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="capped").read_text()
     project.scenario("loop", text="until: guard\n" + text)
 
-    result = project.run("--hook-scenarios", "--hook-host", "toy", "--hook-host", "claude-code")
+    result = project.run_apart("--hook-scenarios", "--hook-host", "toy", "--hook-host", "claude-code")
 
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["loop*toy@1*2*1*capped*yes", "loop*claude-code*9*8*capped*yes"])
@@ -49,7 +49,7 @@ def test_a_brought_host_that_is_no_profile(project, toy):
     (toy / "entry_points.txt").write_text("[pytest_hookharness.hosts]\ntoy@1 = os.path:sep\n")
     project.scenario("loop", body="exit 0")
 
-    result = project.run("--hook-scenarios", "--hook-host", "toy")
+    result = project.run_apart("--hook-scenarios", "--hook-host", "toy")
 
     assert result.ret != 0
     result.stdout.fnmatch_lines(["*entry point 'toy@1'*must name a Profile*"])
@@ -60,7 +60,7 @@ def test_one_scenario_on_every_host(project):
     text = project.scenario("loop", body="echo run the tests >&2; exit 2", verdict="livelock").read_text()
     project.scenario("loop", text="until: guard\nturns: 20\n" + text)
 
-    result = project.run("--hook-scenarios", "--hook-host", "all")
+    result = project.run_apart("--hook-scenarios", "--hook-host", "all")
 
     assert result.ret == 1
     result.stdout.fnmatch_lines(

@@ -1,0 +1,112 @@
+"""
+Write the pages of reference from the tables that the package goes by: ``python docs/write_reference.py``.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness import hosts, loading
+from pytest_hookharness.reports.explained import hosts_table
+
+PAGES = Path(__file__).parent / "reference"
+MADE = "<!-- made by docs/write_reference.py; changes to this page are lost -->\n"
+Schema = Mapping[str, Any]
+KINDS_OF_VALUES = {
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "null": "nothing",
+}
+MOST_KEYS = 12
+
+
+def allowed(schema: Schema, top: Schema) -> str:
+    """
+    What may stand at a place, in words.
+    """
+    if "$ref" in schema:
+        return allowed(top["$defs"][schema["$ref"].rpartition("/")[2]], top)
+    if "anyOf" in schema:
+        return "; or ".join(dict.fromkeys(allowed(one, top) for one in schema["anyOf"]))
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{str(schema['const']).lower()}`"
+    match schema.get("type"):
+        case "array":
+            return f"a list: {allowed(schema.get('items', {}), top)}"
+        case "object" if schema.get("properties"):
+            keys = list(schema["properties"])
+            more = " and more" if len(keys) > MOST_KEYS else ""
+            return f"a mapping with {', '.join(f'`{key}`' for key in keys[:MOST_KEYS])}{more}"
+        case "object":
+            return f"{allowed(schema['additionalProperties'], top)}, by name"
+        case list(kinds):
+            return "; or ".join(KINDS_OF_VALUES[kind] for kind in kinds)
+        case None:
+            return "anything that JSON can say"
+        case kind:
+            return "a regular expression" if schema.get("format") == "regex" else KINDS_OF_VALUES[kind]
+
+
+def rows(properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> Iterator[str]:
+    """
+    A row of a table for each key.
+    """
+    for name, schema in properties.items():
+        described = schema if "description" in schema else top["$defs"][schema["$ref"].rpartition("/")[2]]
+        may = allowed(schema, top).replace("|", "\\|")
+        yield f"| `{name}` | {described['description']}{' Needed.' if name in needed else ''} | {may} |"
+
+
+def table(head: str, properties: Schema, top: Schema, needed: tuple[str, ...] = ()) -> str:
+    """
+    A table of keys.
+    """
+    return "\n".join(
+        [f"| {head} | says | allowed |", "| --- | --- | --- |", *rows(properties, top, needed), ""]
+    )
+
+
+def acts(top: Schema) -> Iterator[tuple[str, Schema]]:
+    """
+    The moves and events of a script, with their schemas.
+    """
+    for one in top["$defs"]["agent"]["items"]["anyOf"]:
+        if one.get("type") == "object":
+            yield one["required"][0], one["properties"]
+
+
+def of_moves(top: Schema) -> str:
+    """
+    The page of the agent's moves, and of what happens to it.
+    """
+    head = (
+        f"# Moves and events\n\n{MADE}\nWhat may stand in the list under `agent`, and `expect` beside it.\n"
+    )
+    parts = [f"## {name}\n\n{table('key', properties, top)}" for name, properties in acts(top)]
+    return "\n".join([head, *parts])
+
+
+def pages() -> dict[str, str]:
+    """
+    All pages by file name.
+    """
+    top = loading.schema()
+    keys = table("key", top["properties"], top, tuple(top["required"]))
+    promises = table("promise", top["$defs"]["expect"]["properties"], top)
+    known = hosts_table([hosts.summarise(profile) for profile in hosts.known()])
+    return {
+        "scenario-keys.md": f"# Keys of a scenario file\n\n{MADE}\n{keys}",
+        "moves.md": of_moves(top),
+        "promises.md": f"# Promises\n\n{MADE}\nWhat may stand under `expect`.\n\n{promises}",
+        "hosts.md": f"# Hosts\n\n{MADE}\n```text\n{known}\n```\n",
+    }
+
+
+if __name__ == "__main__":
+    PAGES.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (PAGES / name).write_text(text)

@@ -1,0 +1,80 @@
+"""
+This module is concerned with lending: what a project has on this machine and is no part of it.
+
+Middle floor: execution. What git ignores (packages that were installed, caches, secrets) is not copied. Its
+folders are lent: a link leads to the real ones, where nothing that is written reaches them.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pytest_hookharness.execution.repository import list_ignored
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lending:
+    """
+    What of a project is not copied.
+
+    Attributes:
+        project: The project.
+        folders: Folders that can be lent, relative to it.
+        files: Files that stay away.
+    """
+
+    project: Path
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, project: Path, home: Path) -> Self:
+        """
+        What git ignores, if the project is a repository.
+
+        Args:
+            project: The project.
+            home: A folder without any configuration of git.
+
+        Raises:
+            WorkspaceError: Git refuses.
+        """
+        real = Path(os.path.realpath(project))
+        paths = list_ignored(real, home)
+        folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))
+        return cls(real, folders, tuple(path for path in paths if not path.endswith("/")))
+
+    @property
+    def paths(self) -> frozenset[Path]:
+        """
+        All of it, as full paths.
+        """
+        return frozenset(self.project / path for path in (*self.folders, *self.files))
+
+    def lend(self, root: Path) -> None:
+        """
+        Link to the folders from a copy of the project.
+        """
+        for path in self.folders:
+            place = root / path
+            if place.parent.is_dir() and not os.path.lexists(place):
+                place.symlink_to(self.project / path)
+
+    def told(self, *, lent: bool) -> str:
+        """
+        A sentence about it; empty if nothing is ignored.
+        """
+        away = self.files if lent else (*self.folders, *self.files)
+        said = [f"lent as links and not watched: {_named(self.folders)}"] if lent and self.folders else []
+        said += [f"left out: {_named(away)}"] if away else []
+        return f"Of what git ignores in the project, {'; '.join(said)}." if said else ""
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    more = len(paths) - _MOST_NAMED
+    return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

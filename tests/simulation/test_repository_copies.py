@@ -1,0 +1,78 @@
+"""
+Claims about scenarios whose project is the repository that they are in.
+"""
+
+import subprocess
+
+import pytest
+
+from pytest_hookharness import loading
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.settings import Settings
+
+TEXT = """\
+name: own
+project: repository
+git: true
+hooks:
+  Stop: 'test "$(git status --porcelain)$(packages/tool)" = installed; touch packages/cache; test ! -e .env'
+agent: [{prompt: Go.}, {stop: Done.}]
+expect: {verdict: terminated}
+"""
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with a scenario, and with packages and a secret that git ignores."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("packages/\n.env\n")
+    (tmp_path / ".env").write_text("TOKEN=1\n")
+    tool = tmp_path / "packages" / "tool"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho installed\n")
+    tool.chmod(0o755)
+    # Of a virtual environment: a link that leaves the project.
+    (tool.parent / "sh").symlink_to("/bin/sh")
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "own.scenario.yaml").write_text(TEXT)
+    return tmp_path
+
+
+def test_packages_are_lent_and_secrets_stay_away(repository, harness):
+    """Hooks find the packages that a repository has installed, change none, and see no ignored file."""
+    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+
+    outcome = harness.simulate(scenario)
+    if outcome.tier is not Tier.NAMESPACES:
+        pytest.skip("no namespaces here, so nothing is lent")
+
+    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+    assert sorted(path.name for path in (repository / "packages").iterdir()) == ["sh", "tool"]
+    assert [line for line in outcome.assumptions if "git ignores" in line] == [
+        "Of what git ignores in the project, lent as links and not watched: packages; left out: .env."
+    ]
+
+
+def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factory):
+    """Where writes are not contained the copy is without packages, and the outcome says so."""
+    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+
+    with Harness(Settings(base=tmp_path_factory.mktemp("subreaper"), tier=Tier.SUBREAPER)) as harness:
+        outcome = harness.simulate(scenario)
+
+    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    assert "packages/tool: not found" in fire.run.stderr.text
+    assert [line for line in outcome.assumptions if "git ignores" in line] == [
+        "Of what git ignores in the project, left out: packages, .env."
+    ]
+
+
+def test_there_must_be_a_repository(tmp_path):
+    """A scenario that belongs to no repository cannot ask for it."""
+    file = tmp_path / "own.scenario.yaml"
+    file.write_text(TEXT)
+
+    with pytest.raises(loading.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*holds \.git"):
+        loading.load(file)
