@@ -109,7 +109,7 @@ def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covere
 
 @pytest.mark.slow
 def test_workers_add_up_and_sources_show_what_nobody_ran(covered):
-    """Under xdist the data are those of all workers; a named folder shows its other scripts with no line run."""
+    """Under xdist the data are those of all workers; a named folder shows its other scripts too."""
     covered.write(".coveragerc", f"{SETTINGS}branch = true\n")
     covered.write("scenarios/project/unused.sh", "#!/usr/bin/env bash\nexit 0\n")
     result = covered.run("--hook-cov-source=.", "-n2", "scenarios/covered.scenario.yaml", "tests")

@@ -145,7 +145,7 @@ def write(path, text):
 
 
 def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
-    """Functions, sourced files, subshells, here-documents, loops and traps give exactly the lines that ran."""
+    """Functions, sourced files, subshells, here-documents and traps give exactly the lines that ran."""
     script, run, missed = split(EVERYTHING)
     hook = write(place / "hook.sh", script)
     text, run_there, missed_there = split(SOURCED)
