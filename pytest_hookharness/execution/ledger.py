@@ -7,6 +7,7 @@ Middle floor: execution.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -17,13 +18,11 @@ from pytest_hookharness.model.recordings import Gap, Recording, Traced
 _SUFFIX = ".recording.json"
 
 
-def write_recording(folder: Path, name: str, recording: Recording) -> None:
+def write_recording(folder: Path, recording: Recording) -> None:
     """
     Write what one simulation left.
     """
-    write_bytes(
-        folder / f"{name}{_SUFFIX}", json.dumps(asdict(recording)).encode("utf-8", "backslashreplace")
-    )
+    write_bytes(folder / f"{uuid.uuid4()}{_SUFFIX}", json.dumps(asdict(recording)).encode())
 
 
 def read_recordings(folder: Path) -> Iterator[Recording]:

@@ -1,9 +1,9 @@
 """
 This module is concerned with the recorder: what stands beside hooks to learn what they run.
 
-Middle floor: execution. It lies outside of the workspace, so that nothing of it is part of any state. The
-hooks' own shells and Pythons write to it; what they say is read after each fire, and compared with the files
-of the project when the workspace is closed.
+Middle floor: execution. It lies beside what hooks work in, so that nothing of it is part of any state. Their
+own shells and Pythons write to it; what they say is read after each fire, and compared with the files of the
+project when the workspace is closed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,7 +20,6 @@ from pytest_hookharness.execution.confinement import (
     WorkspaceError,
     make_folders,
     read_bytes,
-    remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.ledger import write_recording
@@ -65,7 +63,7 @@ class Recorder:
         """
         self._ledger = ledger
         self._name = name
-        self._folder = Path(tempfile.mkdtemp(prefix="hooks-", dir=ledger.folder))
+        self._folder = base / "recorder"
         written, coverage = self._folder / "written", _home_of_coverage()
         self._trace, self._data = written / "trace", written / "data"
         known = {copy: source for copy, source in copies.items() if copy and source}
@@ -127,7 +125,7 @@ class Recorder:
 
     def close(self) -> None:
         """
-        Leave the recording in the ledger, and nothing else.
+        Leave the recording in the ledger.
         """
         self.settle()
         shell: dict[str, list[Traced]] = {}
@@ -152,8 +150,7 @@ class Recorder:
             gaps=tuple(dict.fromkeys(self._gaps)),
             context=self._name,
         )
-        write_recording(self._ledger.folder, self._folder.name, recording)
-        remove_tree(self._folder)
+        write_recording(self._ledger.folder, recording)
 
     def _file(self, script: str) -> str | None:
         found = self._origins.find(script)

@@ -7,6 +7,7 @@ Middle floor: execution. All of it lies below one base folder::
     bin/  doubles/                    stand-in commands, what they print and what they record
     private/tmp  private/var-tmp  private/shm
                                       what the hooks see as /tmp, /var/tmp and /dev/shm
+    recorder/                         what records the hooks, if somebody asks which lines run
     hidden/                           stand-ins for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
     outside/upper                     what hooks write anywhere else, below its own path; see ``containment``

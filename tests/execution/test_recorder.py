@@ -113,7 +113,7 @@ def record(tmp_path, place):
     def run(command, **env):
         ledger = Ledger(folder=tmp_path / "ledger")
         ledger.folder.mkdir(exist_ok=True)
-        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "workspace")
+        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
         given = {"PATH": os.environ["PATH"], **env}
         launch = recorder.shown_to(Launch(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
         plain, watched = (
