@@ -65,22 +65,24 @@ _FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][
 _TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-"
 
 # Whoever traces on their own wants the trace on standard error, so it is left to them. What bash would have
-# loaded comes first, expanded as bash would have.
+# loaded comes first, expanded as bash would have. The call leaves `$_` as it found it: scripts ask it first
+# whether they are sourced.
 _BASH = r"""if [[ ${@VARIABLE@-} ]]; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
-if [[ $- != *x* ]] && { exec @FD@>>@FILE@; } 2>/dev/null; then
-  __recorded=("${BASH_EXECUTION_STRING-}")
-  if [[ -f $0 && -r $0 ]]; then mapfile -O 1 __recorded <"$0"; fi 2>/dev/null
-  if [[ "${__recorded[*]}" =~ @TELLTALES@ ]]; then
+__recorded() {
+  local lines=("${BASH_EXECUTION_STRING-}")
+  unset -f __recorded
+  if [[ $- == *x* ]] || ! { exec @FD@>>@FILE@; } 2>/dev/null; then return 0; fi
+  if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi 2>/dev/null
+  if [[ "${lines[*]}" =~ @TELLTALES@ ]]; then
     printf '\x1d@OWN@\x1f%s\x1f%s\x1f%s\x1e\n' "$$" "$PWD" "$0" >&@FD@
     exec @FD@>&-
-    unset __recorded
-  else
-    unset __recorded
-    BASH_XTRACEFD=@FD@
-    PS4=@PROMPT@
-    set -x
+    return 0
   fi
-fi
+  BASH_XTRACEFD=@FD@
+  PS4=@PROMPT@
+  set -x
+}
+__recorded "$_"
 """
 
 _SETTINGS = """[run]

@@ -18,7 +18,7 @@ EVERY = sorted(str(file.relative_to(SHIPPED)) for file in SHIPPED.rglob("*.scena
 # One of Python, and one of bash.
 SAMPLE = [
     "context-on-stop/context-on-stop.scenario.yaml",
-    "talkative-profile/talkative-profile.scenario.yaml",
+    "pitfalls/strict-shell/strict-shell.scenario.yaml",
 ]
 
 

@@ -188,6 +188,18 @@ def test_what_bash_would_have_loaded_is_loaded_first(place, record):
     assert len(recording.shell) == 2
 
 
+def test_a_script_sees_the_shell_that_it_would_see_otherwise(place, record):
+    """Variables, functions, file descriptors, the last status and the last word are as without a recorder."""
+    text = """#!/usr/bin/env bash
+    [[ $_ != "$0" ]] && echo sourced; echo "$? $#"
+    exec {free}>/dev/null; echo "$free"
+    declare -F; compgen -v | grep -v -e '^BASH' -e PS4 -e HOOKHARNESS -e PYTHONPATH -e '^_$' -e PIPESTATUS
+    """
+    write(place / "hook.sh", text)
+    # A shell tells its children by what name it called them.
+    assert record("bash -c './hook.sh; exit'")[0].stdout.startswith(b"1 0\n10\n")
+
+
 @pytest.mark.parametrize(
     ("command", "text", "reason"),
     [
