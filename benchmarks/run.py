@@ -16,7 +16,11 @@ import cases
 import detectors
 import fires
 import hosts
+<<<<<<< HEAD
 import recording
+=======
+import stress
+>>>>>>> main
 import unused
 import verdicts
 import workspaces
@@ -31,7 +35,11 @@ TABLES = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
+<<<<<<< HEAD
     "recording": recording.table,
+=======
+    "stress": stress.table,
+>>>>>>> main
 }
 
 

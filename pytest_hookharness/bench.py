@@ -23,6 +23,7 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.traces import Item
 
 _WORD = re.compile(r"(?<![^\s=])[^\s;|&<>()\"'$`*?=]+")
 
@@ -81,9 +82,10 @@ class Bench:
     What the hook fixtures of one test share: its doubles, its files, what it was told.
     """
 
-    def __init__(self, harness: Harness, folder: Path) -> None:
+    def __init__(self, harness: Harness, folder: Path, test: str = "") -> None:
         self.harness = harness
         self.folder = folder
+        self.test = test
         self.told = Told()
         self.keys: dict[str, Any] = {}
         self.commands: dict[str, Double] = {}
@@ -134,7 +136,8 @@ class Bench:
         """
         Play a scenario, and remember its outcome for the report of this test.
         """
-        outcome = self.harness.simulate(scenario)
+        item = Item.of_test(self.test, self.harness.settings.seed)
+        outcome = self.harness.simulate(scenario, item=item)
         self.told.outcomes.append(outcome)
         return outcome
 

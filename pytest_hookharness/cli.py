@@ -18,7 +18,11 @@ from typing import TextIO
 
 import pytest
 
+<<<<<<< HEAD
 from pytest_hookharness import __version__, covering, entries, hosts, loading, stress, trying
+=======
+from pytest_hookharness import __version__, check, entries, hosts, loading, reporting, stress, trying
+>>>>>>> main
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -28,8 +32,10 @@ from pytest_hookharness.reports import story
 from pytest_hookharness.reports.catalogue import codes_table, told_codes
 from pytest_hookharness.reports.explained import explanation, hosts_table
 from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.schema import schema as trace_schema
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted
+from pytest_hookharness.traces import Item
 
 KEPT, BROKEN, UNUSABLE = 0, 1, 2
 # What is told in a line, without a traceback.
@@ -52,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
     shared.add_argument("--turns", type=_whole("--turns", 1), help="most turns that are played")
     shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
+    shared.add_argument("--trace-dir", metavar="DIR", help="write down what is seen into a file in DIR")
     shared.add_argument("--keep", action="store_true", help="keep the workspace and say where")
 
     run = commands.add_parser("run", parents=[shared], help="play exactly one item of a scenario file")
@@ -82,8 +89,17 @@ def _parser() -> argparse.ArgumentParser:
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
+<<<<<<< HEAD
     for played in (run, once):
         played.add_argument("--cov", action="store_true", help="record which lines of the hooks run")
+=======
+    wrong = commands.add_parser(
+        "check", parents=[shared], help="say what is wrong with hooks", description=check.DESCRIPTION
+    )
+    check.add_arguments(wrong)
+    wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
+
+>>>>>>> main
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)
     return parser
@@ -114,8 +130,15 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
     kinds.add_argument("codes", metavar="CODE", nargs="*", help="a code or a name, such as HH001 (all)")
     kinds.set_defaults(scenario=None, told=lambda given: _findings(given.codes))
-    schema = add("schema", help="print the JSON Schema of scenario files")
-    schema.set_defaults(scenario=None, told=lambda _: json.dumps(loading.schema(), indent=2))
+    schema = add("schema", help="print the JSON Schema of scenario files, or of trace files")
+    schema.add_argument("--trace", action="store_true", help="the one of trace files")
+    schema.set_defaults(
+        scenario=None,
+        told=lambda given: json.dumps((trace_schema if given.trace else loading.schema)(), indent=2),
+    )
+    report = add("report", help="tell what trace files hold", description=reporting.DESCRIPTION)
+    reporting.add_arguments(report)
+    report.set_defaults(scenario=None, told=reporting.tell)
 
 
 def _analysis(given: argparse.Namespace) -> str:
@@ -175,6 +198,7 @@ def _progress() -> Callable[[int, int], None] | None:
 
 
 def _settings(arguments: argparse.Namespace) -> Settings:
+    traces: str | None = arguments.trace_dir
     return Settings(
         seed=arguments.seed,
         patience=seconds(arguments.patience, "--patience"),
@@ -182,13 +206,15 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         turns=arguments.turns,
         tier=TIERS.get(arguments.tier or ""),
         keep=arguments.keep,
+        traces=None if traces is None else entries.make_folder(traces, "--trace-dir", below=Path.cwd()),
     )
 
 
-def _play(scenario: Scenario, settings: Settings, *, to: TextIO | None = None) -> Outcome:
+def _play(scenario: Scenario, settings: Settings, repeat: str, *, to: TextIO | None = None) -> Outcome:
     print(header(settings), file=to)
+    item = Item(scenario.id, repeat) if scenario.origin is None else None
     with Harness(settings) as harness:
-        outcome = harness.simulate(scenario, on_turn=_progress())
+        outcome = harness.simulate(scenario, on_turn=_progress(), item=item)
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)
     return outcome
@@ -231,8 +257,12 @@ def _tell(arguments: argparse.Namespace) -> int:
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     repeat = arguments.again(arguments, scenario, settings)
     try:
+<<<<<<< HEAD
         with covering.recording(asked=arguments.cov) as ledger:
             outcome = _play(scenario, replace(settings, ledger=ledger))
+=======
+        outcome = _play(scenario, settings, repeat)
+>>>>>>> main
     except Interrupted as interrupted:
         print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE
@@ -252,11 +282,12 @@ def _write_entry(arguments: argparse.Namespace) -> int:
         raise ValueError(_THERE.format(file=file))
     if file is not None and not file.parent.is_dir():
         raise ValueError(f"--output: {file.parent} is no folder; make it, or name a file in another one")
+    repeat = arguments.again(arguments, scenario, settings)
     try:
-        outcome, ended = _play(scenario, settings, to=sys.stderr), KEPT
+        outcome, ended = _play(scenario, settings, repeat, to=sys.stderr), KEPT
     except Interrupted as interrupted:
         outcome, ended = interrupted.outcome, UNUSABLE
-    text = entries.compose(outcome, arguments.again(arguments, scenario, settings))
+    text = entries.compose(outcome, repeat)
     if file is None:
         print(text, end="")
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,10 +37,26 @@ exit $status
 # A script that asks for no shell in particular.
 _PLAIN = re.compile(rb"#!\s*(\S*/)?(env\s+)?sh(\s|$)")
 _FIRST_LINE = 256
-# A shell that has something left to do does not become the command, but its parent.
 # Hooks of one event begin together, and one may remove the folder before the other has entered it.
 _REMOVED = 'until mkdir -p "$1" && cd "$1"; do :; done 2>/dev/null; rmdir "$1"; shift; exec "$@"'
-_PARENT = ("/bin/sh", "-c", '"$@"; exit $?', "host")
+# A parent that ends as the command did. A shell cannot be one: it tells a kill as an exit code, and says more
+# on standard error. Python brings a variable of its own where there is no locale.
+_PARENT = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+unset, *words = sys.argv[1:]
+env = {name: value for name, value in os.environb.items() if os.fsdecode(name) != unset}
+try:
+    number = os.posix_spawnp(words[0], words, env, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
+except OSError as problem:
+    sys.exit(f"{words[0]}: {problem.strerror}")
+code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+if code < 0:
+    if -code not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+os._exit(code)
+"""
 
 
 class Place(Protocol):
@@ -149,7 +166,7 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launc
     if scenario.cwd is not None:
         launch = _started_in(scenario.cwd, root, launch)
     if scenario.relaunched:
-        launch = replace(launch, argv=(*_PARENT, *launch.argv))
+        launch = _with_parent(launch)
     return replace(launch, terminal=scenario.terminal)
 
 
@@ -158,6 +175,11 @@ def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:
     if not folder.removed:
         return replace(launch, cwd=path)
     return replace(launch, argv=("/bin/sh", "-c", _REMOVED, "host", path, *launch.argv))
+
+
+def _with_parent(launch: Launch) -> Launch:
+    unset = "" if "LC_CTYPE" in launch.env else "LC_CTYPE"
+    return replace(launch, argv=(sys.executable, "-I", "-S", "-B", "-c", _PARENT, unset, *launch.argv))
 
 
 def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenari
     if not file.is_file():
         raise SimulationError(f"{file}: there is no such file; name a host's settings file, or FILE::item")
     whole = file.resolve()
-    profile, place = _look_up(whole, host)
+    profile, place = look_up(whole, host)
     try:
         text = whole.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -92,7 +92,7 @@ def stressed(scenario: Scenario) -> Scenario:
     return replace(scenario, vary=(*scenario.vary, *(wish for wish in EVERYTHING if wish.kind not in named)))
 
 
-def _look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
+def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
     """
     Who reads a file, and its path in the project.
     """

@@ -7,25 +7,41 @@ Top floor.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
+from io import FileIO
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports import schema
 from pytest_hookharness.reports.entry import Circumstances, entry
+from pytest_hookharness.reports.redaction import Secrets, find_secrets, redacted
 
 _LONGEST = 80
 
 
 def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str:
     """
-    The entry of an outcome, with the day, and the versions of what it was played with.
+    The entry of an outcome, with the day, and the versions of what it was played with; without secrets.
+    """
+    secrets = secrets_of(outcome.scenario)
+    # States are told nowhere in it, and there may be very many.
+    seen = replace(outcome, trace=replace(outcome.trace, states={}))
+    return entry(redacted(seen, secrets), redacted(circumstances(again, asked), secrets))
+
+
+def circumstances(again: str, asked: Sequence[Response] = ()) -> Circumstances:
+    """
+    Of this day, and of what runs here.
     """
     versions = (
         f"pytest-hookharness {version('pytest-hookharness')}",
@@ -33,13 +49,19 @@ def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str
         f"{platform.system()} {platform.release()}",
     )
     day = datetime.now().astimezone().date().isoformat()
-    around = Circumstances(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
-    return entry(outcome, around)
+    return Circumstances(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
 
 
-def make_folder(config: pytest.Config, named: str) -> None:
+def secrets_of(scenario: Scenario) -> Secrets:
     """
-    Make the folder of ``--hook-entry-dir``, and name it in full.
+    What must not be written down: secrets in the variables of a scenario, and in those of the harness itself.
+    """
+    return find_secrets(scenario.env, os.environ, words=schema.words())
+
+
+def make_folder(named: str, option: str, *, below: Path) -> Path:
+    """
+    Make the folder that an option names, and tell its full name.
 
     Workers of xdist take over the options and may stand elsewhere.
 
@@ -47,15 +69,15 @@ def make_folder(config: pytest.Config, named: str) -> None:
         pytest.UsageError: It cannot be made.
     """
     if not named.strip():
-        raise pytest.UsageError("--hook-entry-dir: names no folder; name one, which is made if need be")
-    folder = config.invocation_params.dir / named
-    config.option.hook_entry_dir = str(folder)
+        raise pytest.UsageError(f"{option}: names no folder; name one, which is made if need be")
+    folder = below / named
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise pytest.UsageError(
-            f"--hook-entry-dir: {folder} cannot be made ({error.strerror}); name a folder that can be written"
+            f"{option}: {folder} cannot be made ({error.strerror}); name a folder that can be written"
         ) from None
+    return folder
 
 
 def most_telling(outcomes: Sequence[Outcome]) -> Outcome:
@@ -69,16 +91,33 @@ def write_in(folder: Path, item: str, text: str) -> Path:
     """
     Write an entry for a test item into a folder, beside what is there: somebody may have filled it in.
     """
-    name, number = _name(item), 1
-    path = folder / f"{name}.md"
+    with create_in(folder, item, ".md") as file:
+        write_all(file, text.encode())
+    return Path(str(file.name))
+
+
+def create_in(folder: Path, item: str, suffix: str) -> FileIO:
+    """
+    A new file, which says by its name which item it is about and is that of no other.
+    """
+    readable = re.sub(r"[^A-Za-z0-9]+", "-", item)[-_LONGEST:].strip("-")
+    name = f"{readable}-{hashlib.sha256(item.encode()).hexdigest()[:8]}"
+    path, number = folder / f"{name}{suffix}", 1
     while True:
         try:
-            write_new(path, text)
+            return path.open("xb", buffering=0)
         except FileExistsError:
             number += 1
-            path = folder / f"{name}-{number}.md"
-        else:
-            return path
+            path = folder / f"{name}-{number}{suffix}"
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """
+    Hand bytes to the system, all of them.
+    """
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def write_new(path: Path, text: str) -> None:
@@ -90,11 +129,3 @@ def write_new(path: Path, text: str) -> None:
     """
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
-
-
-def _name(item: str) -> str:
-    """
-    A file name that says which item it is, and is that of no other.
-    """
-    readable = re.sub(r"[^A-Za-z0-9]+", "-", item)[-_LONGEST:].strip("-")
-    return f"{readable}-{hashlib.sha256(item.encode()).hexdigest()[:8]}"

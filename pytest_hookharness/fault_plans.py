@@ -75,6 +75,11 @@ _PROFILE = Surroundings(
     {"BASH_ENV": "./.noisy-profile"},
     {".noisy-profile": "echo Welcome.\n"},
 )
+_LOGIN = Surroundings(
+    "bash as a login shell, with a profile that prints a line",
+    {"SHELL": "/bin/bash"},
+    home={".bash_profile": "echo Welcome.\n"},
+)
 _GIT = Surroundings(
     "the GIT_DIR and GIT_INDEX_FILE of another repository",
     {"GIT_DIR": "/nonexistent/other.git", "GIT_INDEX_FILE": "/nonexistent/other.git/index"},
@@ -236,20 +241,30 @@ def _disk(outcome: Outcome) -> Iterator[Fault | Cell]:
 
 def _variables(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
     named = b"\n".join(clues.scripts.values()) + " ".join(clues.words).encode()
+    process = hosts.find(outcome.scenario.host).process
     wanted: tuple[tuple[Cause, Surroundings, bytes], ...] = (
         *(("locale", one, b"") for one in _LOCALES[:1]),
         *(("locale", one, b"python") for one in _LOCALES[1:]),
-        ("profile", _PROFILE, b"bash"),
+        ("profile", _PROFILE, b"" if _is_bash(process.shell[0]) else b"bash"),
         ("git", _GIT, b"git"),
     )
-    removed = hosts.find(outcome.scenario.host).process.removed
     for cause, one, word in wanted:
         if word not in named:
             yield _untried(cause, str(one), f"no hook names {word.decode()}")
-        elif any(fnmatchcase(name, pattern) for name in one.env for pattern in removed):
+        elif any(fnmatchcase(name, pattern) for name in one.env for pattern in process.removed):
             yield _untried(cause, str(one), f"{outcome.host} does not pass such variables on")
         else:
             yield Fault(cause, one)
+    if "bash" not in process.login_shells:
+        yield _untried("profile", str(_LOGIN), f"{outcome.host} starts hooks by no login shell")
+    elif not Path(_LOGIN.env["SHELL"]).exists():
+        yield _untried("profile", str(_LOGIN), "there is none on this machine")
+    else:
+        yield Fault("profile", _LOGIN)
+
+
+def _is_bash(shell: str) -> bool:
+    return posixpath.basename(shell) == "bash"
 
 
 def _shell(clues: Clues) -> Iterator[Fault | Cell]:

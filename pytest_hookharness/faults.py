@@ -95,7 +95,8 @@ def _beginning_with(event: Corrupt, scenario: Scenario) -> Scenario:
 
 def _in(surroundings: Surroundings, scenario: Scenario) -> Scenario:
     files = {**scenario.files, **surroundings.files}
-    made = replace(scenario, env={**scenario.env, **surroundings.env}, files=files)
+    home = {**scenario.home, **surroundings.home}
+    made = replace(scenario, env={**scenario.env, **surroundings.env}, files=files, home=home)
     if not surroundings.extra:
         return made
     shaping = scenario.payload or Shaping()

@@ -12,7 +12,7 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,7 +34,9 @@ from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
 from pytest_hookharness.simulation import Interrupted, lay_out, simulate
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.traces import Item, recording
 from pytest_hookharness.variations import OnTrial
+from pytest_hookharness.witness import Witness
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -103,6 +105,7 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
+        traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
         choice=Choice() if config.getoption("--hook-stress") else None,
         ledger=config.stash.get(LEDGER, None),
     )
@@ -266,13 +269,20 @@ class Harness:
         scenario: Scenario,
         on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
+        item: Item | None = None,
     ) -> Outcome:
         """
         Play a scenario to its verdict.
+
+        Args:
+            scenario: The scenario.
+            on_turn: Called after each turn.
+            on_trial: Called after each trial.
+            item: What it is played for; ``None`` for the item of a scenario file.
         """
         self._siblings.finish()
         with self._noting_interrupts():
-            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial)
+            return self._simulate(scenario, self.base, on_turn=on_turn, on_trial=on_trial, item=item)
 
     def lay_out(self, scenario: Scenario) -> Matrix:
         """
@@ -309,17 +319,31 @@ class Harness:
         seat: Seat | None = None,
         on_turn: Callable[[int, int], None] | None = None,
         on_trial: OnTrial | None = None,
+        item: Item | None = None,
     ) -> Outcome:
-        return simulate(
-            scenario,
-            settings=self.settings,
-            supervisor=self.supervisor,
-            base=base,
-            behaviours=self.behaviours,
-            on_turn=on_turn,
-            on_trial=on_trial,
-            seat=seat,
-        )
+        with self._witness(scenario, item) as witness:
+            return simulate(
+                scenario,
+                settings=self.settings,
+                supervisor=self.supervisor,
+                base=base,
+                behaviours=self.behaviours,
+                on_turn=on_turn,
+                on_trial=on_trial,
+                seat=seat,
+                witness=witness,
+            )
+
+    def _witness(self, scenario: Scenario, item: Item | None) -> AbstractContextManager[Witness | None]:
+        if self.settings.traces is None:
+            return nullcontext()
+        door = "hookharness" if self._hook is None else "pytest"
+        seed = self.settings.seed
+        return recording(self.settings.traces, item or self._item(scenario), scenario, seed, door)
+
+    def _item(self, scenario: Scenario) -> Item:
+        file = "" if scenario.origin is None else f"{scenario.origin.file}::"
+        return Item(f"{file}{scenario.id}", again(scenario, self.settings))
 
     @contextmanager
     def _noting_interrupts(self) -> Generator[None]:

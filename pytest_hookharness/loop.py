@@ -36,6 +36,7 @@ from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Ve
 from pytest_hookharness.playing import Player
 from pytest_hookharness.rehearsal import Backstage
 from pytest_hookharness.stage import Stage
+from pytest_hookharness.witness import Witness
 
 OnTurn = Callable[[int, int], None]
 _BLIND = (
@@ -50,11 +51,19 @@ class Loop:
     """
 
     def __init__(
-        self, stage: Stage, agent: agents.Agent, on_turn: OnTurn | None, *, ageing: bool = False
+        self,
+        stage: Stage,
+        agent: agents.Agent,
+        on_turn: OnTurn | None,
+        witness: Witness,
+        *,
+        ageing: bool = False,
     ) -> None:
         self.stage = stage
         self.player = Player(stage, agent)
+        self.player.on_step = witness.step
         self.on_turn = on_turn
+        self.witness = witness
         self.reported = 0
         self.history = History(stage.files, Contents(stage.workspace.roots).read)
         self.initial = stage.files
@@ -147,6 +156,7 @@ class Loop:
         )
         steps = [step for step in self.player.steps if step.turn == self.turn]
         self.history.remember(self.turn, after, self.player.moment, saw, steps)
+        self.witness.state(self.turn, after)
 
     def _visible(self) -> Mapping[str, Json]:
         session = self.player.progress.session

@@ -13,8 +13,9 @@ from itertools import zip_longest
 
 from pytest_hookharness.fault_plans import plan_faults
 from pytest_hookharness.hosts.identifiers import derive_digest
-from pytest_hookharness.model.faults import Cell, Trial, Varied
+from pytest_hookharness.model.faults import Cell, Fed, Trial, Varied
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.variations import HangingTool
 from pytest_hookharness.plans import Clues, plan
 from pytest_hookharness.settings import Choice
 
@@ -33,6 +34,24 @@ class Matrix:
     trials: tuple[Trial, ...] = ()
     untried: tuple[Cell, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def begun(self) -> tuple[int, ...]:
+        """
+        The places of the trials in the order in which they begin: others work while the first ones wait.
+        """
+        places = range(len(self.trials))
+        return tuple(sorted(places, key=lambda place: not _waits(self.trials[place])))
+
+
+def _waits(trial: Trial) -> bool:
+    match trial.change:
+        case HangingTool():
+            return True
+        case Fed(way=way):
+            return bool(way.delay) or not way.close
+        case _:
+            return False
 
 
 def draw_up(base: Outcome, clues: Clues, choice: Choice | None) -> Matrix:

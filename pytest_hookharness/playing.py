@@ -87,6 +87,7 @@ class Player:
         refused: The first session of a stand-in that a limit refused; ``None`` while there is none.
         steps: What took place.
         pass_time: Lets seconds pass for the hooks.
+        on_step: Is given each step once it has taken place.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Player:
         self.refused: ChildSession | None = None
         self.steps: list[Step] = []
         self.pass_time: Callable[[float], None] = stage.workspace.clock.advance
+        self.on_step: Callable[[Step], None] = lambda _: None
         self._waves: list[_Wave] = []
 
     @classmethod
@@ -213,6 +215,7 @@ class Player:
 
     def _note(self, exchange: Exchange) -> None:
         self.steps.append(Step(number=len(self.steps) + 1, turn=self.turn, exchange=exchange))
+        self.on_step(self.steps[-1])
 
     def _fire(self, request: hosts.RunHooks, budget: float) -> None:
         stage = self.stage

@@ -18,20 +18,14 @@ from pytest_hookharness.imports import import_plainly
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.bench import Bench
-    from pytest_hookharness.fixtures import (
-        CommandMaker,
-        HookFire,
-        HookLoop,
-        HookPayload,
-        HookWorkspace,
-        ScriptMaker,
-    )
+    from pytest_hookharness.fixtures import CommandMaker, ScriptMaker
     from pytest_hookharness.harness import Harness
 
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 _CHECKED = ("seed", "turns", "patience", "budget", "host")
+_FOLDERS = ("entry-dir", "trace-dir")
 
 
 # What the command line takes, as argparse has it.
@@ -51,9 +45,29 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
+<<<<<<< HEAD
     "cov": {"action": "store_true", "help": "record which lines of hooks run, for coverage.py"},
     "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, of all scripts below DIR"},
+=======
+    "trace-dir": {
+        "metavar": "DIR",
+        "help": "write down each simulation into a file in DIR while it is played",
+    },
+    "report": {"metavar": "FILE", "help": "write a page of all simulations, for a browser, into FILE"},
+    "check": {
+        "nargs": "?",
+        "const": ".",
+        "metavar": "PATH",
+        "help": "check the hooks of a project (this one), without scenarios; its hooks are run",
+    },
+>>>>>>> main
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
+    "update": {
+        "nargs": "?",
+        "const": "sound",
+        "choices": ("sound", "all"),
+        "help": "write what was seen into the scenario files; =all promises endless loops too",
+    },
 }
 
 
@@ -114,14 +128,32 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import harness
 
         harness.settings(config)
-    if (entry_dir := config.getoption("--hook-entry-dir")) is not None:
-        from pytest_hookharness import entries
+    for name in _FOLDERS:
+        if (named := config.getoption(f"--hook-{name}")) is not None:
+            from pytest_hookharness import entries
 
+<<<<<<< HEAD
         entries.make_folder(config, entry_dir)
     if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
         from pytest_hookharness import covering
 
         config.pluginmanager.register(covering, "hookharness-covering")
+=======
+            folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
+            setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
+    if config.getoption("--hook-report") is not None:
+        from pytest_hookharness import pages
+
+        pages.expect_page(config)
+    if config.getoption("--hook-update"):
+        from pytest_hookharness import updating
+
+        config.pluginmanager.register(updating.Updates(config))
+    if config.getoption("--hook-check") is not None:
+        from pytest_hookharness import checking
+
+        config.pluginmanager.register(checking)
+>>>>>>> main
     if not _alone(config):
         return
     from pytest_hookharness import collection
@@ -215,7 +247,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     ]
     harness = terminalreporter.config.stash.get(HARNESS, None)
     interrupted = None if harness is None else harness.interrupted
-    if reports or interrupted or terminalreporter.config.getoption("--hook-entry-dir") is not None:
+    asked = any(terminalreporter.config.getoption(f"--hook-{name}") is not None for name in _FOLDERS)
+    if reports or interrupted or asked:
         from pytest_hookharness import summary
 
         summary.write(terminalreporter, reports, interrupted)
@@ -238,49 +271,38 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
     from pytest_hookharness.bench import Bench
 
-    with Bench(_hook_harness, request.path.parent) as bench:
+    with Bench(_hook_harness, request.path.parent, request.node.nodeid) as bench:
         request.node.stash[TOLD] = bench.told
         yield bench
 
 
-@pytest.fixture
-def hook_workspace(_hook_bench: Bench) -> HookWorkspace:
+def _tool(name: str, told: str) -> Any:
     """
-    The files and settings that the other hook fixtures of this test start from.
+    A fixture that gives a tool for the bench of a test, by the name of its class.
     """
-    from pytest_hookharness.fixtures import HookWorkspace
 
-    return HookWorkspace(_hook_bench)
+    def make(_hook_bench: Bench) -> Any:
+        from pytest_hookharness import fixtures
 
+        return getattr(fixtures, name)(_hook_bench)
 
-@pytest.fixture
-def hook_loop(_hook_bench: Bench) -> HookLoop:
-    """
-    Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.
-    """
-    from pytest_hookharness.fixtures import HookLoop
-
-    return HookLoop(_hook_bench)
+    make.__doc__ = told
+    return pytest.fixture(make)
 
 
-@pytest.fixture
-def hook_fire(_hook_bench: Bench) -> HookFire:
-    """
-    Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.
-    """
-    from pytest_hookharness.fixtures import HookFire
-
-    return HookFire(_hook_bench)
-
-
-@pytest.fixture
-def hook_payload(_hook_bench: Bench) -> HookPayload:
-    """
-    Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.
-    """
-    from pytest_hookharness.fixtures import HookPayload
-
-    return HookPayload(_hook_bench)
+hook_workspace = _tool(
+    "HookWorkspace", "The files and settings that the other hook fixtures of this test start from."
+)
+hook_loop = _tool(
+    "HookLoop", 'Simulate a whole session: ``hook_loop(Stop="./hook.sh")``, or a scenario, gives an outcome.'
+)
+hook_fire = _tool(
+    "HookFire",
+    'Fire the hooks of one event once: ``hook_fire("PreToolUse", "./guard.sh", tool_name="Bash")``.',
+)
+hook_payload = _tool(
+    "HookPayload", 'Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
+)
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ class Settings:
         tier: How fires are kept apart from the machine; ``None`` for the best available.
         base: Folder below which everything is written; ``None`` for one of our own.
         keep: Keep the workspace of a simulation whose promises were not kept.
+        traces: Folder that trace files are written to; ``None`` for none.
         probes: Find out by experiment what decides where states do not come again exactly.
         choice: What is tried where a scenario is varied, in an order that the seed gives; ``None`` for
             all of it, kind by kind.
@@ -59,6 +60,7 @@ class Settings:
     tier: Tier | None = None
     base: Path | None = None
     keep: bool = False
+    traces: Path | None = None
     probes: bool = True
     choice: Choice | None = None
     ledger: Ledger | None = None

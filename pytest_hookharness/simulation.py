@@ -34,6 +34,7 @@ from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
 from pytest_hookharness.trials import Tried
 from pytest_hookharness.variations import OnTrial, Theatre, vary
+from pytest_hookharness.witness import Witness
 
 
 class Interrupted(KeyboardInterrupt):
@@ -59,6 +60,7 @@ def simulate(
     on_turn: OnTurn | None = None,
     on_trial: OnTrial | None = None,
     seat: Seat | None = None,
+    witness: Witness | None = None,
 ) -> Outcome:
     """
     Play a scenario to its verdict.
@@ -72,6 +74,7 @@ def simulate(
         on_turn: Called after each turn with its number and the number of fires so far.
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
+        witness: Is told of the scenario's own run, step by step.
 
     Raises:
         Interrupted: Ctrl-C; it carries what was seen.
@@ -84,7 +87,7 @@ def simulate(
     """
     scenario = with_detach(scenario)
     run = _Run(supervisor, base, behaviours, seat)
-    outcome, timely = run.play(scenario, settings, on_turn=on_turn)
+    outcome, timely = run.play(scenario, settings, on_turn=on_turn, witness=witness)
     run.seen = outcome
     again = _again(outcome, settings)
     # Covered folders are the developer's own: nothing is played on them a second time.
@@ -95,6 +98,8 @@ def simulate(
         outcome = run.vary(outcome, replace(again, wall=max(0.0, settings.wall - outcome.wall)), on_trial)
     if scenario.parallel is not None:
         outcome = _crowd(outcome, scenario.parallel, run, again)
+    if witness is not None:
+        witness.end(outcome)
     return outcome
 
 
@@ -200,16 +205,24 @@ class _Run:
         yield from work([*map(with_seat, jobs)], self._base)
 
     def play(
-        self, scenario: Scenario, settings: Settings, on_turn: OnTurn | None = None, *, ageing: bool = False
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        on_turn: OnTurn | None = None,
+        witness: Witness | None = None,
+        *,
+        ageing: bool = False,
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
         """
+        watching = witness or Witness()
         with self.open(scenario, settings) as (stage, agent):
+            watching.begin(stage)
             loop = (
-                Threads(stage, agent, self._supervisor, on_turn)
+                Threads(stage, agent, self._supervisor, on_turn, watching)
                 if scenario.processes
-                else Loop(stage, agent, on_turn, ageing=ageing)
+                else Loop(stage, agent, on_turn, watching, ageing=ageing)
             )
             try:
                 end = loop.play()

@@ -29,8 +29,12 @@ AS_DECLARED, OTHERWISE, UNKNOWN = 0, 1, 2
 _SUFFIX = ".scenario.yaml"
 _UNREFUSED = (
     "No call was refused in the usual run, so nothing shows whether a guard still guards: name a shell "
-    "command that it must refuse (--refused), or write a scenario with `expect: deny`."
+    "command that it must refuse (--refused), or write a scenario with `expect: deny`. If no hook is to "
+    "refuse any, say so: --refuses-nothing."
 )
+_REFUSED = "A call was refused in the usual run, though --refuses-nothing says that no hook is meant to."
+# What is found of hooks that were never asked, which may be fine or not.
+_MISSED = frozenset({"NEVER-FIRED", "UNREACHED"})
 DESCRIPTION = (
     "Plays the hooks of a settings file, or one item of a scenario file, as they are, and then again with "
     "one thing different at a time, side by side on all processors. docs/stress.md explains the table. Exit "
@@ -51,6 +55,11 @@ def add_arguments(parser: argparse.ArgumentParser, number: Callable[[str], int])
     parser.add_argument(
         "--refused", action="append", default=[], metavar="COMMAND", help="a command the hooks must refuse"
     )
+    parser.add_argument(
+        "--refuses-nothing",
+        action="store_true",
+        help="no hook is meant to refuse a call: it only takes notes",
+    )
     parser.add_argument("--plan", action="store_true", help="only say what would be tried, in which order")
     parser.add_argument("--only", default="", metavar="WORDS", help="try only what holds these words")
     parser.add_argument("--most", type=number, metavar="N", help="try so many; the seed says which")
@@ -70,7 +79,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
             return AS_DECLARED
         try:
             outcome = harness.simulate(scenario, on_trial=_progress())
-            status = judge(outcome)
+            status = judge(outcome, refuses_nothing=arguments.refuses_nothing)
         except Interrupted as interrupted:
             outcome, status = interrupted.outcome, UNKNOWN
             print("\ninterrupted: this was seen until then")
@@ -86,19 +95,26 @@ def _scenario(arguments: argparse.Namespace) -> Scenario:
     return draft(Path(target), host=arguments.host, refused=arguments.refused)
 
 
-def judge(outcome: Outcome) -> int:
+def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
     """
     The exit status that an outcome comes to.
+
+    Args:
+        outcome: What was seen.
+        refuses_nothing: Whether no hook is meant to refuse a call.
     """
     words = {cell.verdict for cell in outcome.cells} - {"as declared", "not tried"}
-    missed = {finding.name for finding in outcome.findings} == {"NEVER-FIRED"}
+    names = {finding.name for finding in outcome.findings}
+    missed = bool(names) and names <= _MISSED
     undecided = outcome.verdict_name == "undecided"
     if words or (_broken(outcome) and not missed and not undecided):
+        return OTHERWISE
+    if refuses_nothing and _refuses_calls(outcome):
         return OTHERWISE
     if (
         missed
         or undecided
-        or _guards_nothing(outcome)
+        or (_guards_nothing(outcome) and not refuses_nothing)
         or any(cell.left for cell in outcome.cells)
         or not outcome.cells
     ):
@@ -117,9 +133,17 @@ def _guards_nothing(outcome: Outcome) -> bool:
     """
     Whether hooks asked before tools refuse nothing, so that one that is off looks like one that is not.
     """
-    rule = hosts.find(outcome.scenario.host).by_role(hosts.Role.BEFORE_TOOL)
-    asked = rule is not None and outcome.fires(rule.name) > 0
-    return asked and not outcome.blocks()
+    asked = any(outcome.fires(event) for event in _before_tools(outcome))
+    return asked and not _refuses_calls(outcome)
+
+
+def _refuses_calls(outcome: Outcome) -> bool:
+    return any(outcome.blocks(event) for event in _before_tools(outcome))
+
+
+def _before_tools(outcome: Outcome) -> tuple[str, ...]:
+    rules = hosts.find(outcome.scenario.host).for_role(hosts.Role.BEFORE_TOOL)
+    return tuple(rule.name for rule in rules)
 
 
 def _print(outcome: Outcome, arguments: argparse.Namespace, settings: Settings) -> None:
@@ -127,7 +151,9 @@ def _print(outcome: Outcome, arguments: argparse.Namespace, settings: Settings) 
     print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
     print(tables.table(outcome, lambda words: _again(words, arguments, settings), width=width))
     print(tables.found(outcome), end="")
-    if _guards_nothing(outcome):
+    if arguments.refuses_nothing and _refuses_calls(outcome):
+        print(_REFUSED)
+    if _guards_nothing(outcome) and not arguments.refuses_nothing:
         print(_UNREFUSED)
 
 
@@ -136,6 +162,7 @@ def _again(words: str, arguments: argparse.Namespace, settings: Settings) -> str
     command += ["--host", arguments.host] if arguments.host else []
     for refused in arguments.refused:
         command += ["--refused", refused]
+    command += ["--refuses-nothing"] if arguments.refuses_nothing else []
     return shlex.join([*command, *options(settings)])
 
 

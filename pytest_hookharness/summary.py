@@ -6,7 +6,6 @@ Top floor. What crosses from an xdist worker to the controller is plain JSON in 
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from pytest_hookharness import entries, harness
+from pytest_hookharness import entries, harness, updating
 from pytest_hookharness.bench import Told
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports import matrix, story, stressed, table, ways
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.turns import write_response
+from pytest_hookharness.traces import Item
 
 # A test that plays the loop in a loop should still have a readable report.
 MOST_STORIES = 5
@@ -48,13 +48,17 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
             report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
         if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
             report.user_properties.append(("hook_way", ways.way(outcomes[-1])))
+    if is_scenario and item.config.getoption("--hook-update"):
+        report.user_properties.append((updating.PROPERTY, updating.tell(item, outcomes[-1])))
     properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
     report.user_properties.extend(properties)
     # The JUnit report takes what the item has when it is torn down.
     item.user_properties.extend(pair for pair in properties if pair not in item.user_properties)
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
-            report.sections.append(("hook story", story.story(outcome, again=_again(item, outcome))))
+            report.sections.append(
+                ("hook story", story.story(outcome, again=Item.of_test(item.nodeid, outcome.seed).again))
+            )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
     folder = item.config.getoption("--hook-entry-dir")
@@ -66,10 +70,6 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
                 report.sections.append(("hook workspace", f"kept in {plain(outcome.kept, 400)}"))
 
 
-def _again(item: pytest.Item, outcome: Outcome) -> str:
-    return shlex.join(["pytest", item.nodeid, "--hook-seed", str(outcome.seed)])
-
-
 def _table(item: pytest.Item, outcome: Outcome) -> str:
     chosen = harness.settings(item.config)
     return stressed.table(
@@ -79,7 +79,8 @@ def _table(item: pytest.Item, outcome: Outcome) -> str:
 
 def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
     outcome = entries.most_telling(told.outcomes)
-    again = harness.again(outcome.scenario, harness.settings(item.config)) or _again(item, outcome)
+    by_pytest = Item.of_test(item.nodeid, outcome.seed).again
+    again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
     return str(entries.write_in(folder, item.nodeid, entries.compose(outcome, again, told.responses)))
 
 
@@ -106,6 +107,12 @@ def write(
         _write_table(terminalreporter, reports)
     if terminalreporter.config.getoption("--hook-entry-dir") is not None:
         _write_entries(terminalreporter)
+    traces = terminalreporter.config.getoption("--hook-trace-dir")
+    if traces is not None:
+        where = plain(str(traces), 400)
+        terminalreporter.write_line(
+            f"hook harness: trace files are in {where}; hookharness report reads them"
+        )
     if interrupted is not None:
         _write_interrupted(terminalreporter, interrupted)
 

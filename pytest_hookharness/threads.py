@@ -30,6 +30,7 @@ from pytest_hookharness.playing import Player
 from pytest_hookharness.settings import SimulationError
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.tracking import Tracking
+from pytest_hookharness.witness import Witness
 
 OnTurn = Callable[[int, int], None]
 
@@ -63,7 +64,12 @@ class Threads:
     timely = False
 
     def __init__(
-        self, stage: Stage, agent: agents.Agent, supervisor: Supervisor, on_turn: OnTurn | None
+        self,
+        stage: Stage,
+        agent: agents.Agent,
+        supervisor: Supervisor,
+        on_turn: OnTurn | None,
+        witness: Witness,
     ) -> None:
         scenario, settings = stage.scenario, stage.settings
         if scenario.pace or any(isinstance(act, Wait) for act in scenario.script.acts):
@@ -74,6 +80,7 @@ class Threads:
         self._stage = stage
         self._agent = agent
         self._on_turn = on_turn
+        self._witness = witness
         self._most_turns = scenario.turns if settings.turns is None else settings.turns
         self._initial = stage.files
         self._began = time.monotonic()
@@ -138,6 +145,8 @@ class Threads:
             stage.settings.seed + number,
         )
         player = Player(stage, agent, turn=self.turn)
+        earlier = sum(len(played.player.steps) for played in self._played)
+        player.on_step = lambda step: self._witness.step(replace(step, number=earlier + step.number))
         self._played.append(_Played(player, End(how="interrupted", turn=self.turn)))
         end = self._go_on(player, number)
         self._played[-1] = _Played(player, end)

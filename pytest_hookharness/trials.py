@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from pytest_hookharness.alterations import Recording, alter, plainly, twins
 from pytest_hookharness.crowds import Losses
@@ -18,7 +19,16 @@ from pytest_hookharness.faults import make_trial, with_fault
 from pytest_hookharness.judging.bearings import Sight, find_bearings
 from pytest_hookharness.judging.purposes import find_purpose
 from pytest_hookharness.judging.variance import find_first_failure, find_variance
-from pytest_hookharness.model.faults import Bearing, Cell, Fault, Surroundings, Trial, Varied
+from pytest_hookharness.model.faults import (
+    Bearing,
+    Cell,
+    Change,
+    Fault,
+    JunkTool,
+    Surroundings,
+    Trial,
+    Varied,
+)
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -34,6 +44,11 @@ from pytest_hookharness.model.variations import (
 )
 from pytest_hookharness.model.verdicts import Finding
 from pytest_hookharness.settings import SimulationError
+
+# Plays a scenario.
+Play: TypeAlias = Callable[[Scenario], Outcome]
+# Two, because a hook that throws a coin does the same again every other time.
+_CONTROLS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +85,24 @@ def leave(trial: Trial, why: str) -> Tried:
     return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why, left=True),))
 
 
+def _spare(trial: Trial, why: str) -> Tried:
+    """
+    What a trial shows that was made, and in which nothing of what is different was met.
+    """
+    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why),))
+
+
+def _uncalled(change: Change | Replayed, outcome: Outcome) -> str:
+    """
+    Why a command that is not as usual shows nothing; empty if it was called, or nobody can know.
+    """
+    match change:
+        case FailingTool(name=name) | HangingTool(name=name) | JunkTool(name=name):
+            return "" if outcome.calls.get(name) else f"nobody called `{name}`"
+        case _:
+            return ""
+
+
 def _purposes(change: Replayed, usual: Trace, seen: Trace) -> Iterator[str]:
     match change:
         case WithoutTool() | FailingTool() | HangingTool():
@@ -80,6 +113,27 @@ def _purposes(change: Replayed, usual: Trace, seen: Trace) -> Iterator[str]:
         pair, words = changed
         event = f"{pair.before.event} in turn {pair.turn}"
         yield f'It goes otherwise on purpose with {change}, at {event}, where {pair.hook} says "{words}".'
+
+
+class Controls:
+    """
+    Runs of one scenario with nothing different, for all trials that need some.
+
+    Each is made by the trial that first asks. No thread waits for another's, for both might want one seat;
+    where two ask at the same time, both make one.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self._made: list[Trace] = []
+
+    def take(self, number: int, play: Play) -> Sequence[Trace]:
+        """
+        So many runs, as few as possible of them made now.
+        """
+        while len(self._made) < number:
+            self._made.append(play(self._scenario).trace)
+        return self._made[:number]
 
 
 class Trials:
@@ -94,6 +148,8 @@ class Trials:
         self.fixed = make_trial(base.scenario, base.trace)
         self._base = base
         self._remaining = remaining
+        self._unchanged = Controls(plainly(base.scenario))
+        self._faultless = Controls(self.fixed)
         self._recording = Recording.of(base.trace)
         self._hooks = tuple(dict.fromkeys(fire.hook.command for _, fire in base.trace.fires()))
 
@@ -101,7 +157,7 @@ class Trials:
         self,
         trial: Trial,
         usual: Trace,
-        play: Callable[[Scenario], Trace],
+        play: Play,
         crowd: Callable[[Wide], Losses],
     ) -> Tried:
         """
@@ -126,32 +182,34 @@ class Trials:
             said = f"It could not be played with {trial}: {error}."
             return tried if isinstance(trial, Fault) else replace(tried, doubts=(said,), impossible=True)
 
-    def find_first_failure(self, play: Callable[[Scenario], Trace]) -> Finding | None:
+    def find_first_failure(self, play: Play) -> Finding | None:
         """
         A hook that fails at its first fire only, each time that the scenario is played.
         """
         first = find_first_failure(self._base.trace)
-        return first if first is not None and all(map(find_first_failure, self._unchanged(play))) else None
+        if first is None:
+            return None
+        return first if all(map(find_first_failure, self._unchanged.take(_CONTROLS, play))) else None
 
-    def _unchanged(self, play: Callable[[Scenario], Trace]) -> Sequence[Trace]:
-        # Twice, because a hook that throws a coin does the same again every other time.
-        return [play(plainly(self._base.scenario)) for _ in range(2)]
-
-    def _vary(self, trial: Varied, change: Replayed, play: Callable[[Scenario], Trace]) -> Tried:
-        def varied(other: Replayed) -> Trace:
+    def _vary(self, trial: Varied, change: Replayed, play: Play) -> Tried:
+        def varied(other: Replayed) -> Outcome:
             return play(alter(self._base.scenario, other, self._recording))
 
         usual = self._base.trace
         if isinstance(change, SameName):
-            usual = varied(twins(change.turn, change.file)[0])
-        seen = varied(change)
+            usual = varied(twins(change.turn, change.file)[0]).trace
+        outcome = varied(change)
+        seen = outcome.trace
         finding = find_variance(change, usual, seen)
+        if finding is None and (why := _uncalled(change, outcome)):
+            return replace(_spare(trial, why), doubts=(f"It shows nothing with {trial}: {why}.",))
         if finding is None:
             return replace(self._of_findings(trial, (), None), doubts=tuple(_purposes(change, usual, seen)))
         steady = all(
-            find_variance(change, self._base.trace, other) is None for other in self._unchanged(play)
+            find_variance(change, self._base.trace, other) is None
+            for other in self._unchanged.take(_CONTROLS, play)
         )
-        if steady and find_variance(change, usual, varied(change)) is not None:
+        if steady and find_variance(change, usual, varied(change).trace) is not None:
             return self._of_findings(trial, (finding,), self._word(trial, change, finding, usual, seen))
         why = "perhaps by chance" if self._remaining() else "and the time ran out before it was seen twice"
         doubt = f"It went otherwise once, {why}, with {trial}."
@@ -188,24 +246,28 @@ class Trials:
         )
         return Tried(tuple(cells), findings=findings)
 
-    def _try_fault(self, fault: Fault, usual: Trace, play: Callable[[Scenario], Trace]) -> Tried:
+    def _try_fault(self, fault: Fault, usual: Trace, play: Play) -> Tried:
         directions = self._base.scenario.on_failure
         usual = self._without(fault, usual, play)
 
-        def look() -> tuple[Sight, ...]:
-            return find_bearings(fault, directions, usual, play(with_fault(self.fixed, fault)))
+        def look(seen: Outcome) -> tuple[Sight, ...]:
+            return find_bearings(fault, directions, usual, seen.trace)
 
-        first = look()
+        faulty = with_fault(self.fixed, fault)
+        outcome = play(faulty)
+        first = look(outcome)
         if not first:
             return leave(fault, "no hook was asked that is without it")
         if all(sight.code is None for sight in first):
+            if why := _uncalled(fault.change, outcome):
+                return _spare(fault, why)
             return Tried(tuple(sight.cell for sight in first), first)
         unsteady = {
             sight.cell.hook
             for sight in find_bearings(fault, {}, usual, self._without(fault, None, play))
             if sight.cell.verdict != "as declared"
         }
-        second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look()}
+        second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look(play(faulty))}
         sights: list[Sight] = []
         doubted: list[Cell] = []
         for sight in first:
@@ -218,12 +280,12 @@ class Trials:
                 doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
         return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))
 
-    def _without(self, fault: Fault, usual: Trace | None, play: Callable[[Scenario], Trace]) -> Trace:
+    def _without(self, fault: Fault, usual: Trace | None, play: Play) -> Trace:
         """
         A run without a fault, but with the input that it takes to show; the usual one where that is the same.
         """
         change = fault.change
         if not isinstance(change, Surroundings) or not change.extra:
-            return play(self.fixed) if usual is None else usual
-        alone = replace(fault, change=replace(change, env={}, files={}))
-        return play(with_fault(self.fixed, alone))
+            return self._faultless.take(1, play)[0] if usual is None else usual
+        alone = replace(fault, change=replace(change, env={}, files={}, home={}))
+        return play(with_fault(self.fixed, alone)).trace

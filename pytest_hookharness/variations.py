@@ -89,10 +89,11 @@ def vary(
     matrix = draw_up(base, clues, settings.choice)
     series = _Series(base, settings)
     jobs = [*series.jobs(matrix, theatre)]
+    order = (*matrix.begun, *range(len(matrix.trials), len(jobs)))
     tried: dict[int, Tried] = {}
-    with closing(theatre.side_by_side(jobs, settings)) as results:
-        for place, result in results:
-            tried[place] = result
+    with closing(theatre.side_by_side([jobs[place] for place in order], settings)) as results:
+        for begun, result in results:
+            tried[order[begun]] = result
             if on_trial is not None:
                 on_trial(_so_far(base, matrix, tried), len(tried), len(jobs))
     return _so_far(base, matrix, tried)
@@ -114,7 +115,7 @@ class _Series:
         What is to be done: each trial, and a look at failures of the first fire only.
         """
         faulty = any(isinstance(trial, Fault) for trial in matrix.trials)
-        usual = self._run(theatre, self._trials.fixed) if faulty else self._base.trace
+        usual = self._run(theatre, self._trials.fixed).trace if faulty else self._base.trace
         for trial in matrix.trials:
             yield self._job(trial, usual)
         if any(wish.kind == "shells" for wish in self._base.scenario.vary):
@@ -142,11 +143,11 @@ class _Series:
     def _remaining(self) -> float:
         return max(0.0, self._until - time.monotonic())
 
-    def _run(self, theatre: Theatre, scenario: Scenario) -> Trace:
+    def _run(self, theatre: Theatre, scenario: Scenario) -> Outcome:
         own = scenario.patience
         patience = self._settings.patience if own is None else own
         wall = min(self._remaining(), _TIMES * self._base.wall + patience + _SPARE)
-        return theatre.play(scenario, replace(self._settings, wall=wall))[0].trace
+        return theatre.play(scenario, replace(self._settings, wall=wall))[0]
 
     def _crowd(self, theatre: Theatre, variation: Wide) -> Losses:
         with theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):

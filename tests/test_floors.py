@@ -27,6 +27,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "conditions": frozenset({"model", "hosts", "settings", "deliveries"}),
     "opening": frozenset({"model", "hosts", "execution", "settings", "conditions"}),
     "stage": LOOP | {"settings", "firing", "opening", "conditions"},
+    "witness": frozenset({"model", "stage"}),
     "asking": frozenset({"model", "hosts", "firing", "stage"}),
     "references": frozenset({"model", "hosts", "settings"}),
     "playing": LOOP | {"settings", "firing", "stage"},
@@ -49,16 +50,25 @@ BELOW: Mapping[str, frozenset[str]] = {
     "crews": frozenset({"model", "execution"}),
     "variations": LOOP | {"settings", "stage", "alterations", "plans", "crowds"} | {"matrices", "trials"},
     "tracking": LOOP | {"processes", "settings", "stage"},
-    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking"},
+    "threads": LOOP | {"processes", "settings", "stage", "opening", "playing", "tracking", "witness"},
     "loop": LOOP
     | {"settings", "stage", "playing", "references", "rehearsal", "history", "experiments", "drives"}
-    | {"gates"},
+    | {"gates", "witness"},
     "simulation": LOOP
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
-    | {"threads", "tracking", "alterations", "parallels"},
+    | {"threads", "tracking", "alterations", "parallels", "witness"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
+    "places": frozenset({"model", "hosts", "settings", "drafts"}),
+    "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
+    "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),
+    "causes": frozenset({"model", "hosts", "judging", "checkups"}),
+    "shrinking": frozenset({"model", "alterations"}),
+    "examinations": LOOP
+    | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
+    | {"phrasings", "shrinking"},
+    "filings": frozenset({"model", "execution", "loading", "settings"}),
     "exploration": LOOP | {"settings", "stage", "simulation"},
     "analysis": frozenset({"model", "hosts", "judging", "loading"}),
 }
@@ -66,19 +76,38 @@ UPPER = frozenset(BELOW) - ROOMS - {"model", "imports"}
 INSIDE = frozenset(BELOW)
 MAY_IMPORT: Mapping[str, frozenset[str]] = {
     **BELOW,
-    "harness": INSIDE,
+    "traces": INSIDE | {"entries"},
+    "harness": INSIDE | {"traces"},
     "guard": frozenset({"model", "judging"}),
-    "bench": INSIDE | {"harness"},
+    "bench": INSIDE | {"harness", "traces"},
     "fixtures": INSIDE | {"harness", "bench"},
     "entries": frozenset({"model", "reports"}),
-    "summary": frozenset({"model", "reports", "harness", "bench", "entries"}),
+    "pages": frozenset({"model", "reports", "reporting"}),
+    "updating": frozenset({"model", "reports", "loading"}),
+    "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"}),
     "collection": INSIDE | {"harness"},
+<<<<<<< HEAD
     "coverage": frozenset({"model", "lines"}),
     "covering": INSIDE | {"harness", "coverage"},
     "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries", "covering"},
+=======
+    "plugin": INSIDE
+    | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
+    | {"pages", "updating", "checking"},
+>>>>>>> main
     "stress": INSIDE | {"harness", "bench"},
+    "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
+<<<<<<< HEAD
     "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "covering", "__init__"},
+=======
+    "consents": frozenset({"model", "settings"}),
+    "check": INSIDE | {"harness", "consents"},
+    "checking": INSIDE | {"harness", "check"},
+    "cli": INSIDE
+    | {"harness", "bench", "fixtures", "entries", "__init__"}
+    | {"traces", "reporting", "stress", "trying", "check"},
+>>>>>>> main
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -24,10 +24,12 @@ class Crowded(Exception):
 
 def processors() -> int:
     """
-    How many processors we may use.
+    How many processors we may use; a worker of pytest-xdist has its share of them.
     """
     usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable is not None else os.cpu_count() or 1
+    number = len(usable(0)) if usable is not None else os.cpu_count() or 1
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT", "")
+    return max(1, number // int(workers)) if workers.isdecimal() and int(workers) else number
 
 
 class Seat:

@@ -195,7 +195,9 @@ class Workspace:
             make_folders(self.plugin)
             copy_folder(scenario.plugin, self.plugin, Lending.of(scenario.plugin, self.base).paths)
         for path, text in scenario.files.items():
-            self._write_file(path, text)
+            _write_file(self._locate(path), text)
+        for path, text in scenario.home.items():
+            _write_file(confine(self.home / path, [self.home]), text)
         # Deepest first, for a folder may become one that cannot be entered.
         for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
             place = self._locate(path)
@@ -227,15 +229,6 @@ class Workspace:
                 path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
             )
         return confine(self.root / path, [self.root])
-
-    def _write_file(self, path: str, text: str) -> None:
-        place = self._locate(path)
-        fresh = not place.exists()
-        write_bytes(place, text.encode("utf-8", "surrogateescape"))
-        if text.startswith("#!"):
-            place.chmod(0o755)
-        elif fresh:
-            place.chmod(0o644)
 
     def read(self, state_path: str) -> str | None:
         """
@@ -331,6 +324,15 @@ class Workspace:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _write_file(place: Path, text: str) -> None:
+    fresh = not place.exists()
+    write_bytes(place, text.encode("utf-8", "surrogateescape"))
+    if text.startswith("#!"):
+        place.chmod(0o755)
+    elif fresh:
+        place.chmod(0o644)
 
 
 def _given_path(scenario: Scenario) -> str:

@@ -29,7 +29,7 @@ from pytest_hookharness.hosts.profile import (
 )
 from pytest_hookharness.hosts.rules.configuring import Effect, Flaw, HandlerKeys, Switch
 from pytest_hookharness.hosts.rules.guarding import Resets
-from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream
+from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.tooling import IdRules
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
@@ -115,7 +115,7 @@ REPLIES = ReplyRules(
     code_reason="[{command}]: {words}",
     no_reason="Blocked by hook",
     no_error_text="No stderr output",
-    text_limit=10_000,
+    text_limit=TextLimit(most=10_000),
     rules={
         "text limit": _documented("a reason, a context or plain output is cut at 10,000 characters"),
         "silent": _observed("exit code 0 without output is no opinion"),
@@ -191,6 +191,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "session": _observed("the shell of a hook leads a session of its own"),
         "kill": _observed("SIGTERM to the whole tree, SIGKILL half a second later"),
         "pipe wait": _observed("output held open by a child is waited for half a second, and is kept"),
+        "output": _assumed("what a hook prints is read whole, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
         "env": _assumed("the values of AI_AGENT, CLAUDE_CODE_ENTRYPOINT and CLAUDE_PLUGIN_DATA"),
         "env file": _documented(

@@ -25,8 +25,9 @@ from pytest_hookharness.hosts.profile import (
     TurnRules,
     Wording,
 )
+from pytest_hookharness.hosts.roles import Role
 from pytest_hookharness.hosts.rules.configuring import Effect, Flaw, LimitRules, Switch
-from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream
+from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.tooling import IdRules
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Json, Rule
@@ -115,7 +116,13 @@ REPLIES = ReplyRules(
         CodeRule(alone=Alone.FAILS),
     ),
     answers=ANSWERS,
+    text_limit=TextLimit(most=10_000, in_bytes=True, spared=(Role.BEFORE_TOOL, Role.PERMISSION)),
     rules={
+        "text limit": _documented(
+            "of a text beyond 2,500 tokens of four bytes each the model gets both ends, and the name "
+            "of a file that holds all of it; the reason of a refused call is told whole"
+        ),
+        "text kept": _assumed("10,000 bytes of its beginning stand for both ends of such a text"),
         "silent": _observed("exit code 0 without output is no opinion"),
         "plain": _observed("output that is no JSON is plain text, which means nothing on this event"),
         "plain fails": _documented("plain text on Stop and SubagentStop is an error: it fails open"),
@@ -172,6 +179,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "session": _observed("the shell of a hook leads a session of its own"),
         "kill": _observed("SIGKILL to the process group; a child in another session lives on"),
         "pipe wait": _observed("output held open by a child is waited for until the limit, and is lost then"),
+        "output": _assumed("what a hook prints is read whole, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
         "env": _observed("the host adds no variables"),
     },

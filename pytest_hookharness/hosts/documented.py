@@ -46,6 +46,7 @@ _PROCESS = {
     "newline": "no newline follows the JSON on standard input",
     "kill": "SIGTERM to the group of the hook, SIGKILL half a second later",
     "pipe wait": "output held open by a child is waited for half a second, and is kept",
+    "output": "what a hook prints is read whole, however long it is",
     "order": "all hooks of an event start at once",
     "env": "no variables but those that are documented",
 }

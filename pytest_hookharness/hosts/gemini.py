@@ -202,6 +202,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "pipe wait": _observed(
             "output held open by a child is waited for until it is closed; past the limit all of it is lost"
         ),
+        "output": _documented("what a hook prints is read whole, however long it is"),
         "parallel": _observed("all hooks of an event start at once, unless a group says sequential"),
         "env": _assumed("the value of GEMINI_CLI_NO_RELAUNCH; the others are observed"),
         "filled": _assumed(

@@ -19,6 +19,9 @@ from pytest_hookharness.hosts.stdin import encode, value_of
 from pytest_hookharness.model.processes import Launch, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
+# Bytes of each stream that are kept for a host that reads all of it: more than any was ever seen to be told.
+MOST_KEPT = 1 << 22
+
 
 def launch(
     profile: Profile,
@@ -61,6 +64,7 @@ def launch(
         patience=patience,
         pipe_wait=process.pipe_wait,
         kill=process.kill,
+        output_limit=process.output_limit or MOST_KEPT,
     )
 
 

@@ -123,6 +123,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "pipe wait": observed(
             "output held open by a child is waited for until the limit; then the answer is lost"
         ),
+        "output": observed("what a hook prints is read whole; a reason of 3,000,000 characters was told so"),
         "sequential": observed(
             "the hooks of an event run one after the other in the order of the file; on PreToolUse, "
             "UserPromptSubmit and Stop the first refusal ends the list"

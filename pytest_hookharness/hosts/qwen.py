@@ -88,6 +88,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=2.0, close_wait=1.0),
+    output_limit=1 << 20,
     env={
         "GEMINI_PROJECT_DIR": "{workspace}",
         "CLAUDE_PROJECT_DIR": "{workspace}",
@@ -108,6 +109,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "pipe wait": observed(
             "output held open by a child is waited for until the limit, and then all of it is lost"
         ),
+        "output": documented("the first 1,048,576 bytes of each stream are read, the rest is dropped"),
         "dying children": assumed(
             "the host goes on as soon as the whole group is gone; where a child died with its hook, the real "
             "one was seen to take up to 1.7 s more, below its grace of two"

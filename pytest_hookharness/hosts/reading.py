@@ -71,12 +71,17 @@ class Reader:
         """
         The same reply with its texts cut as the host cuts them.
         """
-        most = self.profile.replies.text_limit
-        longest = max(len(reply.reason), len(reply.context))
-        if most is None or longest <= most:
+        limit = self.profile.replies.text_limit
+        if limit is None:
             return reply
-        fault = reply.fault or f"too-long: {longest} characters were said and {most} reach the model"
-        return replace(reply, reason=reply.reason[:most], context=reply.context[:most], fault=fault)
+        bounded = [reply.context] if self.event.role in limit.spared else [reply.context, reply.reason]
+        longest = max(map(limit.measure, bounded))
+        if longest <= limit.most:
+            return reply
+        unit = "bytes" if limit.in_bytes else "characters"
+        fault = reply.fault or f"too-long: {longest} {unit} were said and {limit.most} reach the model"
+        reason = reply.reason if self.event.role in limit.spared else limit.cut(reply.reason)
+        return replace(reply, reason=reason, context=limit.cut(reply.context), fault=fault)
 
     def means_nothing(self, key: str) -> str:
         """

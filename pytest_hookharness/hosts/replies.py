@@ -47,7 +47,10 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | No
     reply = _read_run(reader, run)
     cut = run.stdout.cut_at
     if cut is not None:
-        reply = replace(reply, fault=f"too-long: output was cut after {cut} of {run.stdout.total} bytes")
+        who = "the harness keeps" if profile.process.output_limit is None else "the host reads"
+        reply = replace(
+            reply, fault=f"too-long: {who} {cut} of the {run.stdout.total} bytes that were printed"
+        )
     return reply
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 
+from pytest_hookharness.judging.check_codes import CHECK_CODES
 from pytest_hookharness.judging.fault_codes import FAULT_CODES
 from pytest_hookharness.judging.pitfall_codes import PITFALL_CODES
 from pytest_hookharness.judging.single_run_codes import SINGLE_RUN_CODES
@@ -204,6 +205,7 @@ _CODES = (
     *PITFALL_CODES,
     *SINGLE_RUN_CODES,
     *FAULT_CODES,
+    *CHECK_CODES,
 )
 
 

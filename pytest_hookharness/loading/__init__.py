@@ -11,14 +11,17 @@ and the JSON Schema. The way of a file: ``composing`` reads YAML into elements w
 from pytest_hookharness.loading.doors import load, loads, scenario_from, script_from
 from pytest_hookharness.loading.export import SCHEMA_LINE, schema
 from pytest_hookharness.loading.problems import Problem, ScenarioErrors
+from pytest_hookharness.loading.writing import Unwritable, write
 
 __all__ = [
     "SCHEMA_LINE",
     "Problem",
     "ScenarioErrors",
+    "Unwritable",
     "load",
     "loads",
     "scenario_from",
     "schema",
     "script_from",
+    "write",
 ]

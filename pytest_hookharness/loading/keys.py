@@ -192,6 +192,12 @@ COMMON = (
         merges=True,
     ),
     Key(
+        name="home",
+        shape=Named(noun="texts by path", key=INSIDE, value=Text()),
+        doc="Files that are written into the home folder.",
+        merges=True,
+    ),
+    Key(
         name="modes",
         shape=Named(noun="modes by path", key=INSIDE, value=MODE),
         doc="Permission bits of files.",

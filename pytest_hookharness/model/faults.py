@@ -192,12 +192,14 @@ class Surroundings:
         words: What they bring about.
         env: The variables.
         files: Files of the workspace.
+        home: Files of the home folder.
         extra: A further key of each input, without which the fault would not show; empty for none.
     """
 
     words: str
     env: Mapping[str, str]
     files: Mapping[str, str] = field(default_factory=dict)
+    home: Mapping[str, str] = field(default_factory=dict)
     extra: str = ""
 
     def __str__(self) -> str:

@@ -130,6 +130,7 @@ class Scenario:
         plugin: A plugin folder, loaded by the host beside the project's own hooks.
         files: Files written into the workspace after that, by path relative to it. A text that
             begins with ``#!`` makes the file executable.
+        home: Files written into the home folder, by path relative to it.
         modes: Permission bits for files, by path.
         git: Whether the workspace is a committed repository.
         worktree: Name of the worktree that the session is started in; empty for none.
@@ -186,6 +187,7 @@ class Scenario:
     project: Path | None = None
     plugin: Path | None = None
     files: Mapping[str, str] = field(default_factory=dict)
+    home: Mapping[str, str] = field(default_factory=dict)
     modes: Mapping[str, int] = field(default_factory=dict)
     git: bool = False
     worktree: str = ""

@@ -13,7 +13,7 @@ from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
 
-Row: TypeAlias = Mapping[str, str | int | float | bool]
+Row: TypeAlias = Mapping[str, str | int | float | bool | None]
 
 _HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 _NUMBERS = ("iterations", "blocks", "time")
@@ -67,8 +67,10 @@ def render(rows: Sequence[Row], *, width: int = 100) -> str:
     cells = [_HEADS, *map(_cells, rows)]
     widths = _shrink([max(columns(line[place]) for line in cells) for place in range(len(_HEADS))], width)
     lines = [fit(_GAP.join(map(_align, _HEADS, line, widths)), width).rstrip() for line in cells]
-    broken = sum(1 for item in rows if not item["passed"])
-    lines.append(f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised")
+    broken = sum(1 for item in rows if item["passed"] is False)
+    unknown = sum(1 for item in rows if item["passed"] is None)
+    told = f", {unknown} not known" if unknown else ""
+    lines.append(f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}")
     return "\n".join(lines)
 
 
@@ -79,8 +81,8 @@ def _cells(item: Row) -> tuple[str, ...]:
         str(item["iterations"]),
         str(item["blocks"]),
         str(item["verdict"]),
-        f"{float(item['wall']):.1f} s",
-        "yes" if item["passed"] else "NO",
+        f"{float(item['wall'] or 0):.1f} s",
+        "?" if item["passed"] is None else "yes" if item["passed"] else "NO",
     )
 
 

@@ -85,7 +85,7 @@ def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
     monkeypatch.chdir(project.path)
     project.scenario("polite")
     with pytest.raises(pytest.UsageError, match="--hook-entry-dir: names no folder"):
-        entries.make_folder(None, "")
+        entries.make_folder("", "--hook-entry-dir", below=project.path)
 
     assert cli.main(["entry", "scenarios/polite.scenario.yaml", "-o", "nodir/e.md"]) == 2
     assert "hookharness: --output: nodir is no folder" in capsys.readouterr().err

@@ -77,3 +77,9 @@ def test_rows_of_hosts(rows):
 
     assert {f"refusing hook, {way}" for way in worked} <= rows.keys()
     assert {f"waiting hook, {way}" for way in waited} <= rows.keys()
+
+
+def test_rows_of_stress(rows):
+    """A whole table of stress is measured beside one run of its session, and cells are counted."""
+    assert {"played once", "everything tried"} <= rows.keys()
+    assert int(rows["everything tried"][2]) > 1

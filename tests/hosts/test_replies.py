@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import Cut, NotStarted, Output, Run, Signaled, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, Run, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Basis, Hook, Ruling
 
 BLOCK = json.dumps({"decision": "block", "reason": "no"})
@@ -140,12 +140,47 @@ def test_a_limit_of_texts_has_a_source(profile):
     assert ("text limit" in profile.replies.rules) is (profile.replies.text_limit is not None)
 
 
+@pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
+def test_what_is_read_of_output_has_a_source(profile):
+    """A profile says how much of what a hook prints is read, and where that is known from."""
+    rule = profile.process.rules["output"]
+
+    assert ("whole" in rule.text) is (profile.process.output_limit is None)
+    assert rule.basis is not Basis.ASSUMED or profile.process.output_limit is None
+
+
+def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
+    """Of a long reason for a stop 10,000 bytes are told, of one for a refused call all."""
+    codex, run = (
+        hosts.find("codex"),
+        Run(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
+    )
+    told = {
+        event: hosts.read_reply(codex, Hook(event=event, command="x"), event, run)
+        for event in ("Stop", "PreToolUse")
+    }
+
+    assert (told["Stop"].reason, told["Stop"].fault[:9]) == ("x" * 9_999, "too-long:")
+    assert (len(told["PreToolUse"].reason), told["PreToolUse"].fault) == (10_001, None)
+
+
+@pytest.mark.parametrize("kilobytes", [60, 70, 200, 900])
+def test_qwen_reads_so_much_of_each_stream(kilobytes):
+    """What is below a mebibyte is read whole, and the launch keeps no more than that."""
+    qwen, text = hosts.find("qwen-code"), json.dumps({"decision": "block", "reason": "x" * kilobytes * 1000})
+    run = Run(ending=Exited(0), stdout=Output(text.encode(), len(text)))
+    reply = hosts.read_reply(qwen, Hook(event="Stop", command="x"), "Stop", run)
+
+    assert (len(reply.reason), reply.fault) == (kilobytes * 1000, None)
+    assert qwen.process.output_limit == 1 << 20
+
+
 def test_output_that_was_cut_is_a_fault(profile, ended):
     """Output of which only a part was kept is noted as such, whatever was made of it."""
     run = Run(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 
-    assert reply.fault == "too-long: output was cut after 16 of 90000 bytes"
+    assert reply.fault == "too-long: the harness keeps 16 of the 90000 bytes that were printed"
 
 
 def test_a_hook_in_the_background_decides_nothing(read):

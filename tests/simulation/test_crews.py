@@ -2,13 +2,14 @@
 Claims about jobs that are done side by side, with plain functions as jobs.
 """
 
+import os
 import threading
 from pathlib import Path
 
 import pytest
 
 from pytest_hookharness.crews import work
-from pytest_hookharness.execution.seats import Crowded
+from pytest_hookharness.execution.seats import Crowded, processors
 
 BASE = Path("/base")
 
@@ -54,3 +55,12 @@ def test_a_job_that_fails_ends_the_others():
 def test_no_job_is_no_work():
     """Without a job nothing is given."""
     assert list(work([], BASE)) == []
+
+
+@pytest.mark.parametrize(("workers", "share"), [("", 8), ("3", 2), ("8", 1), ("20", 1)])
+def test_workers_share_the_processors(monkeypatch, workers, share):
+    """Each of several workers of one run has its share of the processors, and one at least."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    monkeypatch.setenv("PYTEST_XDIST_WORKER_COUNT", workers)
+
+    assert processors() == share

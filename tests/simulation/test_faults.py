@@ -2,6 +2,7 @@
 Faults of the world around hooks: which are planned, how each is brought about, and what is seen of them.
 """
 
+import json
 from dataclasses import fields, replace
 
 import pytest
@@ -59,6 +60,7 @@ ONE_FIELD = [
     (Occupied("x"), "files"),
     (FullDisk("tmp"), "full"),
     (Surroundings("a locale", {"LC_ALL": "C"}), "env"),
+    (Surroundings("a profile", {}, home={".profile": "echo Welcome.\n"}), "home"),
 ]
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = """#!/bin/sh
@@ -68,6 +70,7 @@ echo 1 >>.state/count
 case $command in "rm "*) echo "no" >&2; exit 2 ;; esac
 exit 0
 """
+DENIES = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "no"}
 CALLS = [{"run": "rm -rf x", "expect": "deny"}, {"run": "true", "expect": "allow"}, {"stop": "Done."}]
 
 
@@ -148,6 +151,36 @@ def test_what_cannot_be_tried_is_said(clues, keys, word, why):
 
     assert verdict == "not tried"
     assert why in evidence
+
+
+@pytest.mark.parametrize(
+    "host, read",
+    [
+        ("claude-code", set()),
+        ("gemini-cli", {"BASH_ENV"}),
+        ("qwen-code", {"BASH_ENV"}),
+        ("openhands", set()),
+        ("codex", {"BASH_ENV", "login shell"}),
+    ],
+)
+def test_a_profile_is_noisy_where_the_shell_of_the_host_reads_it(host, read):
+    """A profile that prints is tried where the host's own shell reads it, and is told of elsewhere."""
+    base = played((1, WROTE), vary=(Wish("faults", ("profile",)),))
+    faults, cells = plan_faults(replace(base, scenario=replace(base.scenario, host=host)), Clues())
+
+    assert {word for word in ("BASH_ENV", "login shell") for fault in faults if word in str(fault)} == read
+    assert len(faults) + len(cells) == 2
+
+
+def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
+    """A profile that prints a line comes before the answer of a guard, which then lets everything through."""
+    hook = f"#!/bin/sh\necho '{json.dumps({'hookSpecificOutput': DENIES})}'\n"
+    keys = {"host": "codex", "files": {"g.sh": hook}, "hooks": {"PreToolUse": "./g.sh"}}
+    agent = [{"run": "ls", "result": "x"}, {"stop": "Done."}]
+    noisy = {"env": {"SHELL": "/bin/bash"}, "home": {".bash_profile": "echo Welcome.\n"}}
+
+    assert play(agent=agent, **keys).blocks() == 1
+    assert play(agent=agent, **keys, **noisy).blocks() == 0
 
 
 def test_state_is_closed_where_hooks_write():

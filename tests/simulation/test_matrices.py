@@ -2,6 +2,7 @@
 Claims about which trials a matrix has, and in which order.
 """
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -64,3 +65,21 @@ def test_the_same_words_mean_that_trial_alone(words):
     assert words(Choice(only=whole)) == [whole]
     assert len(words(Choice(only="standard input that"))) > 3
     assert words(Choice(only="nobody calls a trial so")) == []
+
+
+def test_what_waits_begins_first():
+    """Trials that wait most of their time begin before the others, and otherwise the order stays."""
+    matrix = draw_up(BASE, Clues(words=frozenset({"git"}), environment=os.environ), None)
+    words = [str(matrix.trials[place]) for place in matrix.begun]
+    waiting = [
+        "nothing after it",
+        "never closed",
+        "after 200 ms",
+        "after 500 ms",
+        "pieces of 64 bytes",
+        "`git` that never returns",
+    ]
+
+    assert sorted(matrix.begun) == [*range(len(matrix.trials))]
+    assert all(any(end in word for word in words[: len(waiting)]) for end in waiting), words
+    assert words[len(waiting) :] == [str(one) for one in matrix.trials if str(one) in words[len(waiting) :]]

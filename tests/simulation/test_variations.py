@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Signaled
 from pytest_hookharness.model.variations import Wish
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.settings import Settings, SimulationError
@@ -81,6 +82,10 @@ def told(vary):
     return run
 
 
+def _variables(fire):
+    return {line.partition(b"=")[0] for line in fire.run.stderr.data.splitlines()}
+
+
 def names(outcome):
     return [finding.name for finding in outcome.findings]
 
@@ -99,6 +104,17 @@ def test_nothing_is_varied_unless_asked_for(vary):
     outcome = vary(BY_GREP)
 
     assert ([], ()) == (names(outcome), outcome.varied)
+
+
+def test_a_tool_that_nobody_calls_shows_nothing(vary):
+    """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
+    outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
+
+    assert {cell.verdict for cell in outcome.cells} == {"not tried"}
+    assert [note.partition("with ")[2] for note in outcome.varied if "shows nothing" in note] == [
+        f"a `no-such-command` {trouble}: nobody called `no-such-command`."
+        for trouble in ("that fails with exit code 70", "that never returns")
+    ]
 
 
 def test_chance_is_not_blamed_on_a_variation(vary):
@@ -179,6 +195,26 @@ def test_a_relaunched_host_is_another_process(vary):
 
     assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
     assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
+
+
+def test_a_relaunched_host_tells_a_kill_as_a_kill(vary):
+    """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
+    killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
+    hooks = {"PreToolUse": "exec ./hook.sh"}
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.fires())
+
+    assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
+
+
+def test_a_relaunched_host_passes_on_what_it_has(vary):
+    """A parent of its own changes no variable, and no exit code."""
+    tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
+    plain, below = (
+        next(fire for _, fire in vary(tells, relaunched=way).trace.fires()) for way in (False, True)
+    )
+
+    assert below.run.ending == plain.run.ending == Exited(3)
+    assert _variables(below) == _variables(plain)
 
 
 def test_hooks_run_in_the_order_that_is_given(told):

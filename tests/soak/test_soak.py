@@ -4,6 +4,8 @@ Many fires with faults and shapes drawn from a seed: what must hold for each of 
 
 import os
 import random
+import subprocess
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,9 @@ FIRES = int(os.environ.get("HOOKHARNESS_SOAK_FIRES", "60"))
 SEED = int(os.environ.get("HOOKHARNESS_SOAK_SEED", "0"))
 STAY = f"86399.{os.getpid()}"
 MOVES = 3
+# Few enough for each test to end within the time that one may take.
+PIECE = 100
+PIECES = [*range(0, FIRES, PIECE)]
 SIGNALS = {"KILL": 9, "SEGV": 11, "TERM": 15, "PIPE": 13}
 SHAPES = (
     {},
@@ -82,26 +87,55 @@ def scenario(dice):
     return replace(made, script=script_from(acts, then="idle"), reach=(str(HOOKS),)), expected, keys
 
 
-def open_files():
+def descriptors():
     """The number of descriptors of this process."""
     return len([*Path("/proc/self/fd").iterdir()])
 
 
+def command_lines():
+    """The command lines of all processes, those in namespaces of their own too."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield place.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+
+
+def find_remains(base, before):
+    """What is left behind: files below a folder, further descriptors, processes that were told to stay."""
+    files = [f"file {path.name}" for path in base.iterdir()]
+    more = [f"{descriptors()} descriptors, not {before}"] if descriptors() > before else []
+    return files + more + [f"process {line}" for line in command_lines() if STAY in line]
+
+
+def leave_a_file(base):
+    """Leave a file behind."""
+    (base / "left").touch()
+
+
+def leave_a_descriptor(_base):
+    """Leave a descriptor open."""
+    return os.open("/dev/null", os.O_RDONLY)
+
+
+def leave_a_process(_base):
+    """Leave a process that stays."""
+    return subprocess.Popen(["sleep", STAY])
+
+
 @pytest.mark.slow
-def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path):
-    """Fires under random faults end in time, by their true ends, and leave no file and no descriptor."""
-    dice, fired, before = random.Random(SEED), 0, None  # noqa: S311  # dice, not secrets
+@pytest.mark.parametrize("first", PIECES)
+def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path, first):
+    """Fires under random faults end in time, by their true ends, and leave no process, descriptor or file."""
+    dice, fired, before = random.Random(f"{SEED} {first}"), first, None  # noqa: S311  # dice, not secrets
     with Harness(Settings(base=tmp_path, wall=20.0, probes=False, seed=SEED)) as harness:
-        while fired < FIRES:
+        while fired < min(FIRES, first + PIECE):
             made, expected, keys = scenario(dice)
             outcome = harness.simulate(made)
             endings = [fire.run.ending for _, fire in outcome.trace.fires() if fire.run is not None]
             assert len(endings) >= MOVES, keys
             assert all(is_one_of(ending, expected) for ending in endings), (keys, endings)
             assert outcome.verdict_name == "terminated", keys
-            assert [*tmp_path.iterdir()] == []
-            before = open_files() if before is None else before
-            assert open_files() <= before, keys
+            before = descriptors() if before is None else before
+            assert find_remains(tmp_path, before) == [], keys
             fired += len(endings)
 
 
@@ -132,3 +166,30 @@ def test_an_exit_code_is_no_kill():
     """The check of the soak fails for a kill that is told as the exit code of a shell."""
     assert not is_one_of(Exited(137), {Signaled(9)})
     assert is_one_of(HeldOpen(Exited(0), 1.0), {Exited(0), HeldOpen})
+
+
+@pytest.mark.parametrize(
+    ("leave", "what"),
+    [
+        (leave_a_file, "file left"),
+        (leave_a_descriptor, "descriptors"),
+        (leave_a_process, f"process sleep {STAY}"),
+    ],
+    ids=["file", "descriptor", "process"],
+)
+def test_what_is_left_behind_is_found(tmp_path, leave, what):
+    """A file, a descriptor and a process that somebody leaves behind are found, and nothing before that."""
+    before = descriptors()
+    assert find_remains(tmp_path, before) == []
+
+    left = leave(tmp_path)
+    try:
+        (remains,) = find_remains(tmp_path, before)
+    finally:
+        if isinstance(left, subprocess.Popen):
+            left.kill()
+            left.wait()
+        elif left is not None:
+            os.close(left)
+
+    assert what in remains

@@ -158,6 +158,36 @@ class AnswerRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextLimit:
+    """
+    How much of one text reaches the model.
+
+    Attributes:
+        most: Most of it, in characters.
+        in_bytes: Whether that is counted in bytes of UTF-8 instead.
+        spared: The roles of events whose reasons for a refusal are told whole.
+    """
+
+    most: int
+    in_bytes: bool = False
+    spared: tuple[Role, ...] = ()
+
+    def cut(self, text: str) -> str:
+        """
+        The part of a text that is not too long.
+        """
+        if not self.in_bytes:
+            return text[: self.most]
+        return text.encode("utf-8", "replace")[: self.most].decode("utf-8", "ignore")
+
+    def measure(self, text: str) -> int:
+        """
+        The length of a text as the host counts it.
+        """
+        return len(text.encode("utf-8", "replace")) if self.in_bytes else len(text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRules:
     """
     How the host reads what a hook said. An event can have codes and answers of its own.
@@ -172,7 +202,7 @@ class ReplyRules:
         code_reason: The reason for a refusal by exit code; a template over ``command`` and ``words``.
         no_reason: What stands in for a reason that was not given; a template over ``event``.
         no_error_text: What stands in for an empty standard error; likewise.
-        text_limit: Most characters of one text; ``None`` for any number.
+        text_limit: How much of one text reaches the model; ``None`` for all of it.
         rules: Where this is known from. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
             ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
@@ -189,5 +219,5 @@ class ReplyRules:
     code_reason: str = "{words}"
     no_reason: str = ""
     no_error_text: str = ""
-    text_limit: int | None = None
+    text_limit: TextLimit | None = None
     rules: Mapping[str, Rule]

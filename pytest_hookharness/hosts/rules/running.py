@@ -28,6 +28,7 @@ class ProcessRules:
         pipe_wait: How long output is waited for once the process has ended; ``None`` for until the limit,
             which cuts it then like a hook that still runs.
         kill: How a hook that takes too long is ended.
+        output_limit: How many bytes of each stream are read; ``None`` for all.
         one_by_one: Whether the hooks of an event run one after the other. A group can ask for that too.
         env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, and ``event`` in
             lower case, ``event_name`` as it is and ``tool``. One whose template is nothing but a word
@@ -40,7 +41,7 @@ class ProcessRules:
         plugin_env: Further variables for the hooks of a plugin; templates like those.
         shared_limit: The variable that sets a shared budget in milliseconds.
         shared_most: Most seconds that a shared budget is raised to.
-        rules: Where this is known from.
+        rules: Where this is known from. Always: ``output``; others as other fields need them.
     """
 
     shell: tuple[str, ...] = ("/bin/sh", "-c")
@@ -50,6 +51,7 @@ class ProcessRules:
     own_session: bool = False
     pipe_wait: float | None = 0.5
     kill: KillPolicy = KillPolicy()
+    output_limit: int | None = None
     one_by_one: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
     kept: tuple[str, ...] = ()

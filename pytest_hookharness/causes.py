@@ -1,0 +1,214 @@
+"""
+This module is concerned with causes: complaints of many sessions as one problem each, and what was not shown.
+
+Upper floor. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pytest_hookharness import hosts
+from pytest_hookharness.checkups import misnamed_tools
+from pytest_hookharness.judging.codes import NEVER_FIRED
+from pytest_hookharness.judging.complaints import complaints, doubts
+from pytest_hookharness.model.checkups import Complaint, Place, Problem, Session
+from pytest_hookharness.model.counting import counted
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+
+_NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
+_P95 = 0.95
+_OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """
+    A session with what it showed, or why it could not be played.
+    """
+
+    session: Session
+    outcome: Outcome | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """
+    One cause, with the shortest of the sessions that showed it.
+
+    Attributes:
+        id: A name for it.
+        complaint: What was seen.
+        session: The session.
+        trace: What took place in it.
+        shown_by: The titles of all sessions that showed it.
+    """
+
+    id: str
+    complaint: Complaint
+    session: Session
+    trace: Trace
+    shown_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """
+    What sessions come to beside the problems that they showed.
+
+    Attributes:
+        problems: What is wrong with hooks that no session woke.
+        tried: What was tried, in sentences.
+        open: What was not shown, in sentences.
+        undecided: Why this is no proof that all is well, in sentences.
+    """
+
+    problems: tuple[Problem, ...]
+    tried: tuple[str, ...]
+    open: tuple[str, ...]
+    undecided: tuple[str, ...]
+
+
+def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
+    """
+    What sessions complained of, each cause once.
+
+    Args:
+        played: The sessions.
+        mark: Name of a file that appears only if input is carried out.
+    """
+    causes: dict[tuple[str, str], list[tuple[Session, Outcome, Complaint]]] = {}
+    for one in played:
+        for complaint in complaints(one.outcome, mark=mark) if one.outcome is not None else ():
+            assert one.outcome is not None  # noqa: S101 - there was a complaint of it
+            causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
+    names: set[str] = set()
+    return tuple(_evidence(seen, names) for seen in causes.values())
+
+
+def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], names: set[str]) -> Evidence:
+    session, outcome, complaint = min(
+        seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
+    )
+    return Evidence(
+        id=_identify(complaint, names),
+        complaint=complaint,
+        session=session,
+        trace=outcome.trace,
+        shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
+    )
+
+
+def _identify(complaint: Complaint, names: set[str]) -> str:
+    """
+    A name that is the same in the next check-up, as long as the same is wrong.
+    """
+    script = "" if complaint.shared else short_name(complaint.hook).lower()
+    base = "-".join(filter(None, (complaint.kind.lower(), script)))
+    free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(names) + 2))
+    name = next(name for name in free if name not in names)
+    names.add(name)
+    return name
+
+
+def short_name(command: str) -> str:
+    """
+    The name of the script in a command, without its ending; the program where there is no script.
+    """
+    words = [word.rpartition("/")[2] for word in command.split(",", maxsplit=1)[0].split()]
+    scripts = [word for word in words if re.search(r"\.\w{1,5}\W*$", word)]
+    found = _NAME.search((scripts or words or [""])[0])
+    return found[1] if found else ""
+
+
+def summarise(place: Place, played: Sequence[Played]) -> Summary:
+    """
+    What the sessions of a place come to beside their complaints.
+    """
+    outcomes = [one.outcome for one in played if one.outcome is not None]
+    fired = {_key(fire.hook) for outcome in outcomes for _, fire in outcome.trace.fires()}
+    silent = [hook for hook in place.hooks if _key(hook) not in fired]
+    wrong = {_key(hook): names for hook in silent if (names := misnamed_tools(place, hook))}
+    unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
+    ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
+    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in doubts(outcome))
+    unshown = [_unwoken(hook) for hook in silent if _key(hook) not in wrong]
+    return Summary(
+        problems=tuple(_misnamed(place, hook, wrong[_key(hook)]) for hook in silent if _key(hook) in wrong),
+        tried=tuple(_tried(place, outcomes)),
+        open=(*unshown, *_unguarded(place, outcomes)),
+        undecided=(*unplayed, *open_ends, *_late(outcomes)),
+    )
+
+
+def _key(hook: Hook) -> tuple[str, str, str | None, str]:
+    return hook.event, hook.command, hook.matcher, hook.source.rpartition("/")[2]
+
+
+def _misnamed(place: Place, hook: Hook, names: Sequence[tuple[str, str]]) -> Problem:
+    told = "; ".join(f"`{name}` is called `{meant}`" for name, meant in names)
+    complaint = Complaint(
+        kind=NEVER_FIRED.name,
+        code=NEVER_FIRED.code,
+        hook=hook.command,
+        text=f"{hook.event}: its matcher has other capitals than the tool, so nothing wakes it: {told}.",
+        advice=NEVER_FIRED.mend,
+    )
+    name = f"never-fired-{short_name(hook.command).lower()}"
+    return Problem(id=name, complaint=complaint, scenario=Scenario(name="check", host=place.host))
+
+
+def _unwoken(hook: Hook) -> str:
+    if hook.type != "command":
+        return f"Not tried: a handler of type {hook.type} at {hook.event}, for only commands are run."
+    matcher = f" with the matcher `{hook.matcher}`" if hook.matcher else ""
+    return f"No session woke `{hook.command}` at {hook.event}{matcher}, so nothing is known about it."
+
+
+def _late(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield from (
+        told for outcome in outcomes for told in outcome.varied if told.startswith("There was no time")
+    )
+
+
+def _tried(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    fires = [fire for outcome in outcomes for _, fire in outcome.trace.fires()]
+    yield (
+        f"{counted(len(outcomes), 'session')} with {counted(len(fires), 'fire')} of "
+        f"{counted(len(place.hooks), 'hook')}."
+    )
+    yield from (told for outcome in outcomes for told in outcome.varied if told.startswith("Tried:"))
+    for command in dict.fromkeys(hook.command for hook in place.hooks):
+        times = sorted(
+            fire.run.wall for fire in fires if fire.run is not None and fire.hook.command == command
+        )
+        if times:
+            p95 = times[math.ceil(_P95 * len(times)) - 1]
+            yield f"`{command}`: {counted(len(times), 'fire')}, 95 of 100 within {1000 * p95:.0f} ms."
+
+
+def _unguarded(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """
+    Hooks asked before calls that refused nothing, so that one that is off looks like one that is on.
+    """
+    events = hosts.find(place.host).events
+    refusing = {
+        fire.hook.command
+        for outcome in outcomes
+        for _, hooked in outcome.trace.hooked()
+        if hooked.decision.refused
+        for fire in hooked.fires
+        if fire.reply.ruling is hooked.decision.ruling
+    }
+    for command in dict.fromkeys(
+        hook.command for hook in place.hooks if hook.event in events and events[hook.event].role in _OTHERWISE
+    ):
+        if command not in refusing:
+            yield f"`{command}` refused nothing that was tried, so nothing shows whether it guards."

@@ -1,0 +1,122 @@
+"""
+This module is concerned with writing: a scenario that was made by a program as the text of a scenario file.
+
+Middle floor. Values are written as JSON, which YAML holds, so that no text is ever read as something else.
+Only what such scenarios have is written; anything else is refused rather than left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pytest_hookharness.loading.export import SCHEMA_LINE
+from pytest_hookharness.model.moves import (
+    Act,
+    Compact,
+    Edit,
+    End,
+    Prompt,
+    Read,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
+from pytest_hookharness.model.scenario import Double, Scenario
+
+_BEYOND = re.compile(r"[^\x20-\x7e]")
+
+
+class Unwritable(ValueError):
+    """
+    A scenario has something that is not written here.
+    """
+
+
+def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
+    """
+    The text of a scenario file.
+
+    Args:
+        scenario: The scenario; nothing is written of its promise, so that the usual one holds.
+        name: Its name in the file.
+        why: What it shows.
+        folder: Its project or plugin, relative to the file.
+
+    Raises:
+        Unwritable: It cannot be written.
+    """
+    keys: dict[str, Any] = {"name": name, "why": why, "host": scenario.host}
+    keys["plugin" if scenario.plugin is not None else "project"] = folder
+    if scenario.hooks is not None:
+        keys["hooks"] = scenario.hooks
+    if scenario.git:
+        keys["git"] = True
+    if scenario.commands:
+        keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
+    if scenario.answers:
+        keys["answers"] = [
+            {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
+            for answer in scenario.answers
+        ]
+    if scenario.vary:
+        keys["vary"] = [wish.kind for wish in scenario.vary]
+    lines = [f"{key}: {_json(value)}" for key, value in keys.items()]
+    acts = [*map(_act, scenario.script.acts), *_then(scenario)]
+    lines += ["agent:", *(f"  - {_json(act)}" for act in acts)]
+    return "\n".join([SCHEMA_LINE, *lines, ""])
+
+
+def _json(value: object) -> str:
+    # JSON writes letters beyond 16 bits as two halves, which YAML does not join again.
+    return _BEYOND.sub(_escape, json.dumps(value, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _then(scenario: Scenario) -> Iterator[dict[str, Any]]:
+    then = scenario.script.then
+    yield {"then": {then.name: dict(then.options)} if then.options else then.name}
+
+
+def _double(double: Double) -> dict[str, Any]:
+    if double != Double(agent=double.agent, stdout=double.stdout):
+        raise Unwritable(f"the command {double} cannot be written")
+    return {"agent": double.agent, "stdout": double.stdout}
+
+
+def _act(act: Act) -> dict[str, Any]:
+    match act:
+        case Prompt(text=text):
+            return {"prompt": {"text": text}}
+        case Run(command=command, given=given):
+            return {"run": command, **_result(given)}
+        case Edit(file=file, text=text, old=old, given=given):
+            passage = {} if old is None else {"old": old}
+            return {"edit": {"file": file, "text": text, **passage}, **_result(given)}
+        case Read(file=file, given=given):
+            return {"read": {"file": file}, **_result(given)}
+        case Tools(calls=(ToolCall(name=name, input=data, given=given),)):
+            return {"tool": {"name": name, "input": data}, **_result(given)}
+        case Stop(text=text):
+            return {"stop": text}
+        case Subagent(kind=kind, prompt=prompt, text=text):
+            return {"subagent": {"kind": kind, "prompt": prompt, "text": text}}
+        case Compact(trigger=trigger):
+            return {"compact": trigger}
+        case End(reason=reason):
+            return {"end": reason}
+        case _:
+            raise Unwritable(f"the act {act} cannot be written")
+
+
+def _result(given: ToolResult | None) -> dict[str, Any]:
+    return {} if given is None else {"result": given.text}

@@ -1,0 +1,123 @@
+"""
+This module is concerned with ``hookharness report``: trace files that are read back and told.
+
+Top floor. Trace files may come from anywhere, an archive of somebody else's run for one.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from pytest_hookharness.entries import write_new
+from pytest_hookharness.reports.page import page
+from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.runs import LONGEST_LINE, Run, read_run, row
+from pytest_hookharness.reports.table import render
+from pytest_hookharness.reports.unfinished import unfinished
+from pytest_hookharness.traces import SUFFIX
+
+AS_PROMISED, OTHERWISE, UNKNOWN = 0, 1, 2
+_WIDTH = 200
+DESCRIPTION = (
+    "Reads the trace files that --hook-trace-dir or --trace-dir left, and prints a table of the runs, or a "
+    "debugging entry in Markdown for each that was not as promised, or writes a page of them for a browser. "
+    "docs/traces.md tells what is in them. "
+    "Exit status: 0 all runs were as promised, 1 some was not, 2 some came to no end or cannot be read."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """
+    Declare what the command takes.
+    """
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a folder with trace files, or one of them")
+    parser.add_argument("--format", choices=tuple(_FORMATS), default="table", help="what is made (table)")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
+
+
+def tell(arguments: argparse.Namespace) -> str:
+    """
+    What is to be printed; the exit status is left in the arguments.
+
+    Raises:
+        ValueError: There is no trace file, or one cannot be read.
+        OSError: The output cannot be written.
+    """
+    paths = _files(arguments.folder)
+    read = [(path, read_file(path)) for path in paths]
+    runs = sorted(
+        (run for _, run in read if run is not None), key=lambda run: (str(run.begin["began"]), run.name)
+    )
+    if arguments.format == "page" and arguments.output is None:
+        raise ValueError("report: a page is a file for a browser; name it, such as `-o page.html`")
+    text = _FORMATS[arguments.format](runs)
+    notes = [f"{path}: holds no whole line and was left out" for path, run in read if run is None]
+    notes += [f"{run.name}: a last line that is not whole was left out" for run in runs if run.torn]
+    arguments.status = judge(runs)
+    if arguments.output is None:
+        return "\n".join(filter(None, (text, *notes)))
+    write_new(arguments.output, f"{text}\n")
+    return "\n".join((f"wrote {arguments.output}", *notes))
+
+
+def judge(runs: Sequence[Run]) -> int:
+    """
+    The exit status that some runs come to.
+    """
+    passed = [None if run.end is None else run.end["passed"] for run in runs]
+    return OTHERWISE if False in passed else UNKNOWN if None in passed or not runs else AS_PROMISED
+
+
+def _files(folder: Path) -> list[Path]:
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise ValueError(f"report: there is no {folder}; name the folder that --hook-trace-dir named")
+    found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file())
+    if not found:
+        raise ValueError(
+            f"report: {folder} holds no trace file (*{SUFFIX}); name the folder of --hook-trace-dir"
+        )
+    return found
+
+
+def read_file(path: Path) -> Run | None:
+    """
+    The run that a trace file tells of; ``None`` if no line of it is whole.
+
+    Raises:
+        UnreadableTrace: It is no trace file.
+        OSError: It cannot be read.
+    """
+
+    def lines() -> Iterator[bytes]:
+        with path.open("rb") as file:
+            while line := file.readline(LONGEST_LINE + 1):
+                yield line
+
+    return read_run(lines(), str(path))
+
+
+def _table(runs: Sequence[Run]) -> str:
+    return render([row(run) for run in runs], width=_WIDTH)
+
+
+def _entries(runs: Sequence[Run]) -> str:
+    return "\n".join(_each_entry(runs))
+
+
+def _each_entry(runs: Sequence[Run]) -> Iterator[str]:
+    """
+    An entry for each run that was not as promised, or came to no end.
+    """
+    for run in runs:
+        if run.end is None:
+            yield unfinished(run)
+        elif not run.end["passed"]:
+            entry = run.end["entry"]
+            yield str(entry["text"]) if isinstance(entry, dict) else plain(str(entry))
+
+
+_FORMATS: Mapping[str, Callable[[Sequence[Run]], str]] = {"table": _table, "entry": _entries, "page": page}

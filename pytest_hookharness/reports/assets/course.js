@@ -1,0 +1,104 @@
+// The course of a run as a drawing: a line of turns, and the lasso that a proved loop makes of it.
+
+const DOT = 15;
+const SIGNS = {refused: "✕", overridden: "↷", let: "✓", free: ""};
+const MOST_AROUND = 14;
+
+// What became of one asking of the hooks.
+function outcomeOf(step) {
+  if (step.decision.overridden) return "overridden";
+  return step.decision.refused ? "refused" : "let";
+}
+
+function askings(run, turn) {
+  return run.steps.filter((step) => step.turn === turn && step.kind === "hooked" && step.fires.length);
+}
+
+function moodOf(run, turn) {
+  const seen = askings(run, turn).map(outcomeOf);
+  return ["refused", "overridden", "let"].find((mood) => seen.includes(mood)) ?? "free";
+}
+
+// The numbers of turns, or a text for those in the middle that find no room.
+function shortened(first, last, most) {
+  const all = Array.from({length: Math.max(0, last - first + 1)}, (_, place) => first + place);
+  if (all.length <= most) return all;
+  const head = Math.ceil((most - 1) / 2);
+  const tail = most - 1 - head;
+  return [...all.slice(0, head), `${all.length - head - tail} more`, ...all.slice(-tail)];
+}
+
+function course(run, row) {
+  const narrow = innerWidth < 700;
+  const gap = narrow ? 64 : 112;
+  const verdict = run.end?.verdict ?? {name: "interrupted"};
+  const last = Math.max(0, ...run.steps.map((step) => step.turn));
+  const loop = verdict.name === "livelock";
+  const line = shortened(1, loop ? verdict.stem : last, narrow ? 3 : 6);
+  const around = loop ? shortened(verdict.stem + 1, verdict.stem + verdict.period, MOST_AROUND) : [];
+  const radius = Math.max(72, (around.length * 58) / (2 * Math.PI));
+  const middle = loop ? radius + 58 : 42;
+  const places = [{turn: 0, x: 24, y: middle}, ...line.map((turn, place) => ({turn, x: 24 + gap * (place + 1), y: middle}))];
+  const end = places.at(-1).x + gap;
+  const centre = end + radius;
+  const ring = around.map((turn, place) => {
+    const angle = Math.PI + (2 * Math.PI * place) / around.length;
+    return {turn, angle, x: centre + radius * Math.cos(angle), y: middle + radius * Math.sin(angle)};
+  });
+  const words = loop ? told(verdict, run) : `The course of ${counted(last, "turn")}, which ended as ${verdict.name}.`;
+  const rope = loop ? noose(centre, middle, radius, verdict) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
+  const size = [loop ? centre + radius + (narrow ? 80 : 150) : end + 90, loop ? 2 * middle : 116];
+  const drawing = svg("svg", {width: size[0], viewBox: `0 0 ${size.join(" ")}`, role: "group", "aria-label": words},
+    svg("path", {class: "rope", d: `M24 ${middle}H${loop ? end : end - 20}`}), rope, [...places, ...ring].map((place) => dot(run, row, place)));
+  drawing.style.minWidth = `${size[0] * 0.75}px`;
+  return html("figure", {}, drawing, html("figcaption", {}, words, " ",
+    html("span", {class: "small"}, "✕ refused, ✓ let through, ↷ refusal set aside by the host.")));
+}
+
+function noose(x, y, radius, verdict) {
+  // The arrow at the lowest point says that it goes round clockwise.
+  const turn = Math.PI / 2 + Math.PI / Math.max(2, verdict.period);
+  const [left, top] = [x + radius * Math.cos(turn), y + radius * Math.sin(turn)];
+  return [svg("circle", {class: "rope", cx: x, cy: y, r: radius}),
+    svg("path", {class: "tip", d: "M7 0L-5 -7V7z", transform: `translate(${left} ${top}) rotate(${(turn * 180) / Math.PI + 90})`}),
+    svg("text", {class: "dim", "text-anchor": "middle", "aria-hidden": "true"},
+      svg("tspan", {x, y: y - 4}, "for ever"), svg("tspan", {x, y: y + 14}, `period ${verdict.period}`))];
+}
+
+function told(verdict, run) {
+  const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
+  const guard = verdict.guard?.overrides ? ` ${run.begin.host} would override it at block ${verdict.guard.overrides}.` : "";
+  return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that goes on for ever (evidence: ${verdict.evidence}).${guard}`;
+}
+
+function dot(run, row, {turn, x, y, angle}) {
+  if (typeof turn === "string") return svg("text", {class: "dim", x, y: y - 8, "text-anchor": "middle"}, `… ${turn} …`);
+  const mood = moodOf(run, turn);
+  const seen = askings(run, turn);
+  const name = turn ? `turn ${turn}` : "before the first turn";
+  const spoken = seen.map((step) => `${step.event} ${outcomeOf(step)}`).join(", ");
+  return svg("a", {class: mood, href: addressOf(row, String(turn)), "aria-label": spoken ? `${name}: ${spoken}` : name},
+    svg("title", {}, spoken ? `${name}: ${spoken}` : name),
+    mood === "refused" ? svg("rect", {class: "turn", x: x - DOT + 1, y: y - DOT + 1, width: 2 * DOT - 2, height: 2 * DOT - 2, rx: 4})
+      : svg("circle", {class: "turn", cx: x, cy: y, r: turn ? DOT : 9}),
+    turn ? svg("text", {x, y: y + 5, "text-anchor": "middle"}, turn) : null, beside(seen, x, y, angle));
+}
+
+// The events of a turn: below it on the line, outside of the ring around it.
+function beside(seen, x, y, angle) {
+  const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.fires.length > 1 ? ` ${step.fires.length} hooks` : ""}`);
+  if (seen.length > 2) lines.push(`+${seen.length - 2} more`);
+  const side = angle === undefined ? 0 : Math.round(Math.cos(angle) * 10) / 10;
+  const anchor = side > 0.3 ? "start" : side < -0.3 ? "end" : "middle";
+  const far = DOT + 8;
+  const left = x + (side > 0.3 ? far : side < -0.3 ? -far : 0);
+  const above = angle !== undefined && Math.sin(angle) < -0.3;
+  const entry = side < -0.9;
+  const top = above || entry ? y - far - (lines.length - 1) * 14 + (entry ? 2 : 0) : Math.abs(side) > 0.9 ? y + 4 : y + far + 10;
+  return svg("text", {class: "dim", "text-anchor": anchor, "aria-hidden": "true"},
+    lines.map((words, place) => svg("tspan", {x: entry ? x - 6 : left, y: top + place * 14}, words)));
+}
+
+function clipped(words) {
+  return words.length > 18 ? `${words.slice(0, 17)}…` : words;
+}

@@ -1,0 +1,165 @@
+// One simulation: its verdict, its course, and every turn with its fires.
+
+const MOST_CHANGES = 3;
+
+function readRun(row) {
+  return JSON.parse(document.getElementById(row.data).textContent);
+}
+
+function itemView(row, state) {
+  const run = readRun(row);
+  const end = run.end;
+  return html("article", {},
+    paths(row, state), html("h1", {tabindex: "-1"}, html("bdi", {}, titleOf(row))),
+    html("p", {}, verdictBadge(row), " ", promiseBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
+    html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
+    run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
+    elsewhere(row), run.steps.length ? course(run, row) : null,
+    part("Broken promises", (end?.violations ?? []).map(violationBox)),
+    part("Findings", (end?.findings ?? []).map(findingBox)),
+    part("Turn by turn", timeline(run, row)),
+    end ? aftermath(end) : null,
+    part("About this run", about(run, row)),
+    run.begin.again ? part("Play it again", againBlock(run.begin.again)) : null);
+}
+
+function paths(row, state) {
+  const rows = matching(state);
+  const place = rows.indexOf(row);
+  const back = new URLSearchParams([...state].filter(([key]) => !["item", "turn"].includes(key)));
+  const to = (other, words, name) => other ? html("a", {href: addressOf(other), rel: name, "data-go": name}, words) : null;
+  return html("nav", {class: "path", "aria-label": "Simulations"}, html("a", {href: `#${back}`, "data-go": "list"}, "← All simulations"),
+    to(rows[place - 1], "Previous", "prev"), to(place < 0 ? null : rows[place + 1], "Next", "next"),
+    html("span", {class: "soft small"}, place < 0 ? "" : `${place + 1} of ${rows.length}`));
+}
+
+function elsewhere(row) {
+  const others = ROWS.filter((other) => other !== row && other.name === row.name && other.file === row.file);
+  const [hosts, runs] = [others.filter((other) => other.host !== row.host), others.filter((other) => other.host === row.host)];
+  return [alike("The same on other hosts", hosts, (other) => other.host), alike("Other runs of it", runs, (other) => `run ${other.number}`)];
+}
+
+function alike(heading, rows, label) {
+  return rows.length ? html("nav", {"aria-label": heading}, html("h2", {}, heading), html("ul", {class: "others"},
+    rows.map((other) => html("li", {}, itemLink(other, label(other)), " ", verdictBadge(other))))) : null;
+}
+
+function violationBox(violation) {
+  return html("div", {class: "box bad"}, facts([["promised", violation.expected], ["seen", violation.seen],
+    ["where", violation.line ? `line ${violation.line}: ${violation.path}` : violation.path]]));
+}
+
+function findingBox(finding) {
+  const when = finding.turn ? `first in turn ${finding.turn}` : "before the first turn";
+  return html("div", {class: "box odd"},
+    html("p", {}, badge(finding.code, "odd"), " ", html("strong", {}, finding.name), " ", html("bdi", {}, finding.text)),
+    html("p", {class: "soft small"}, `${when}, ${counted(finding.times, "time")}`, finding.hook ? [", ", html("code", {}, oneLine(finding.hook))] : null),
+    finding.advice ? html("p", {}, finding.advice) : null, ruleBlock(finding.rule),
+    finding.page ? opened({class: "more"}, "Why it matters", () => [html("p", {}, finding.page.what), html("p", {}, finding.page.why)]) : null);
+}
+
+function timeline(run, row) {
+  const verdict = run.end?.verdict;
+  const again = verdict?.name === "livelock" ? verdict.stem + 1 : null;
+  const states = new Map(run.states.map((state) => [state.turn, state]));
+  const items = [...grouped(run.steps)].map(([turn, steps]) => html("li", {id: `turn-${turn}`},
+    html("h3", {tabindex: "-1"}, turn ? `Turn ${turn}` : "Before the first turn", " ",
+      turn === again ? badge("the cycle begins here", "bad") : null),
+    steps.map(drawnStep), stateWords(turn, states)));
+  if (again !== null) items.push(html("li", {}, html("p", {}, "… and so for ever, ",
+    html("a", {href: addressOf(row, again)}, `as from turn ${again}`))));
+  if (!run.end) items.push(html("li", {}, html("p", {}, badge(row.verdict, "odd"), " Here the record ends; what came next is not known.")));
+  return items.length ? html("ol", {class: "turns"}, items) : null;
+}
+
+// The state after a turn, and the first turn that led to the same.
+function stateWords(turn, states) {
+  const state = states.get(turn);
+  if (!state) return null;
+  const first = state.opaque ? undefined : [...states.values()].find((each) => each.digest === state.digest && !each.opaque);
+  const words = state.opaque ? `not known in full: ${state.opaque}` : first.turn < turn ? `the same as after turn ${first.turn}` : "not seen before";
+  return html("p", {class: "soft small"}, "state ", html("code", {}, state.digest.slice(0, 8)), `, ${words}`);
+}
+
+function grouped(steps) {
+  const turns = new Map();
+  for (const step of steps) turns.set(step.turn, [...(turns.get(step.turn) ?? []), step]);
+  return turns;
+}
+
+function drawnStep(step) {
+  switch (step.kind) {
+    case "moved": return said("agent", step.words);
+    case "happened": return said("script", step.words);
+    case "performed": return [said("tool", step.words), step.result.text ? stream("Result", step.result) : null, traces(step)];
+    default: return hooked(step);
+  }
+}
+
+function said(who, words) {
+  return html("p", {class: "step"}, html("span", {class: "who"}, who), html("bdi", {}, words));
+}
+
+function hooked(step) {
+  if (!step.fires.length && !step.decision.refused && !step.changes.length) return null;
+  return html("div", {class: "step"}, html("span", {class: "who"}, "event"), html("strong", {}, step.event),
+    step.target ? html("span", {class: "soft"}, ` on ${oneLine(step.target)}`) : null,
+    step.fires.map((fire) => fireCard(step, fire)),
+    opened({class: "more"}, ["Decision: ", decisionWords(step)], () => decisionBlock(step)), traces(step));
+}
+
+function decisionWords(step) {
+  const decision = step.decision;
+  if (decision.overridden) return badge("↷ refusal set aside by the host", "odd");
+  return decision.refused ? badge("✕ refused", "bad") : badge(`✓ ${decision.ruling === "none" ? "let through" : decision.ruling}`, "good");
+}
+
+function traces(step) {
+  const more = step.more_changes ? html("p", {class: "soft"}, `and ${counted(step.more_changes, "more changed file")}`) : null;
+  const many = step.changes.length > MOST_CHANGES;
+  const changes = () => [step.changes.map(changeBlock), more];
+  return [many ? opened({class: "more"}, `${counted(step.changes.length, "changed file")}`, changes) : changes(),
+    listed(step.children.map(childWords))];
+}
+
+function childWords(child) {
+  const fires = child.fires.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
+  const ended = child.refused ? "was refused" : child.trouble || child.ended || "did not end";
+  return `session ${child.number} of ${child.host}, ${child.argv.join(" ")}, ${ended}${fires ? `; ${fires}` : ""}`;
+}
+
+function aftermath(end) {
+  const own = end.verdict.assumptions ?? [];
+  return [
+    part("What the verdict rests on", listed([...new Set([...own, ...end.assumptions])])),
+    part("Experiments on saved states", end.probings.map((probing) => listed(probing.words))),
+    part("What was varied", listed(end.varied)),
+    part("The whole story", opened({class: "more"}, "as it is told in a terminal", () => html("pre", {tabindex: "0"}, end.story.text))),
+  ];
+}
+
+function about(run, row) {
+  const {begin} = run;
+  const hooks = begin.hooks.map((hook) => html("li", {}, html("strong", {}, hook.event), " ", html("code", {}, hook.command || `${hook.type} handler`),
+    hook.source ? html("span", {class: "soft small"}, ` in ${hook.source}`) : null));
+  return facts([["file", row.file ? `${row.file}${begin.line ? `:${begin.line}` : ""}` : ""], ["item", begin.id], ["host", begin.host],
+    ["promised", listed(begin.expected)], ["kept apart by", begin.tier], ["seed", begin.seed], ["began", begin.began],
+    ["took", row.seconds === null ? "" : time(row.seconds)], ["hooks", hooks.length ? html("ul", {}, hooks) : ""]]);
+}
+
+function againBlock(command) {
+  const text = html("pre", {tabindex: "0"}, command);
+  const copy = html("button", {type: "button", click: async () => announce(await copied(command, text) ? "copied" : "selected; copy it with Ctrl+C")}, "Copy");
+  return html("div", {class: "again"}, text, copy);
+}
+
+// A page that was opened from disk may not be let at the clipboard; then the command is selected.
+async function copied(command, node) {
+  try {
+    await navigator.clipboard.writeText(command);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(node);
+    return document.execCommand("copy");
+  }
+}

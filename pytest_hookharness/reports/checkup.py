@@ -1,0 +1,178 @@
+"""
+This module is concerned with check-ups as text and as JSON: what is wrong with hooks, and what was tried.
+
+Middle floor: reports. Pure.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from pytest_hookharness.model.checkups import Checkup, Place, Problem
+from pytest_hookharness.model.counting import counted
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Act,
+    Compact,
+    Corrupt,
+    End,
+    Prompt,
+    Resume,
+    Wait,
+)
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.words import event_words, move_words
+
+_WIDTH = 110
+_HOOK = 100
+_LINE = 300
+_PAGES = "docs/findings"
+Again = Callable[[Problem], str]
+
+
+def announcement(place: Place, apart: str) -> str:
+    """
+    What will be run, and what keeps it apart from the machine.
+
+    Args:
+        place: Where hooks were found.
+        apart: What is and what is not kept apart, in sentences.
+    """
+    commands = dict.fromkeys(_command(hook.command, hook.type) for hook in place.hooks)
+    lines = [f"{place.host}: {counted(len(place.hooks), 'hook')} in {', '.join(map(plain, place.files))}"]
+    lines += [f"  runs  {plain(command, _LINE)}" for command in commands]
+    return "\n".join([*lines, *_wrapped(apart, "  ")])
+
+
+def _command(command: str, kind: str) -> str:
+    return command if kind == "command" else f"(nothing: a handler of type {kind})"
+
+
+def told(checkup: Checkup, again: Again) -> str:
+    """
+    The report: what is wrong, each cause once, then what was tried and what could not be told.
+
+    Args:
+        checkup: What it came to.
+        again: The command that shows a problem again.
+    """
+    lines = [headline(checkup)]
+    for problem in checkup.problems:
+        lines += ["", *_problem(problem, again)]
+    lines += ["", "tried:", *(line for text in checkup.tried for line in _item(text))]
+    for title, texts in (("not shown:", checkup.open), ("could not be told:", checkup.undecided)):
+        if texts:
+            lines += [title, *(line for text in texts for line in _item(text))]
+    return "\n".join(lines)
+
+
+def headline(checkup: Checkup) -> str:
+    """
+    The first line, which says all that matters.
+    """
+    host, hooks = checkup.place.host, counted(len(checkup.place.hooks), "hook")
+    took = f"{checkup.seconds:.0f} s"
+    if checkup.problems:
+        names = ", ".join(dict.fromkeys(problem.complaint.kind for problem in checkup.problems))
+        return f"{host}: {counted(len(checkup.problems), 'problem')} with {hooks} in {took}: {names}"
+    if checkup.undecided:
+        return f"{host}: no problem was seen with {hooks} in {took}, but not all could be told"
+    return f"{host}: no problem with {hooks} in {took}"
+
+
+def line(problem: Problem) -> str:
+    """
+    A problem in one line that stands alone.
+    """
+    complaint = problem.complaint
+    where = f" {plain(complaint.hook, _HOOK)}:" if complaint.hook else ""
+    name = f"{complaint.code} {complaint.kind}" if complaint.code else complaint.kind
+    return f"{name}{where} {plain(complaint.text, _LINE)}"
+
+
+def _problem(problem: Problem, again: Again) -> Iterator[str]:
+    yield line(problem)
+    if problem.scenario.script.acts:
+        moves = _moves(problem.scenario)
+        yield f"  shown by  {'; then '.join(moves)}"
+    if problem.scenario.vary:
+        yield f"  varied    {', '.join(wish.kind for wish in problem.scenario.vary)}"
+    if problem.complaint.advice:
+        yield from _wrapped(problem.complaint.advice, "  mend      ", "            ")
+    yield f"  again     {again(problem)}"
+    if problem.file is not None:
+        yield f"  scenario  {plain(str(problem.file), _LINE)}"
+    if problem.unwritten:
+        yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
+    if problem.complaint.code:
+        page = f"{_PAGES}/{problem.complaint.code}.md, or `hookharness findings {problem.complaint.code}`"
+        yield f"  page      {page}"
+
+
+def _moves(scenario: Scenario) -> list[str]:
+    acts = [act for act in scenario.script.acts if act != FIRST_PROMPT]
+    then = scenario.script.then.name
+    words = [plain(_act_words(act), _HOOK) for act in acts] or ["stops"]
+    return words if then == "idle" else [*words, f"goes on as an agent that is {then}"]
+
+
+def _act_words(act: Act) -> str:
+    match act:
+        case Prompt() | Wait() | Compact() | Resume() | End() | Corrupt():
+            return event_words(act)
+        case _:
+            return move_words(act)
+
+
+def _item(text: str) -> list[str]:
+    return _wrapped(plain(text, _LINE), "  - ", "    ")
+
+
+def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        text,
+        _WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if later is None else later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def as_json(checkups: Sequence[Checkup], again: Again) -> dict[str, Any]:
+    """
+    The same for programs.
+    """
+    return {"checkups": [_place(checkup, again) for checkup in checkups]}
+
+
+def _place(checkup: Checkup, again: Again) -> dict[str, Any]:
+    return {
+        "host": checkup.place.host,
+        "files": [*checkup.place.files],
+        "hooks": [hook.command for hook in checkup.place.hooks],
+        "problems": [
+            {
+                "id": problem.id,
+                "name": problem.complaint.kind,
+                "code": problem.complaint.code or None,
+                "hook": problem.complaint.hook,
+                "text": problem.complaint.text,
+                "advice": problem.complaint.advice,
+                "moves": _moves(problem.scenario),
+                "varied": [wish.kind for wish in problem.scenario.vary],
+                "again": again(problem),
+                "scenario": None if problem.file is None else str(problem.file),
+                "page": f"{_PAGES}/{problem.complaint.code}.md" if problem.complaint.code else None,
+                "shown_by": [*problem.shown_by],
+            }
+            for problem in checkup.problems
+        ],
+        "tried": [*checkup.tried],
+        "not_shown": [*checkup.open],
+        "could_not_be_told": [*checkup.undecided],
+        "seconds": round(checkup.seconds, 1),
+    }

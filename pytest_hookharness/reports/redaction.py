@@ -1,0 +1,213 @@
+"""
+This module is concerned with redaction: secrets that are taken out of what was seen before it is written.
+
+Middle floor: reports. Pure. Values of the model are redacted, not their reports: what is cut, folded or
+escaped in a report would no longer be found. No list of secrets is complete, so neither is this.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import enum
+import json
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, TypeVar, cast
+from urllib.parse import quote
+
+from pytest_hookharness.model.processes import Output
+from pytest_hookharness.model.terminals import Dialogue
+from pytest_hookharness.reports.likenesses import LIKENESSES
+
+_T = TypeVar("_T")
+
+# Shorter values are in every other text by chance; so are shorter lines of longer ones.
+_SHORTEST, _SHORTEST_LINE = 6, 16
+# A piece of a secret that stands at the very end of a text that was cut.
+_SHORTEST_PIECE = 4
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY|CREDENTIAL"
+    r"|AUTHORIZATION|(?:^|_)(?:AUTH|PASS|PAT|DSN)(?:_|$)|_(?:PWD|KEY)$|CONNECTION_STRING|WEBHOOK",
+    re.IGNORECASE,
+)
+# They say where something is, or how much.
+_HARMLESS = re.compile(r"(?:_SOCK|_FILE|_PATH|_DIR|_HOME)$", re.IGNORECASE)
+_NUMBER = re.compile(r"TOKENS", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """
+    Secrets that are known by their values.
+
+    Attributes:
+        forms: Each form in which one of them may stand in a text, with its name; the longest first.
+        encoded: Forms that a program may have broken into lines.
+    """
+
+    forms: tuple[tuple[str, str], ...] = ()
+    encoded: tuple[tuple[str, str], ...] = ()
+
+
+def find_secrets(*environments: Mapping[str, str], words: Iterable[str] = ()) -> Secrets:
+    """
+    The secrets that variables hold, going by their names.
+
+    Args:
+        environments: Variables by name.
+        words: Values that are no secrets whatever variable holds them, for they stand everywhere.
+    """
+    harmless = frozenset(words)
+    forms: dict[str, str] = {}
+    encoded: dict[str, str] = {}
+    for environment in environments:
+        for name, value in environment.items():
+            if _is_secret(name, value) and value.strip() not in harmless:
+                forms |= {form: name for form in _forms(value.strip()) if form not in forms}
+                encoded |= {form: name for form in _encoded(value.strip()) if form not in encoded}
+    return Secrets(_longest_first(forms), _longest_first(encoded))
+
+
+def _is_secret(name: str, value: str) -> bool:
+    counted = _NUMBER.search(name) and value.strip().isdigit()
+    named = _SECRET.search(name) and not _HARMLESS.search(name)
+    return bool(named) and not counted and len(value.strip()) >= _SHORTEST
+
+
+def _longest_first(forms: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(forms.items(), key=lambda pair: (-len(pair[0]), pair)))
+
+
+def _forms(value: str) -> Iterator[str]:
+    lines = [line.strip() for line in value.splitlines()]
+    for text in (value, *(line for line in lines if len(line) >= _SHORTEST_LINE)):
+        yield text
+        for ascii_only in (True, False):
+            once = _escaped(text, ascii_only)
+            yield from (once, _escaped(once, ascii_only))
+        yield shlex.quote(text).strip("'")
+        yield quote(text, safe="", errors="replace")
+
+
+def _escaped(text: str, ascii_only: bool) -> str:
+    return json.dumps(text, ensure_ascii=ascii_only)[1:-1]
+
+
+def _encoded(value: str) -> Iterator[str]:
+    """
+    The letters of base64 that no neighbour can change, wherever the value stands in what is encoded.
+    """
+    data = value.encode("utf-8", "surrogateescape")
+    for offset in range(3):
+        letters = base64.b64encode(bytes(offset) + data).decode()
+        # A letter holds six bits; those of the first and the last may belong to neighbours as well.
+        first, last = (8 * offset + 5) // 6, 8 * (offset + len(data)) // 6
+        form = letters[first:last]
+        yield form
+        yield form.translate(str.maketrans("+/", "-_"))
+
+
+def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
+    """
+    A text without the secrets that are known, and without what looks like one.
+
+    Args:
+        text: The text.
+        secrets: Those that are known.
+        cut: Whether the text was cut, so that a piece of one may stand at its end.
+    """
+    spans = sorted((*_known(text, secrets), *_alike(text), *(_pieces(text, secrets) if cut else ())))
+    if not spans:
+        return text
+    told: list[str] = []
+    done = 0
+    for start, end, name in spans:
+        if start >= done:
+            told += [text[done:start], f"[redacted: {name}]"]
+        done = max(done, end)
+    return "".join([*told, text[done:]])
+
+
+def _known(text: str, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+    for form, name in secrets.forms:
+        start = text.find(form)
+        while start >= 0:
+            yield start, start + len(form), name
+            start = text.find(form, start + 1)
+    if not secrets.encoded:
+        return
+    joined = re.sub(r"\\[rn]|\s", "", text)
+    for form, name in secrets.encoded:
+        if form in joined:
+            broken = r"(?:\\[rn]|\s)*".join(map(re.escape, form))
+            yield from ((*found.span(), name) for found in re.finditer(broken, text))
+
+
+def _alike(text: str) -> Iterator[tuple[int, int, str]]:
+    for name, pattern in LIKENESSES.items():
+        for found in pattern.finditer(text):
+            yield (*found.span(pattern.groups), name)
+
+
+def _pieces(text: str, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+    for form, name in (*secrets.forms, *secrets.encoded):
+        for size in range(min(len(form) - 1, len(text)), _SHORTEST_PIECE - 1, -1):
+            if text.endswith(form[:size]):
+                yield len(text) - size, len(text), name
+                break
+
+
+def redacted(value: _T, secrets: Secrets) -> _T:
+    """
+    A value of the model without secrets in any of its texts; the very same value if there were none.
+    """
+    return cast("_T", _redacted(value, secrets))
+
+
+def _redacted(value: object, secrets: Secrets) -> object:
+    match value:
+        case str():
+            return redact(value, secrets)
+        case bytes():
+            return _bytes(value, secrets)
+        case Output(data=data, total=total):
+            told = _bytes(data, secrets, cut=value.cut_at is not None)
+            return value if told is data else Output(told, total + len(told) - len(data))
+        case Dialogue(shown=shown, total=total):
+            told = _bytes(shown, secrets, cut=total > len(shown))
+            plain = dataclasses.replace(value, shown=told, total=total + len(told) - len(shown))
+            return _fields(plain, secrets, left_out=("shown",))
+        case enum.Enum():
+            return value
+        case PurePath():
+            told_path = redact(str(value), secrets)
+            return value if told_path == str(value) else type(value)(told_path)
+        case Mapping():
+            return {_redacted(key, secrets): _redacted(item, secrets) for key, item in value.items()}
+        case tuple():
+            return tuple(_redacted(item, secrets) for item in value)
+        case list():
+            return [_redacted(item, secrets) for item in value]
+        case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return _fields(value, secrets)
+        case _:
+            return value
+
+
+def _bytes(data: bytes, secrets: Secrets, *, cut: bool = False) -> bytes:
+    text = data.decode("utf-8", "surrogateescape")
+    told = redact(text, secrets, cut=cut)
+    return data if told == text else told.encode("utf-8", "surrogateescape")
+
+
+def _fields(value: Any, secrets: Secrets, left_out: Iterable[str] = ()) -> object:
+    before = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    after = {name: _redacted(item, secrets) for name, item in before.items() if name not in left_out}
+    changed = {
+        name: item for name, item in after.items() if item is not before[name] and item != before[name]
+    }
+    return dataclasses.replace(value, **changed) if changed else value

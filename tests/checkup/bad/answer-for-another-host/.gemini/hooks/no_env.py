@@ -1,0 +1,14 @@
+#!/usr/bin/env python3
+"""
+Keeps the agent from writing .env.
+"""
+
+import json
+import os
+import sys
+
+asked = json.load(sys.stdin)
+if os.path.basename(asked.get("tool_input", {}).get("file_path", "")) == ".env":
+    reason = ".env holds secrets. Use .env.example for the names of the variables."
+    answer = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason}
+    print(json.dumps({"hookSpecificOutput": answer}))

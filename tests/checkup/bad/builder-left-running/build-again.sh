@@ -1,0 +1,4 @@
+#!/bin/sh
+while sleep 1; do
+  cat pages/*.md >pages.html
+done

@@ -1,0 +1,2 @@
+#!/bin/sh
+[ -s version.txt ] || { echo 'version.txt is empty'; exit 1; }

@@ -1,0 +1,4 @@
+export function start() {
+  debugger;
+  return 1;
+}

@@ -1,0 +1,103 @@
+"""
+Claims about complaints: what of an outcome is wrong with hooks that promise nothing.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.codes import CRASHED, NEVER_FIRED
+from pytest_hookharness.judging.complaints import complaints, doubts
+from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH
+from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
+
+RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
+HOOK = Hook(event="Stop", command="./check.sh")
+
+
+def outcome(verdict=None, steps=(), **more):
+    verdict = verdict or Terminated(turn=1)
+    return Outcome(
+        scenario=Scenario(name="check"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=verdict,
+        **more,
+    )
+
+
+def refusal(turn, reason="Run the tests."):
+    fire = Fire(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
+    decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
+    moved = Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop()))
+    return moved, Step(
+        number=2 * turn + 1, turn=turn, exchange=Hooked(event="Stop", fires=(fire,), decision=decision)
+    )
+
+
+def written(path):
+    decision = Decision(event="Stop", rule=RULE)
+    fire = Fire(hook=HOOK, payload={}, reply=Reply(rule=RULE))
+    hooked = Hooked(event="Stop", fires=(fire,), decision=decision, changes=(Change(path=path, how="added"),))
+    return Step(number=1, turn=1, exchange=hooked)
+
+
+def test_no_complaint_of_a_clean_run():
+    """An outcome without findings whose hooks let go gives no complaint."""
+    assert complaints(outcome()) == ()
+
+
+def test_livelock_names_who_refused():
+    """A livelock is a complaint about the hook that refused, with its words."""
+    (found,) = complaints(outcome(Livelock(stem=1, period=1), refusal(1)))
+    assert (found.kind, found.hook) == ("livelock", "./check.sh")
+    assert "Run the tests." in found.text
+
+
+@pytest.mark.parametrize(("times", "kinds"), [(9, ["no-end"]), (3, [])])
+def test_stops_that_are_refused_to_the_last_turn(times, kinds):
+    """A run that ends undecided is a complaint if many stops were refused and none was let through."""
+    steps = [step for turn in range(1, times + 1) for step in refusal(turn)]
+    seen = outcome(Undecided(turn=times, why="no repeat"), steps)
+    assert [one.kind for one in complaints(seen)] == kinds
+    assert bool(doubts(seen)) is not bool(kinds)
+
+
+@pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
+def test_only_what_hooks_are_to_blame_for(code, number):
+    """A finding about a hook is a complaint, and one about the made-up session is none."""
+    assert len(complaints(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        ("workspace/.git/index", ["STAGED"]),
+        ("workspace/.git/refs/heads/main", ["STAGED"]),
+        ("workspace/vendor/.git/description", []),
+        ("outside/opt/hook.log", ["OUTSIDE-WRITE"]),
+        ("workspace/MARK", ["CARRIED-OUT"]),
+        ("home/.cache/log", []),
+    ],
+)
+def test_files_that_hooks_may_not_touch(path, kinds):
+    """The index, files outside and the mark are complaints, files of the workspace and of HOME are none."""
+    assert [one.kind for one in complaints(outcome(steps=[written(path)]), mark="MARK")] == kinds
+
+
+@pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
+def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
+    """A guard that refuses data is a complaint, one that does not look into other code is none."""
+    finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
+    cell = Cell(
+        cause="quoting",
+        fault="the same words in a title",
+        verdict=verdict,
+        hook="./guard.sh",
+        evidence=f"{finding.code} {finding.name}: {finding.text}",
+    )
+    assert len(complaints(outcome(findings=(finding,), cells=(cell,)))) == number

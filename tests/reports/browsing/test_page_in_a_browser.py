@@ -1,0 +1,221 @@
+"""
+The trace page as its readers have it: opened from disk, by mouse, keys and links, on large and small screens.
+"""
+
+from urllib.parse import quote
+
+import pytest
+
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports.page import page
+
+pytestmark = pytest.mark.slow
+
+EVIL = (
+    "</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+    "<svg onload=window.hacked=1> \x1b[31m \u202eevil\u202c \u05e9\u05dc\u05d5\u05dd"
+)
+OPEN_ALL = (
+    "document.querySelectorAll('details').forEach((each) => { each.open = true; });"
+    "new Promise((done) => setTimeout(done, 50))"
+)
+# The least ratio of brightness between any text that is seen and what it stands on, with that text.
+CONTRAST = """(() => {
+  const linear = (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const bright = (colour) => colour.slice(0, 3).map((c) => linear(c / 255))
+    .reduce((sum, c, place) => sum + c * [0.2126, 0.7152, 0.0722][place], 0);
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const ground = (node) => {
+    for (let each = node; each; each = each.parentElement) {
+      const found = parts(getComputedStyle(each).backgroundColor);
+      if (found.length === 3 || found[3] > 0) return found;
+    }
+    return parts(getComputedStyle(document.body).backgroundColor);
+  };
+  const told = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement;
+    if (!walk.currentNode.data.trim() || !node.checkVisibility() || node.closest("script, .unseen")) continue;
+    const style = getComputedStyle(node);
+    const ink = node.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const [one, other] = [bright(parts(ink)), bright(ground(node))].sort((a, b) => b - a);
+    told.push([(one + 0.05) / (other + 0.05), walk.currentNode.data.slice(0, 40)]);
+  }
+  return told.sort((a, b) => a[0] - b[0])[0];
+})()"""
+
+
+def to(name, host="claude-code@1", turn=None):
+    """
+    The address of an item, or of one of its turns.
+    """
+    item = quote(f"a.scenario.yaml::{name}[{host}]", safe="")
+    return f"#item={item}" + (f"&turn={turn}" if turn else "")
+
+
+@pytest.fixture
+def written(tmp_path, read_back):
+    """A page with a loop on two hosts, a run that ended as it should not, and one that was interrupted."""
+    runs = [
+        read_back(),
+        read_back(host="codex@1"),
+        read_back(name="polite", verdict=Terminated(turn=3), kept=False),
+        read_back(name="cut-off", ended=False),
+    ]
+    file = tmp_path / "page.html"
+    file.write_text(page(runs))
+    return file
+
+
+def names(browser):
+    return browser.ask("[...document.querySelectorAll('tbody a')].map((each) => each.textContent)")
+
+
+def test_hostile_text_is_text(browser, tmp_path, read_back):
+    """Nothing that hooks say is run, loaded or hidden, with all details open, and nothing complains."""
+    file = tmp_path / "page.html"
+    file.write_text(
+        page(
+            [
+                read_back(EVIL, name=EVIL, kept=False),
+                read_back(EVIL, name="long", turns=1, printed=EVIL + "x" * 10_000_000),
+            ]
+        )
+    )
+    for item in (EVIL, "long"):
+        browser.open(file, to(item))
+        browser.ask(OPEN_ALL)
+        text = browser.ask("document.querySelector('main').textContent")
+
+        assert text.count("<img src=x onerror") > 10
+        assert "⟨ESC⟩[31m ⟨RLO⟩evil⟨PDF⟩ \u05e9\u05dc\u05d5\u05dd" in text
+        assert not {"\x1b", "\u202e"} & set(text)
+        assert browser.ask("document.querySelectorAll('img, main script, [onload]').length") == 0
+        assert browser.ask("typeof window.hacked") == "undefined"
+    assert "9.5 MiB, of which the first 64 KiB are here" in text
+    assert browser.complaints() == []
+    assert browser.requests() == {file.as_uri()}
+
+
+def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back):
+    """The policy of the page stops a script that got into it, and that is seen by the test above."""
+    file = tmp_path / "page.html"
+    file.write_text(page([read_back()]).replace("</main>", "<script>window.hacked=1</script></main>"))
+    browser.open(file)
+
+    assert browser.ask("typeof window.hacked") == "undefined"
+    assert any("Content Security Policy" in str(each) for each in browser.complaints())
+
+
+def test_filters_and_order(browser, written):
+    """The list is narrowed by verdict, host, words and promise, is sorted, and says how much is left."""
+    browser.open(written)
+    assert names(browser) == ["lint", "lint", "polite", "cut-off"]
+
+    browser.ask("document.querySelectorAll('.chips button')[1].click()")
+    assert names(browser) == ["lint", "lint"]
+    browser.ask("change({verdict: '', host: 'codex@1'})")
+    assert names(browser) == ["lint"]
+    assert browser.ask("document.querySelector('[role=status]').textContent") == "1 of 4 simulations shown"
+    browser.ask("change({host: '', failed: '1'})")
+    assert names(browser) == ["polite", "cut-off"]
+    browser.ask("change({failed: ''})")
+    browser.ask("document.querySelector('th button').click()")
+    assert names(browser) == ["cut-off", "lint", "lint", "polite"]
+    assert browser.ask("document.querySelector('th').ariaSort") == "ascending"
+
+    browser.press("/")
+    for key in "nothing":
+        browser.press(key)
+    assert "Nothing matches" in browser.ask("document.querySelector('tbody').textContent")
+    browser.press("Escape")
+    assert len(names(browser)) == 4
+    assert browser.complaints() == []
+
+
+def test_keys_and_ways_back(browser, written):
+    """Keys lead through the list into an item, to its fires, to the next one, and back to where one was."""
+    browser.open(written)
+    focus = "document.activeElement.textContent"
+    browser.press("j")
+    browser.press("j")
+    browser.press("Enter")
+    browser.until("document.querySelector('h1').textContent === 'lint'")
+    assert browser.ask("document.activeElement.tagName") == "H1"
+    browser.press("j")
+    assert browser.ask("document.activeElement.tagName") == "SUMMARY"
+    browser.press("n")
+    browser.until("document.querySelector('h1').textContent === 'polite'")
+    browser.ask("history.back()")
+    browser.until("document.querySelector('h1').textContent === 'lint'")
+    browser.press("Escape")
+    browser.until("document.querySelector('h1').textContent === 'Hook simulations'")
+    assert browser.ask(focus) == "lint"
+    browser.press("?")
+    assert browser.ask("document.querySelector('dialog').open")
+    browser.ask("document.querySelector('dialog input').click()")
+    browser.press("Escape")
+    browser.until("!document.querySelector('dialog').open")
+    browser.press("/")
+    assert browser.ask(focus) == "lint"
+    assert browser.complaints() == []
+
+
+def test_an_item_by_its_address(browser, written):
+    """An address leads to one turn of an item, which shows its loop, hosts, differences and rule."""
+    browser.open(written, to("lint", turn=2))
+
+    assert browser.ask("document.activeElement.textContent") == "Turn 2 the cycle begins here"
+    drawn = browser.ask("document.querySelector('svg').ariaLabel")
+    assert drawn == (
+        "A stem of 1 turn, then a cycle of 2 turns that goes on for ever (evidence: exact). "
+        "claude-code@1 would override it at block 9."
+    )
+    dots = browser.ask("[...document.querySelectorAll('svg a')].map((each) => each.ariaLabel)")
+    assert dots == ["before the first turn", *(f"turn {turn}: Stop refused" for turn in (1, 2, 3))]
+    browser.ask(OPEN_ALL)
+    assert browser.ask("document.querySelector('.diff').innerText.split('\\n')") == [
+        "@@ -1,2 +1,2 @@",
+        " x = 1",
+        "-y = 2",
+        "+y = 3",
+    ]
+    rule = browser.ask("document.querySelector('.fire .rule').textContent")
+    assert rule == "Exit code 2 refuses.observed a host, 1.0, measured"
+    browser.ask("document.querySelector('.again button').click()")
+    browser.until("document.querySelector('[role=status]').textContent.match(/copied|Ctrl/)")
+    browser.ask("document.querySelector('.others a').click()")
+    browser.until("document.querySelector('h1 ~ p').textContent.includes('codex@1')")
+    assert browser.complaints() == []
+
+
+def test_small_screens_and_dark_ones(browser, written):
+    """At the width of a phone nothing is beyond the edge, and by day and by night every text can be read."""
+    for scheme in ("light", "dark"):
+        for address in ("", to("lint"), to("polite"), to("cut-off")):
+            browser.open(written, address, width=360, scheme=scheme)
+            browser.ask(OPEN_ALL)
+            ratio, text = browser.ask(CONTRAST)
+
+            assert browser.ask("document.documentElement.scrollWidth") == 360
+            assert ratio >= 4.5, f"{text!r} on {scheme}"
+    browser.ask("document.querySelector('h1').style.color = '#444'")
+    assert browser.ask(CONTRAST)[0] < 4.5
+
+
+def test_a_thousand_items(browser, tmp_path, read_back):
+    """A page with a thousand items shows its list before any of them is read, then all of it."""
+    file = tmp_path / "page.html"
+    run = read_back(turns=5)
+    begins = ({**run.begin, "id": f"a::{number}", "scenario": f"name-{number}"} for number in range(1000))
+    made = [type(run)(name=run.name, begin=begin, steps=run.steps, end=run.end) for begin in begins]
+    file.write_text(page(made))
+    browser.open(file)
+    browser.until("document.querySelectorAll('tbody tr').length === 1000")
+    browser.ask("change({find: 'name-77'})")
+
+    assert len(names(browser)) == 11
+    browser.ask("document.querySelector('tbody a').click()")
+    browser.until("document.querySelectorAll('.fire').length === 5")
+    assert browser.ask("document.querySelector('.path').textContent").endswith("1 of 11")

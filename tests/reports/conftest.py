@@ -1,0 +1,112 @@
+"""
+Runs as they are read back from trace files, for tests of what is made from them.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Output, Process
+from pytest_hookharness.model.processes import Run as Ran
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.model.trace import (
+    Change,
+    Fire,
+    Happened,
+    Hooked,
+    Moved,
+    Performed,
+    State,
+    Step,
+    Trace,
+)
+from pytest_hookharness.model.verdicts import Finding, Guard, Livelock, Violation
+from pytest_hookharness.reports import records
+from pytest_hookharness.reports.excerpts import bound
+from pytest_hookharness.reports.runs import read_run
+from pytest_hookharness.reports.step_records import Versions, step
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
+FILE = "workspace/app.py"
+VERSIONS = {FILE: Versions(b"x = 1\ny = 2\n", b"x = 1\ny = 3\n")}
+
+
+def _asked(text, printed):
+    written = printed.encode("utf-8", "replace")
+    run = Ran(
+        ending=Exited(2),
+        wall=0.1,
+        stdout=Output(written, len(written)),
+        stderr=Output(written, len(written)),
+        leftovers=(Process(pid=7, command=text, age=0.05),),
+    )
+    hook = Hook(event="Stop", command=f"./check.sh {text}", source=".claude/settings.json")
+    reply = Reply(ruling=Ruling.DENY, reason=text, rule=RULE)
+    fire = Fire(hook=hook, payload={"text": text}, run=run, reply=reply)
+    decision = Decision(
+        event="Stop", ruling=Ruling.DENY, refused=True, reasons=(text,), to_agent=(text,), rule=RULE
+    )
+    return Hooked(event="Stop", fires=(fire,), decision=decision)
+
+
+def _steps(text, turns, printed):
+    called = Performed(
+        call=ToolCall(name="Write", input={"text": text}),
+        result=ToolResult(text=text),
+        changes=(Change(path=FILE, how="content"), Change(path=f"workspace/{text}", how="added")),
+    )
+    exchanges = [(0, Happened(event=Prompt(text=text)))]
+    for turn in range(1, turns + 1):
+        exchanges += [(turn, Moved(move=Stop(text=text))), (turn, called), (turn, _asked(text, printed))]
+    return tuple(
+        Step(number=number, turn=turn, exchange=exchange)
+        for number, (turn, exchange) in enumerate(exchanges, 1)
+    )
+
+
+@pytest.fixture
+def read_back():
+    """Makes the run of a loop of refusals in which a text stands wherever one can stand."""
+
+    def make(
+        text="no",
+        *,
+        name="lint",
+        host="claude-code@1",
+        turns=3,
+        verdict=None,
+        kept=True,
+        ended=True,
+        printed=None,
+    ):
+        origin = Origin(file=Path("/here/a.scenario.yaml"), marks={"expect.verdict": (14, 1)})
+        scenario = Scenario(name=name, why=text, origin=origin)
+        guard = Guard(overrides=9, why=text, rule=RULE)
+        seen = Outcome(
+            scenario=scenario,
+            host=host,
+            trace=Trace(steps=_steps(text, turns, text if printed is None else printed)),
+            verdict=verdict or Livelock(stem=1, period=2, guard=guard),
+            findings=(Finding(code="HH010", name="SILENT-REFUSAL", text=text, advice=text, hook=text),),
+            violations=() if kept else (Violation(path="expect.verdict", expected=text, seen=text),),
+            assumptions=(text,),
+            varied=(text,),
+            wall=1.5,
+        )
+        occasion = records.Occasion(
+            id=f"a.scenario.yaml::{name}[{host}]", door="pytest", host=host, again=text
+        )
+        made = [
+            records.begin(scenario, occasion),
+            *(step(each, VERSIONS) for each in seen.trace.steps),
+            *(records.state(turn, State(digest=f"{turn % 2}{text}")) for turn in range(1, turns + 1)),
+            *([records.end(seen)] if ended else []),
+        ]
+        lines = [json.dumps(bound(record)).encode() + b"\n" for record in made]
+        return read_run(lines, "a.jsonl")
+
+    return make

@@ -1,0 +1,187 @@
+"""
+The trace page as text: one file that needs nothing else, in which nothing hostile is more than data.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports import page as pages
+from pytest_hookharness.reports.page import embedded, page
+from pytest_hookharness.reports.page_rows import rows_of
+
+EVIL = "</script><script>hacked=1</script><!--<script>&lt;\"'\u2028\x1b[31m\u202e<img src=x onerror=hacked=1>"
+# What would make a browser load something.
+REACHING_OUT = ("src", "data", "action", "srcset", "ping", "manifest", "poster", "formaction", "background")
+
+
+class Outline(HTMLParser):
+    """
+    The tags of a page, with their attributes, and what stands in scripts and styles.
+    """
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags = []
+        self.inside = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple(sorted((name, value or "") for name, value in attrs))))
+        if tag in ("script", "style"):
+            self.inside.append([tag, dict(attrs), ""])
+
+    def handle_data(self, data):
+        if self.lasttag in ("script", "style") and self.inside:
+            self.inside[-1][2] += data if self.cdata_elem else ""
+
+    def handle_comment(self, data):
+        self.tags.append(("!--", data))
+
+    def data(self, name):
+        """
+        The value of the data element of this name.
+        """
+        return next(json.loads(text) for _, attrs, text in self.inside if attrs.get("id") == name)
+
+    def of(self, kind):
+        """
+        The texts of the elements that a browser runs or styles by.
+        """
+        return [text for tag, attrs, text in self.inside if tag == kind and "type" not in attrs]
+
+
+def shape(text):
+    """
+    The tags of a page without what is told to its readers.
+    """
+    return [tag for tag in Outline(text).tags if tag[0] != "title"]
+
+
+def test_one_file_that_needs_nothing_else(read_back):
+    """The page refers to no other file, and its policy names its one style and its one script by digest."""
+    outline = Outline(page([read_back()]))
+    attributes = [pair for _, attrs in outline.tags for pair in attrs]
+    policy = next(value for name, value in attributes if value.startswith("default-src 'none'"))
+    digest = {
+        kind: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        for kind in ("style", "script")
+        for text in outline.of(kind)
+    }
+
+    assert [name for name, _ in attributes if name in REACHING_OUT] == []
+    assert [value for name, value in attributes if name == "href" and not value.startswith("#")] == []
+    assert [len(outline.of(kind)) for kind in ("style", "script")] == [1, 1]
+    assert f"style-src 'sha256-{digest['style']}'" in policy
+    assert f"script-src 'sha256-{digest['script']}'" in policy
+    assert not re.search("unsafe|https?:", policy)
+
+
+def test_the_script_writes_text_alone():
+    """The script has no way to turn a text into markup or into code, and could not end its own element."""
+    script = "".join(map(pages._asset, pages.SCRIPTS))
+    ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\(|DOMParser|</|<!--"
+
+    assert re.findall(ways, script) == []
+    assert re.findall(ways, "node.innerHTML = text") == ["innerHTML"]
+
+
+def test_records_are_read_back(read_back):
+    """What stands in the page's data is what stood in the records, whatever text they hold."""
+    run = read_back(EVIL)
+    outline = Outline(page([run]))
+    read = outline.data("run-0")
+
+    assert read["begin"] == run.begin
+    assert read["steps"] == list(run.steps)
+    assert read["end"] | {"entry": run.end["entry"]} == run.end
+    assert outline.data("index")["rows"][0]["key"] == run.begin["id"]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(max_size=60) | st.lists(st.sampled_from(list("<>/!-&\"'=")) | st.just(EVIL)).map("".join))
+def test_no_text_becomes_markup(read_back, text):
+    """A page has the same tags whatever hooks, agents and scenarios say."""
+    assert shape(page([read_back(text, name=text or "-")])) == shape(page([read_back()]))
+
+
+def test_a_careless_page_is_told_from_ours(read_back, monkeypatch):
+    """The comparison of tags sees it when data is written without care."""
+    monkeypatch.setattr(pages, "embedded", json.dumps)
+
+    assert shape(page([read_back(EVIL)])) != shape(page([read_back()]))
+
+
+def test_halves_of_pairs_can_be_written():
+    """What is embedded is ASCII, so that halves of surrogate pairs can be written to a file."""
+    assert embedded("\ud800<\u2028&") == '"\\ud800\\u003c\\u2028\\u0026"'
+
+
+def test_each_run_has_a_row_of_its_own(read_back):
+    """Rows say what came of each run, and runs of one item have different names in addresses."""
+    runs = [
+        read_back(),
+        read_back(),
+        read_back(kept=False, host="codex@1", verdict=Terminated(turn=3)),
+        read_back(ended=False),
+    ]
+    rows = rows_of(runs, {})
+
+    assert [row.verdict for row in rows] == ["livelock", "livelock", "terminated", "interrupted"]
+    assert [row.promise for row in rows] == ["kept", "kept", "broken", "not known"]
+    assert len({row.key for row in rows}) == 4
+    assert [(row.name, row.file, row.turns, row.blocks) for row in rows[:1]] == [
+        ("lint", "a.scenario.yaml", 3, 3)
+    ]
+    assert rows[3].said == "interrupted: 10 steps were seen"
+
+
+@pytest.mark.parametrize(
+    ("kept", "passed", "promise"),
+    [
+        (True, {}, "kept"),
+        (False, {}, "left to its test"),
+        (False, {"t.py::test_it": True}, "kept"),
+        (True, {"t.py::test_it": False}, "broken"),
+        (False, {"t.py::test_other": True}, "left to its test"),
+    ],
+)
+def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
+    """A simulation without a scenario file is as promised if its test passed, and is left to it otherwise."""
+    run = read_back(kept=kept)
+    run.begin.update(file=None, id="t.py::test_it")
+    (row,) = rows_of([run], passed)
+
+    assert (row.promise, row.name, row.file) == (promise, "test_it", "t.py")
+
+
+def test_a_page_without_a_script(read_back):
+    """Without JavaScript there is a table of all simulations, in which hostile text is text."""
+    text = page([read_back(EVIL, name=EVIL, kept=False)])
+    table = text[text.index("<noscript>") : text.index("</noscript>")]
+
+    assert table.count("<tr>") == 2
+    assert "&lt;/script&gt;" in table
+    assert "<img" not in table
+    assert "\x1b" not in table
+
+
+@pytest.mark.parametrize(("most", "longest"), [(10**9, 8000), (170_000, 4096), (10, 1024)])
+def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch, most, longest):
+    """Where all texts together are too much for a browser each is cut shorter, and says so."""
+    monkeypatch.setattr(pages, "_MOST", most)
+    read = Outline(page([read_back("x" * 8000, turns=1)])).data("run-0")
+    (fire,) = read["steps"][-1]["fires"]
+    stderr = fire["run"]["stderr"]
+
+    assert len(stderr["text"]) == longest
+    assert stderr["bytes"] == 8000
+    assert stderr["cut_at"] == (None if longest == 8000 else longest)

@@ -1,0 +1,82 @@
+"""
+Claims about the exit status that an outcome of stress comes to, on plain values.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness.judging.codes import NEVER_FIRED, UNREACHED
+from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
+from pytest_hookharness.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+FINE = Cell(cause="path", fault="a space", hook="hook.sh", verdict="as declared")
+
+
+def asked(*events, refused=False):
+    """An outcome of one fire of each event, with one cell that is fine."""
+    ruling = Ruling.DENY if refused else Ruling.NONE
+    steps = []
+    for turn, event in enumerate(events, 1):
+        fire = Fire(
+            hook=Hook(event=event, command="hook.sh"),
+            payload={},
+            stdin=b"",
+            run=Run(ending=Exited(0)),
+            reply=Reply(ruling=ruling, rule=RULE),
+        )
+        decision = Decision(event=event, ruling=ruling, refused=refused, rule=RULE)
+        hooked = Hooked(event=event, fires=(fire,), decision=decision)
+        steps.append(Step(number=turn, turn=turn, exchange=hooked))
+    return Outcome(
+        scenario=Scenario(name="test"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=Terminated(turn=1),
+        cells=(FINE,),
+    )
+
+
+def with_finding(outcome, code):
+    """The same outcome with a finding, which breaks its promise."""
+    found = Finding(code=code.code, name=code.name, text="", advice="", turn=1)
+    broken = Violation(path="expect.findings", expected="none", seen=code.name)
+    return replace(outcome, findings=(found,), violations=(broken,))
+
+
+@pytest.mark.parametrize("event", ["Stop", "PostToolUse", "UserPromptSubmit", "SessionStart", "SessionEnd"])
+def test_who_only_takes_notes_is_as_declared(event):
+    """A hook that guards no tool call and refuses nothing is fine where every cell is."""
+    assert judge(asked(event)) == AS_DECLARED
+
+
+def test_a_guard_must_refuse_something():
+    """Hooks before tools that refuse nothing tell nothing, even if a stop was refused."""
+    assert judge(asked("PreToolUse")) == UNKNOWN
+    assert judge(asked("PreToolUse", refused=True)) == AS_DECLARED
+
+
+def test_an_author_says_that_nothing_is_refused():
+    """Hooks before tools that are said to refuse nothing are fine if they do not, and wrong if they do."""
+    assert judge(asked("PreToolUse"), refuses_nothing=True) == AS_DECLARED
+    assert judge(asked("PreToolUse", refused=True), refuses_nothing=True) == OTHERWISE
+
+
+@pytest.mark.parametrize("code", [NEVER_FIRED, UNREACHED])
+def test_a_hook_that_was_never_asked_is_not_known(code):
+    """What is only found of hooks that were never asked is no defect and no good sign."""
+    assert judge(with_finding(asked("Stop"), code)) == UNKNOWN
+
+
+def test_a_cell_that_is_not_fine_is_told():
+    """A single cell that is not as declared decides."""
+    odd = replace(FINE, verdict="open")
+
+    assert judge(replace(asked("PreToolUse"), cells=(FINE, odd))) == OTHERWISE
