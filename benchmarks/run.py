@@ -16,11 +16,8 @@ import cases
 import detectors
 import fires
 import hosts
-<<<<<<< HEAD
 import recording
-=======
 import stress
->>>>>>> main
 import unused
 import verdicts
 import workspaces
@@ -35,11 +32,8 @@ TABLES = {
     "workspaces": workspaces.table,
     "hosts": hosts.table,
     "detectors": detectors.table,
-<<<<<<< HEAD
     "recording": recording.table,
-=======
     "stress": stress.table,
->>>>>>> main
 }
 
 

@@ -18,11 +18,17 @@ from typing import TextIO
 
 import pytest
 
-<<<<<<< HEAD
-from pytest_hookharness import __version__, covering, entries, hosts, loading, stress, trying
-=======
-from pytest_hookharness import __version__, check, entries, hosts, loading, reporting, stress, trying
->>>>>>> main
+from pytest_hookharness import (
+    __version__,
+    check,
+    covering,
+    entries,
+    hosts,
+    loading,
+    reporting,
+    stress,
+    trying,
+)
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header, seconds, whole
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
@@ -89,17 +95,14 @@ def _parser() -> argparse.ArgumentParser:
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
-<<<<<<< HEAD
     for played in (run, once):
         played.add_argument("--cov", action="store_true", help="record which lines of the hooks run")
-=======
     wrong = commands.add_parser(
         "check", parents=[shared], help="say what is wrong with hooks", description=check.DESCRIPTION
     )
     check.add_arguments(wrong)
     wrong.set_defaults(scenario=check, tell=lambda given: check.tell(given, _settings(given)))
 
->>>>>>> main
     _add_tellers(commands.add_parser)
     parser.set_defaults(status=KEPT)
     return parser
@@ -257,12 +260,8 @@ def _tell(arguments: argparse.Namespace) -> int:
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     repeat = arguments.again(arguments, scenario, settings)
     try:
-<<<<<<< HEAD
         with covering.recording(asked=arguments.cov) as ledger:
-            outcome = _play(scenario, replace(settings, ledger=ledger))
-=======
-        outcome = _play(scenario, settings, repeat)
->>>>>>> main
+            outcome = _play(scenario, replace(settings, ledger=ledger), repeat)
     except Interrupted as interrupted:
         print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE

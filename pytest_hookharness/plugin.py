@@ -45,10 +45,8 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "choices": ("namespaces", "subreaper", "group"),
         "help": "how fires are kept apart from the machine; the best available is the default",
     },
-<<<<<<< HEAD
     "cov": {"action": "store_true", "help": "record which lines of hooks run, for coverage.py"},
     "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, of all scripts below DIR"},
-=======
     "trace-dir": {
         "metavar": "DIR",
         "help": "write down each simulation into a file in DIR while it is played",
@@ -60,7 +58,6 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
         "metavar": "PATH",
         "help": "check the hooks of a project (this one), without scenarios; its hooks are run",
     },
->>>>>>> main
     "entry-dir": {"metavar": "DIR", "help": "write a debugging entry for each failed simulation into DIR"},
     "update": {
         "nargs": "?",
@@ -132,13 +129,6 @@ def pytest_configure(config: pytest.Config) -> None:
         if (named := config.getoption(f"--hook-{name}")) is not None:
             from pytest_hookharness import entries
 
-<<<<<<< HEAD
-        entries.make_folder(config, entry_dir)
-    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
-        from pytest_hookharness import covering
-
-        config.pluginmanager.register(covering, "hookharness-covering")
-=======
             folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
             setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
     if config.getoption("--hook-report") is not None:
@@ -153,7 +143,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import checking
 
         config.pluginmanager.register(checking)
->>>>>>> main
+    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
+        from pytest_hookharness import covering
+
+        config.pluginmanager.register(covering, "hookharness-covering")
     if not _alone(config):
         return
     from pytest_hookharness import collection

@@ -86,28 +86,20 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "updating": frozenset({"model", "reports", "loading"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"}),
     "collection": INSIDE | {"harness"},
-<<<<<<< HEAD
     "coverage": frozenset({"model", "lines"}),
     "covering": INSIDE | {"harness", "coverage"},
-    "plugin": INSIDE | {"harness", "bench", "fixtures", "summary", "collection", "entries", "covering"},
-=======
     "plugin": INSIDE
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
-    | {"pages", "updating", "checking"},
->>>>>>> main
+    | {"pages", "updating", "checking", "covering"},
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
-<<<<<<< HEAD
-    "cli": INSIDE | {"harness", "bench", "fixtures", "entries", "stress", "trying", "covering", "__init__"},
-=======
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents"},
     "checking": INSIDE | {"harness", "check"},
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
-    | {"traces", "reporting", "stress", "trying", "check"},
->>>>>>> main
+    | {"traces", "reporting", "stress", "trying", "check", "covering"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }
