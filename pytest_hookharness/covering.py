@@ -12,7 +12,7 @@ import secrets
 import tempfile
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,10 @@ from coverage.exceptions import CoverageException
 from pytest_hookharness import coverage as plugin
 from pytest_hookharness.execution.confinement import remove_tree
 from pytest_hookharness.execution.ledger import read_recordings
-from pytest_hookharness.harness import LEDGER
 from pytest_hookharness.lines.hits import lines_run
 from pytest_hookharness.lines.statements import ShellExtraMissing, read_script
 from pytest_hookharness.model.recordings import Gap, Ledger, Recording
+from pytest_hookharness.settings import Settings
 
 _NOT_NAMED = (
     "shell scripts are left out of the data, because without its plugin coverage stops at them; put "
@@ -192,7 +192,15 @@ def recording(*, asked: bool) -> Generator[Ledger | None]:
         remove_tree(ledger.folder)
 
 
+_LEDGER = pytest.StashKey[Ledger]()
 _SAID = pytest.StashKey[list[str]]()
+
+
+def recorded(settings: Settings, config: pytest.Config) -> Settings:
+    """
+    The settings of a run whose hooks are recorded.
+    """
+    return replace(settings, ledger=config.stash[_LEDGER])
 
 
 def _beside_pytest_cov(config: pytest.Config) -> bool:
@@ -210,10 +218,10 @@ def pytest_configure(config: pytest.Config) -> None:
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is not None:
         folder, branch = given["hook_ledger"]
-        config.stash[LEDGER] = Ledger(folder=Path(folder), branch=branch)
+        config.stash[_LEDGER] = Ledger(folder=Path(folder), branch=branch)
         return
     branch = _beside_pytest_cov(config) and bool(config.getoption("cov_branch"))
-    config.stash[LEDGER] = open_ledger(settings=_settings(config), branch=branch)
+    config.stash[_LEDGER] = open_ledger(settings=_settings(config), branch=branch)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -221,7 +229,7 @@ def pytest_configure_node(node: Any) -> None:
     """
     Tell a worker of xdist where to record.
     """
-    ledger = node.config.stash[LEDGER]
+    ledger = node.config.stash[_LEDGER]
     node.workerinput["hook_ledger"] = (str(ledger.folder), ledger.branch)
 
 
@@ -240,7 +248,7 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
             settings=_settings(config),
             aside=_beside_pytest_cov(config),
         )
-        config.stash[_SAID] = publish(config.stash[LEDGER], wish)
+        config.stash[_SAID] = publish(config.stash[_LEDGER], wish)
     return result
 
 
@@ -260,4 +268,4 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     Leave nothing but the data.
     """
     if not hasattr(config, "workerinput"):
-        remove_tree(config.stash[LEDGER].folder)
+        remove_tree(config.stash[_LEDGER].folder)

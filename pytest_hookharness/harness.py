@@ -28,7 +28,6 @@ from pytest_hookharness.judging.codes import DIVERGE, catalogue
 from pytest_hookharness.matrices import Matrix
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.recordings import Ledger
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.siblings import Played, Siblings
@@ -47,8 +46,6 @@ TROUBLE: tuple[type[Exception], ...] = (
     hosts.UnknownHost,
     agents.UnknownBehaviour,
 )
-# Where what hooks run is written down, if somebody asks.
-LEDGER = pytest.StashKey[Ledger]()
 # Stands for every host, at every version that is known.
 ALL_HOSTS = "all"
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h)?")
@@ -107,7 +104,6 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
         keep=bool(config.getoption("--hook-keep")),
         traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
         choice=Choice() if config.getoption("--hook-stress") else None,
-        ledger=config.stash.get(LEDGER, None),
     )
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
+_COVERING = "hookharness-covering"
 _CHECKED = ("seed", "turns", "patience", "budget", "host")
 _FOLDERS = ("entry-dir", "trace-dir")
 
@@ -146,7 +147,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
         from pytest_hookharness import covering
 
-        config.pluginmanager.register(covering, "hookharness-covering")
+        config.pluginmanager.register(covering, _COVERING)
     if not _alone(config):
         return
     from pytest_hookharness import collection
@@ -255,7 +256,10 @@ TOLD = pytest.StashKey[Any]()
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
     from pytest_hookharness.harness import Harness, settings
 
-    with Harness(settings(pytestconfig, tmp_path_factory), pytestconfig.hook) as harness:
+    chosen = settings(pytestconfig, tmp_path_factory)
+    if (covering := pytestconfig.pluginmanager.get_plugin(_COVERING)) is not None:
+        chosen = covering.recorded(chosen, pytestconfig)
+    with Harness(chosen, pytestconfig.hook) as harness:
         pytestconfig.stash[HARNESS] = harness
         yield harness
 
