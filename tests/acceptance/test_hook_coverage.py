@@ -130,7 +130,7 @@ def test_workers_add_up_and_sources_show_what_nobody_ran(covered):
     assert rates == ["80%", "0%"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_else_is_measured_is_kept(covered):
     """Where coverage itself is running, the data of hooks stand beside its own until they are combined."""
     covered.write(".coveragerc", SETTINGS)
