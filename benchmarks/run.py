@@ -17,6 +17,7 @@ import detectors
 import explorations
 import fires
 import hosts
+import recording
 import stress
 import unused
 import verdicts
@@ -33,6 +34,7 @@ TABLES = {
     "hosts": hosts.table,
     "detectors": detectors.table,
     "explorations": explorations.table,
+    "recording": recording.table,
     "stress": stress.table,
 }
 

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -20,6 +21,7 @@ import pytest
 from pytest_hookharness import (
     __version__,
     check,
+    covering,
     entries,
     exploring,
     hosts,
@@ -101,6 +103,8 @@ def _parser() -> argparse.ArgumentParser:
     stress.add_arguments(everything, _whole("--most", 1))
     everything.set_defaults(scenario=stress, tell=lambda given: stress.tell(given, _settings(given)))
 
+    for played in (run, once):
+        played.add_argument("--cov", action="store_true", help="record which lines of the hooks run")
     _add_searches(commands.add_parser, shared)
     _add_preparations(commands.add_parser)
     _add_tellers(commands.add_parser)
@@ -275,7 +279,8 @@ def _tell(arguments: argparse.Namespace) -> int:
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     repeat = arguments.again(arguments, scenario, settings)
     try:
-        outcome = _play(scenario, settings, repeat)
+        with covering.recording(asked=arguments.cov) as ledger:
+            outcome = _play(scenario, replace(settings, ledger=ledger), repeat)
     except Interrupted as interrupted:
         print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE

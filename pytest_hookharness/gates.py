@@ -73,7 +73,8 @@ def _gates(player: Player, trace: Trace) -> Iterator[_Gate]:
 
 
 def _added(stage: Stage, environment: Mapping[str, str]) -> frozenset[str]:
-    process, own = stage.profile.process, stage.workspace.environment
+    process, place = stage.profile.process, stage.workspace
+    own = place.instruments.environment(place.environment)
     of_plugins = {*process.plugin_env, stage.profile.config.plugin_root}
     hosts_own = {*process.env, process.env_file[0], *of_plugins, *_OF_SHELLS}
     return frozenset(

@@ -18,12 +18,13 @@ from pytest_hookharness.imports import import_plainly
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.bench import Bench
-    from pytest_hookharness.fixtures import CommandMaker, ScriptMaker
+    from pytest_hookharness.fixtures import ScriptMaker
     from pytest_hookharness.harness import Harness
 
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
+_COVERING = "hookharness-covering"
 _CHECKED = ("durations", "seed", "turns", "patience", "budget", "host")
 _FOLDERS = ("entry-dir", "trace-dir")
 
@@ -52,6 +53,8 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     },
     "github": {"action": "store_true", "help": "tell what was broken as GitHub Actions wants to be told"},
     "sarif": {"metavar": "FILE", "help": "write what was found into FILE, in the format SARIF 2.1.0"},
+    "cov": {"action": "store_true", "help": "record which lines of hooks run, for coverage.py"},
+    "cov-source": {"action": "append", "metavar": "DIR", "help": "the same, of all scripts below DIR"},
     "trace-dir": {
         "metavar": "DIR",
         "help": "write down each simulation into a file in DIR while it is played",
@@ -82,10 +85,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
-    parser.addini("hook_seed", "as --hook-seed", default="0")
-    parser.addini("hook_turns", "as --hook-turns", default="")
-    parser.addini("hook_patience", "as --hook-patience", default="10s")
-    parser.addini("hook_budget", "as --hook-budget", default="60s")
+    for name, usual in (("seed", "0"), ("turns", ""), ("patience", "10s"), ("budget", "60s")):
+        parser.addini(f"hook_{name}", f"as --hook-{name}", default=usual)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -152,6 +153,10 @@ def pytest_configure(config: pytest.Config) -> None:
         from pytest_hookharness import checking
 
         config.pluginmanager.register(checking)
+    if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
+        from pytest_hookharness import covering
+
+        config.pluginmanager.register(covering, _COVERING)
     if not _alone(config):
         return
     from pytest_hookharness import collection
@@ -264,6 +269,8 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
     from pytest_hookharness.progress import open_line
 
     chosen = settings(pytestconfig, tmp_path_factory)
+    if (covering := pytestconfig.pluginmanager.get_plugin(_COVERING)) is not None:
+        chosen = covering.recorded(chosen, pytestconfig)
     with open_line(pytestconfig) as line, Harness(chosen, pytestconfig.hook, line) as harness:
         pytestconfig.stash[HARNESS] = harness
         yield harness
@@ -278,7 +285,7 @@ def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Itera
         yield bench
 
 
-def _tool(name: str, told: str) -> Any:
+def _tool(name: str, told: str, *given: object) -> Any:
     """
     A fixture that gives a tool for the bench of a test, by the name of its class.
     """
@@ -286,7 +293,7 @@ def _tool(name: str, told: str) -> Any:
     def make(_hook_bench: Bench) -> Any:
         from pytest_hookharness import fixtures
 
-        return getattr(fixtures, name)(_hook_bench)
+        return getattr(fixtures, name)(_hook_bench, *given)
 
     make.__doc__ = told
     return pytest.fixture(make)
@@ -305,6 +312,32 @@ hook_fire = _tool(
 hook_payload = _tool(
     "HookPayload", 'Make up the standard input of an event: ``hook_payload("Stop", stop_hook_active=True)``.'
 )
+failing_command = _tool(
+    "CommandMaker",
+    'Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.',
+    {"exit": 1},
+)
+flaky_command = _tool(
+    "CommandMaker",
+    "Put a command first on the PATH that fails a few times and then works.",
+    {"exit": 1, "heals_after": 1},
+)
+hanging_command = _tool(
+    "CommandMaker", "Put a command first on the PATH that never returns.", {"hangs": True}
+)
+flooding_command = _tool(
+    "CommandMaker", "Put a command first on the PATH that prints very much.", {"floods": 10_000_000}
+)
+prompting_command = _tool(
+    "CommandMaker",
+    "Put a command first on the PATH that asks a question on the terminal.",
+    {"prompts": "Password: "},
+)
+agent_command = _tool(
+    "CommandMaker",
+    'Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
+    {"agent": "claude-code"},
+)
 
 
 @pytest.fixture
@@ -315,34 +348,3 @@ def scripted_agent() -> ScriptMaker:
     from pytest_hookharness.fixtures import ScriptMaker
 
     return ScriptMaker()
-
-
-def _maker(told: str, **behaviour: Any) -> Any:
-    """
-    A fixture that puts commands first on the PATH which behave so unless a test says otherwise.
-    """
-
-    def make(_hook_bench: Bench) -> CommandMaker:
-        from pytest_hookharness.fixtures import CommandMaker
-
-        return CommandMaker(_hook_bench, behaviour)
-
-    make.__doc__ = told
-    return pytest.fixture(make)
-
-
-failing_command = _maker(
-    'Put a command that always fails first on the PATH: ``failing_command("npm", exit=1)``.', exit=1
-)
-flaky_command = _maker(
-    "Put a command first on the PATH that fails a few times and then works.", exit=1, heals_after=1
-)
-hanging_command = _maker("Put a command first on the PATH that never returns.", hangs=True)
-flooding_command = _maker("Put a command first on the PATH that prints very much.", floods=10_000_000)
-prompting_command = _maker(
-    "Put a command first on the PATH that asks a question on the terminal.", prompts="Password: "
-)
-agent_command = _maker(
-    'Put a stand-in for an agent first on the PATH: ``agent_command("claude", stdout="All is well.")``.',
-    agent="claude-code",
-)

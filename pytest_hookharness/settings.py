@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.recordings import Ledger
 
 
 class SimulationError(Exception):
@@ -49,6 +50,7 @@ class Settings:
         probes: Find out by experiment what decides where states do not come again exactly.
         choice: What is tried where a scenario is varied, in an order that the seed gives; ``None`` for
             all of it, kind by kind.
+        ledger: Where it is written down which lines hooks run; ``None`` if nobody asks.
     """
 
     seed: int = 0
@@ -61,3 +63,4 @@ class Settings:
     traces: Path | None = None
     probes: bool = True
     choice: Choice | None = None
+    ledger: Ledger | None = None

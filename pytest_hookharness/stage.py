@@ -87,7 +87,8 @@ class Stage:
         return cls(scenario, settings, supervisor, base, seat or Seat())
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
-        self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base))
+        ledger = self.settings.ledger
+        self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base, ledger))
         self.configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
         self.sandbox = self._open_sandbox()
@@ -256,7 +257,7 @@ class Stage:
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
         made = conditions.changed(made, hooks[index], self.scenario, self.workspace.root)
-        return self.workspace.clock.shown_to(made)
+        return self.workspace.instruments.shown_to(made)
 
     @property
     def patience(self) -> float:
@@ -306,7 +307,7 @@ class Stage:
         """
         Look at the covered files again, but for the transcript, and say what differs.
         """
-        self.workspace.clock.settle()
+        self.workspace.instruments.settle()
         before, self.files = self.files, self.scanner.scan(without=self._unread)
         return changes(before, self.files)
 

@@ -14,7 +14,7 @@ PACKAGE = "pytest_hookharness"
 LINES_OF_FILE = 350
 LINES_OF_FUNCTION = 60
 
-ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading"})
+ROOMS = frozenset({"hosts", "agents", "execution", "judging", "processes", "reports", "loading", "lines"})
 LOOP = frozenset({"model", "hosts", "agents", "execution", "judging"})
 # What each part below the doors may import, besides itself. A part that is in no table has no floor yet.
 BELOW: Mapping[str, frozenset[str]] = {
@@ -96,9 +96,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"})
     | {"github", "sarif"},
     "collection": INSIDE | {"harness"},
+    "coverage": frozenset({"model", "lines"}),
+    "covering": INSIDE | {"harness", "coverage"},
     "plugin": INSIDE
     | {"harness", "bench", "fixtures", "summary", "collection", "entries"}
-    | {"pages", "updating", "checking", "progress", "sarif"},
+    | {"pages", "updating", "checking", "progress", "sarif", "covering"},
     "stress": INSIDE | {"harness", "bench"},
     "reporting": frozenset({"model", "reports", "entries", "traces"}),
     "trying": INSIDE | {"harness", "bench"},
@@ -112,7 +114,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
     | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}
-    | {"quantities", "progress", "exploring"},
+    | {"quantities", "progress", "exploring", "covering"},
     "__main__": frozenset({"cli"}),
     "__init__": frozenset(),
 }

@@ -7,6 +7,7 @@ Middle floor: execution. All of it lies below one base folder::
     bin/  doubles/                    stand-in commands, what they print and what they record
     private/tmp  private/var-tmp  private/shm
                                       what the hooks see as /tmp, /var/tmp and /dev/shm
+    recorder/                         what records the hooks, if somebody asks which lines run
     hidden/                           stand-ins for folders of PATH that hold a hidden command
     plugin/                           a copy of the scenario's plugin, if it has one
     outside/upper                     what hooks write anywhere else, below its own path; see ``containment``
@@ -36,12 +37,16 @@ from pytest_hookharness.execution.corruption import corrupt
 from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
+from pytest_hookharness.execution.instruments import Instruments
 from pytest_hookharness.execution.lending import Lending
 from pytest_hookharness.execution.neighbours import find_neighbours
+from pytest_hookharness.execution.recorder import Recorder
 from pytest_hookharness.execution.repository import commit_all
 from pytest_hookharness.execution.shells import Shell
+from pytest_hookharness.execution.surroundings import furnish_surroundings
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.recordings import Ledger
 from pytest_hookharness.model.scenario import Scenario
 
 __all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
@@ -71,6 +76,7 @@ class Workspace:
         shell: The agent's shell.
         lineage: The sessions that stand-ins played.
         clock: The clock that the hooks and the agent's shell see.
+        instruments: That, and what records the hooks.
         lending: What of the project is not copied; ``None`` without one.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
@@ -81,7 +87,7 @@ class Workspace:
         environment: The host's own environment.
     """
 
-    def __init__(self, scenario: Scenario, base: Path) -> None:
+    def __init__(self, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> None:
         self.base = base
         self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
         self._doubles = Doubles(base / "bin", base / "doubles")
@@ -98,8 +104,14 @@ class Workspace:
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
-        self.writable = _unique([*(str(folder) for folder in own if folder is not None), *covered])
-        self.visible = _unique([*self.writable, *self._hiding.instead, *find_neighbours(scenario, _PRIVATE)])
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin}
+        recorder = Recorder(ledger, scenario.id, copies, base) if ledger is not None else None
+        self.instruments = Instruments(self.clock, recorder)
+        self.writable = _unique(
+            [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
+        )
+        neighbours = find_neighbours(scenario, _PRIVATE)
+        self.visible = _unique([*self.writable, *self._hiding.instead, *neighbours, *self.instruments.seen])
         environment = host_environment(
             path=self._hiding.path,
             root=str(self.root),
@@ -115,7 +127,7 @@ class Workspace:
         self._kept = False
 
     @classmethod
-    def create(cls, scenario: Scenario, base: Path) -> Self:
+    def create(cls, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> Self:
         """
         Make a fresh workspace in a new folder below ``base``.
 
@@ -125,7 +137,7 @@ class Workspace:
         for folder in scenario.cover:
             if not folder.startswith("/"):
                 raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
-        workspace = cls(scenario, make_new_folder(base, scenario.name))
+        workspace = cls(scenario, make_new_folder(base, scenario.name), ledger)
         try:
             workspace._furnish(scenario)
         except OSError as error:
@@ -192,26 +204,11 @@ class Workspace:
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
-        self._furnish_surroundings(scenario)
+        furnish_surroundings(scenario, self._locate, self.locate)
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
             commit_all(self.root, self.base, excluded=self.lending.folders if self.lending else ())
-
-    def _furnish_surroundings(self, scenario: Scenario) -> None:
-        cwd = scenario.cwd
-        if cwd is not None and not cwd.removed and not cwd.path.startswith("/"):
-            make_folders(self._locate(cwd.path))
-        for path in scenario.full:
-            folder = self.locate(path)
-            make_folders(folder)
-            if any(folder.iterdir()):
-                raise WorkspaceError(
-                    folder, "is not empty, and a full disk would hide what it holds (`full`)"
-                )
-        for path in scenario.readonly:
-            if not self.locate(path).exists():
-                raise WorkspaceError(path, "is not there, so it cannot be made read-only (`readonly`)")
 
     def locate(self, state_path: str) -> Path:
         """
@@ -315,6 +312,7 @@ class Workspace:
         Raises:
             WorkspaceError: Something could not be removed.
         """
+        self.instruments.close()
         left = [] if self._kept else remove_tree(self.base)
         if left:
             raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")

@@ -1,0 +1,79 @@
+"""
+This module is concerned with what it costs to record which lines a hook runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+
+from measuring import Table, Turn, against, micro, take_turns
+from toys import PAYLOAD, targets
+
+from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.recordings import Ledger
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.settings import Settings
+from pytest_hookharness.stage import Stage
+
+MOST = 1.3
+_BATCH = 5
+_LOOP = """\
+#!/bin/bash
+for ((i = 0; i < 1000; i++)); do :; done
+"""
+
+
+def table(folder: Path, *, quick: bool) -> Table:
+    """
+    Fire hooks with and without a recorder beside them, and read what it heard.
+    """
+    found = Table(
+        "8. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
+        ("hook", "median", "recorded", "x", "aim", ""),
+    )
+    ledger = Ledger(folder=folder / "ledger")
+    ledger.folder.mkdir()
+    loop = folder / "loop.sh"
+    loop.write_text(_LOOP)
+    loop.chmod(0o755)
+    hooks = {name: " ".join(words) for name, words in targets(folder).items()} | {
+        "bash, 1,000 laps": str(loop)
+    }
+    for name, command in hooks.items():
+        with ExitStack() as stack:
+            supervisor = stack.enter_context(Supervisor())
+            turns: dict[str, Turn] = {}
+            for kind, settings in (("plain", Settings()), ("recorded", Settings(ledger=ledger))):
+                scenario = Scenario(name=kind, reach=(str(folder),))
+                stage = stack.enter_context(Stage.open(scenario, settings, supervisor, folder / "base"))
+                turns[kind] = _timed(_fire(stage, Hook(event="PreToolUse", command=command)))
+            seen = take_turns(turns, 6 if quick else 20 if name == "python" else 80)
+        ratio = seen.ratio("recorded", "plain")
+        aim = MOST if name == "bash" else None
+        times = (micro(seen.median("plain")), micro(seen.median("recorded")))
+        found.add(name, *times, f"{ratio:.2f}", *against(aim, ratio))
+    return found
+
+
+def _fire(stage: Stage, hook: Hook) -> Callable[[], object]:
+    def fire() -> None:
+        stage.fire([hook], PAYLOAD, 30.0)
+        stage.workspace.instruments.settle()
+
+    return fire
+
+
+def _timed(work: Callable[[], object]) -> Turn:
+    def turn() -> list[float]:
+        times = []
+        for _ in range(_BATCH):
+            began = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - began)
+        return times
+
+    return turn

@@ -1,0 +1,65 @@
+"""
+This module is concerned with traces of bash: which lines of which scripts a shell said that it ran.
+
+Middle floor: execution. Pure. What stands before each traced command is ``PROMPT``, whose control characters
+bash never writes unquoted in the words of a command. Its first one is written once more for each level of
+evaluation.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Line, shell, its folder, script. Bash expands this before each command; all of them may be unset.
+PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
+# In place of a line: the script traces itself, so its trace is its own.
+OWN = "own"
+_RECORD = re.compile(rb"\x1d+(own|\d+)\x1f(\d+)\x1f([^\x1f\x1d]*)\x1f([^\x1e\x1d]+)\x1e([^\x1d]*)")
+_KEPT = 200
+_CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    One command that a shell traced.
+
+    Attributes:
+        script: The absolute path of the script.
+        line: Where the shell said that it was; 0 if the script traces itself and nothing is known.
+        text: The beginning of the command, its words filled in.
+    """
+
+    script: str
+    line: int
+    text: str
+
+    @property
+    def clears_environment(self) -> bool:
+        """
+        Whether what it starts cannot be told to trace itself.
+        """
+        return _CLEARING.match(self.text) is not None
+
+
+def read_trace(data: bytes) -> Iterator[Record]:
+    """
+    The commands in the trace of one fire, each place and text once.
+    """
+    # A script is known by the path it was called by, which a later `cd` does not change.
+    places: dict[tuple[bytes, bytes], str] = {}
+    seen: set[Record] = set()
+    for found in _RECORD.finditer(data):
+        line, shell, folder, script, text = found.groups()
+        place = places.get((shell, script))
+        if place is None:
+            place = os.path.normpath(os.path.join(*map(os.fsdecode, (folder or b"/", script))))
+            places[shell, script] = place
+        number = 0 if line == OWN.encode() else int(line)
+        record = Record(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
+        if record not in seen:
+            seen.add(record)
+            yield record

@@ -1,0 +1,243 @@
+"""
+The recorder beside real shells and Pythons: what they ran, and that nobody notices.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pytest_hookharness.execution.ledger import read_recordings
+from pytest_hookharness.execution.recorder import Recorder
+from pytest_hookharness.lines.hits import lines_run
+from pytest_hookharness.lines.statements import read_script
+from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.recordings import Ledger
+
+# Before each line: + it runs, - it could, and nothing where there is nothing to run.
+EVERYTHING = r"""
+ #!/usr/bin/env bash
++set -euo pipefail
++here=$(dirname "$0")
++. "$here/sourced.sh"
+ check() {
++  local first=1 \
+     second=2
++  if [[ $first == 1 &&
+     $second == 3 ]]; then
+-    echo never
+   fi
++  echo "$first" \
+     "$second"
+ }
++check
++answer=$(
+   check
+   echo more
+ )
++(cd /
++  echo "sub $PWD")
++cat <<END
+ text $(echo inside)
+END
++case $answer in
+-  none) echo none ;;
++  *more*) echo case ;;
+ esac
++echo piped |
++  tr a-z A-Z |
++  cat
++for word in one \
+   two; do
++  echo "$word"
+ done
++((number = 1 +
+   2))
++for ((i = 0; i < 1; i++)); do
++  echo "$i$number"
+ done
++eval 'echo e1
+ echo e2'
++while read -r line; do
++  echo "$line"
+ done < <(echo read
+   echo twice)
++trap 'echo bye
+ echo at last' EXIT
++array=(
+   a
+   b
+ )
++export A=1 \
+   B=2
+ later() {
++  from_sourced "$@" >&2
+ }
++false ||
++  later "${array[@]}"
++if ! [ -n "$here" ]; then
+-  exit 1
+ fi
++exit 3
+"""
+SOURCED = """
+ from_sourced() {
++  echo "sourced $*"
+ }
+ unused() {
+-  echo never
+ }
+"""
+
+
+def split(marked):
+    """The script in a marked text, with the lines that run and those that do not."""
+    lines = marked.strip("\n").split("\n")
+    script = "\n".join(line if line == "END" else line[1:] for line in lines) + "\n"
+    return script, *({n for n, line in enumerate(lines, 1) if line.startswith(sign)} for sign in "+-")
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder that hooks run in."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def record(tmp_path, place):
+    """Run a command with a recorder beside it: what became of it, and what was recorded."""
+
+    def run(command, **env):
+        ledger = Ledger(folder=tmp_path / "ledger")
+        ledger.folder.mkdir(exist_ok=True)
+        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
+        given = {"PATH": os.environ["PATH"], **env}
+        launch = recorder.shown_to(Launch(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
+        plain, watched = (
+            subprocess.run(launch.argv, cwd=place, env=each, input=b"", capture_output=True, check=False)
+            for each in (given, launch.env)
+        )
+        assert (watched.stdout, watched.stderr, watched.returncode) == (
+            plain.stdout,
+            plain.stderr,
+            plain.returncode,
+        )
+        recorder.close()
+        (recording,) = read_recordings(ledger.folder)
+        for file in ledger.folder.iterdir():
+            file.unlink()
+        return watched, recording
+
+    return run
+
+
+def ran(recording, path):
+    return lines_run(read_script(path.read_bytes()).statements, recording.shell[str(path)])
+
+
+def write(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
+    """Functions, sourced files, subshells, here-documents and traps give exactly the lines that ran."""
+    script, run, missed = split(EVERYTHING)
+    hook = write(place / "hook.sh", script)
+    text, run_there, missed_there = split(SOURCED)
+    sourced = write(place / "sourced.sh", text)
+    done, recording = record("./hook.sh")
+    assert (done.returncode, done.stderr) == (3, b"sourced a b\n")
+    assert ran(recording, hook) == run
+    assert read_script(script.encode()).lines == run | missed
+    assert (ran(recording, sourced), read_script(text.encode()).lines) == (
+        run_there,
+        run_there | missed_there,
+    )
+    assert recording.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["set -x\necho a\n", "set -eo pipefail -x\necho a\n", "case $- in *x*) echo traced ;; esac\n"],
+)
+def test_a_script_that_traces_itself_keeps_its_trace_and_is_named(place, record, text):
+    """What is written by `set -x` reaches standard error, and the script is said not to be recorded."""
+    hook = write(place / "hook.sh", f"#!/usr/bin/env bash\n{text}")
+    _, recording = record("./hook.sh")
+    assert recording.shell == {}
+    assert [(gap.script, "xtrace" in gap.reason) for gap in recording.gaps] == [(str(hook), True)]
+
+
+def test_flags_of_other_commands_are_no_trace(place, record):
+    """A script with `set -e` and a `-x` behind it is recorded."""
+    hook = write(place / "hook.sh", "#!/usr/bin/env bash\nset -eu\ngrep -x a <<<a\n")
+    assert ran(record("./hook.sh")[1], hook) == {2, 3}
+
+
+def test_what_bash_would_have_loaded_is_loaded_first(place, record):
+    """A BASH_ENV of the user's own is read, with its variables filled in."""
+    write(place / "own file.sh", "greet() { echo hello; }\n")
+    write(place / "hook.sh", "#!/usr/bin/env bash\ngreet\n")
+    done, recording = record("./hook.sh", BASH_ENV="$FOLDER/own file.sh", FOLDER=str(place))
+    assert done.stdout == b"hello\n"
+    assert len(recording.shell) == 2
+
+
+def test_a_script_sees_the_shell_that_it_would_see_otherwise(place, record):
+    """Variables, functions, file descriptors, the last status and the last word are as without a recorder."""
+    text = """#!/usr/bin/env bash
+    [[ $_ != "$0" ]] && echo sourced; echo "$? $#"
+    exec {free}>/dev/null; echo "$free"
+    declare -F; compgen -v | grep -v -e '^BASH' -e PS4 -e HOOKHARNESS -e PYTHONPATH -e '^_$' -e PIPESTATUS
+    """
+    write(place / "hook.sh", text)
+    # A shell tells its children by what name it called them.
+    assert record("bash -c './hook.sh; exit'")[0].stdout.startswith(b"1 0\n10\n")
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "reason"),
+    [
+        ("./hook", "#!/bin/sh\necho a\n", "another shell than bash"),
+        ("env -i ./hook", "#!/bin/bash\necho a\n", "cleared environment"),
+        (f"{sys.executable} -I ./hook.py", "print('a')\n", "-I"),
+        ("./hook", "#!/usr/bin/awk -f\nBEGIN { print 1 }\n", "neither for bash nor for Python"),
+    ],
+)
+def test_a_script_of_which_nothing_was_heard_is_named_with_the_reason(place, record, command, text, reason):
+    """A shell without a trace of its own and a cleared environment are said, by the name of the script."""
+    name = command.rpartition("/")[2]
+    write(place / name, text)
+    _, recording = record(command)
+    assert [gap.script for gap in recording.gaps] == [str(place / name)]
+    assert reason in recording.gaps[0].reason
+
+
+def test_a_line_that_clears_the_environment_is_named(place, record):
+    """What a recorded script starts with `env -i` is said to be unheard, with the line."""
+    hook = write(place / "hook.sh", "#!/usr/bin/env bash\necho a\nenv -i /bin/bash -c 'echo b'\n")
+    _, recording = record("./hook.sh")
+    assert ran(recording, hook) == {2, 3}
+    assert [gap.reason.split(" starts")[0] for gap in recording.gaps] == ["line 3"]
+
+
+def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
+    """A hook in Python that ends by `os._exit` gives its lines."""
+    hook = write(place / "hook.py", "import os\nif os.environ.get('NOT'):\n    print('never')\nos._exit(5)\n")
+    done, recording = record(f"{sys.executable} hook.py; ./hook.py 2>/dev/null; exit 5")
+    assert done.returncode == 5
+    assert sorted(recording.python[str(hook)]) == [(1,), (2,), (4,)]
+
+
+def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):
+    """Where the trace cannot be written, nothing is printed and nothing fails."""
+    write(place / "inner.sh", "#!/usr/bin/env bash\necho inner\n")
+    take = 'if [ "$HOOKHARNESS_RECORDED" ]; then rm -rf "${HOOKHARNESS_RECORDED%/*}/written"; fi\n'
+    write(place / "hook.sh", f"#!/usr/bin/env bash\n{take}./inner.sh\n{sys.executable} -c 'print(1)'\n")
+    done, _ = record("./hook.sh")
+    assert done.stdout == b"inner\n1\n"
