@@ -21,13 +21,15 @@ PYTHON = """\
 import json
 import sys
 
+from pytest_hookharness.model.protocol import Json
+
 payload = json.load(sys.stdin)
 if "--force" in json.dumps(payload):
     print("no force", file=sys.stderr)
     sys.exit(2)
 """
 
-PAYLOAD = {
+PAYLOAD: dict[str, Json] = {
     "session_id": "0f0c3a4e-6f0a-4c1c-9a53-7c5a0c6f3f11",
     "cwd": "/",
     "hook_event_name": "PreToolUse",
