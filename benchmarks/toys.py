@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pytest_hookharness.model.protocol import Json
+
 GUARD = """\
 #!/bin/bash
 read -r payload
@@ -20,8 +22,6 @@ exit 0
 PYTHON = """\
 import json
 import sys
-
-from pytest_hookharness.model.protocol import Json
 
 payload = json.load(sys.stdin)
 if "--force" in json.dumps(payload):
