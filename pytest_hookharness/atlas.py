@@ -11,13 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.reachability import Exit, Graph, Target
-from pytest_hookharness.model.exploration import Arrival
+from pytest_hookharness.model.exploration import BEYOND, LEFT, Arrival
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.trace import Fire
-
-UNTRIED = "not tried, because a bound was met"
-BEYOND = "leads to one state more than may be tried"
-LEFT = "named after there were enough moves"
 
 
 class Atlas:
@@ -84,13 +80,14 @@ class Atlas:
         fires = (fire for arrival in arrivals for fire in arrival.refusals)
         return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
 
-    def count_open(self, moves: int, left: int) -> Counter[str]:
+    def count_open(self, moves: int, left: int, untried: str) -> Counter[str]:
         """
         How many moves lead to what is not known, by the reason.
 
         Args:
             moves: How many are on the menu.
             left: How many more were named.
+            untried: Why not all of them were made.
         """
         reasons: Counter[str] = Counter()
         for made in self.arrivals:
@@ -98,7 +95,7 @@ class Atlas:
             reasons[BEYOND] += sum(
                 arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
             )
-            reasons[UNTRIED] += moves - len(made)
+            reasons[untried] += moves - len(made)
             reasons[LEFT] += left
         return reasons
 

@@ -24,6 +24,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.quantities import seconds
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.explorations import conclude
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted, simulate
 
@@ -91,6 +92,8 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = error.outcome, True
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
+    unexplored = interrupted and outcome.explored is None
+    print("interrupted: nothing was explored" if unexplored else conclude(outcome.explored))
     return UNKNOWN if interrupted else judge(outcome)
 
 

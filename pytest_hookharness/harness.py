@@ -20,6 +20,7 @@ import pytest
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.crews import stays_apart
+from pytest_hookharness.execution.confinement import remove_tree
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
@@ -193,9 +194,9 @@ class Harness:
             self._supervisor.close()
             self._supervisor = None
         if self._scratch is not None:
-            # What is kept lies in it.
-            if not any(self._scratch.iterdir()):
-                self._scratch.rmdir()
+            # What is kept lies in it; all else is what Ctrl-C left behind.
+            if not (self.settings.keep and any(self._scratch.iterdir())):
+                remove_tree(self._scratch)
             self._scratch = None
 
     @property

@@ -199,10 +199,10 @@ class _Run:
             moves = tuple(suggested(stage))
         work = self._expand_all if executor is None else with_executor(executor)
         explorer = Explorer(scenario, settings, moves, work, seconds=seconds)
-        try:
-            return judge_explored(outcome, explorer.explore(outcome))
-        except KeyboardInterrupt:
-            raise Interrupted(outcome) from None
+        outcome = judge_explored(outcome, explorer.explore(outcome))
+        if explorer.interrupted:
+            raise Interrupted(outcome)
+        return outcome
 
     def _expand_all(self, errands: Sequence[Errand]) -> Generator[tuple[int, Expansion]]:
         """
