@@ -109,6 +109,17 @@ def finding_names() -> Mapping[str, str]:
     return {word: refused.get(code, "") for code in catalogue() for word in (code.code, code.name)}
 
 
+def known_behaviours(hook: Any = None) -> Mapping[str, agents.BehaviourFunction]:
+    """
+    The behaviours that ship with the harness and those that plugins registered.
+
+    Args:
+        hook: Where plugins of pytest are asked; ``None`` where there are none.
+    """
+    registered = hook.pytest_hook_behaviours() if hook is not None else ()
+    return {name: function for known in (agents.BEHAVIOURS, *registered) for name, function in known.items()}
+
+
 def header(chosen: Settings) -> str:
     """
     One line that says how the fires are kept apart from the machine.
@@ -222,13 +233,9 @@ class Harness:
     @property
     def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:
         """
-        The behaviours that ship with the harness and those that plugins registered.
+        The behaviours that are known here.
         """
-        known = dict(agents.BEHAVIOURS)
-        if self._hook is not None:
-            for more in self._hook.pytest_hook_behaviours():
-                known.update(more)
-        return known
+        return known_behaviours(self._hook)
 
     def stage(self, scenario: Scenario) -> Stage:
         """

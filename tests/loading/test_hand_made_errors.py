@@ -334,6 +334,21 @@ def test_findings_are_looked_up(place):
     assert "is found elsewhere" in found[1]
 
 
+def test_behaviours_are_looked_up(place):
+    """A behaviour that there is not is told with its line and the nearest, with options and in variants too."""
+    text = (
+        "name: a\nagent:\n- then: obediant\n"
+        "variants:\n  b: {agent: [{then: {fixng: {after: 2}}}]}\n  c: {agent: [{then: idle}]}\n"
+    )
+    found = problems_of(text, place, known_behaviours=("fixing", "idle", "obedient"))
+
+    assert [problem.partition(": ")[0] for problem in found] == [
+        "3:9 agent[0].then",
+        "5:23 variants.b.agent[0].then",
+    ]
+    assert found[0].endswith('allowed: fixing, idle, obedient; did you mean "obedient"?')
+
+
 @pytest.mark.parametrize(
     "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "above zero")]
 )
