@@ -18,7 +18,7 @@ def main() -> int:
     try:
         from pytest_hookharness import cli
     except KeyboardInterrupt:
-        print("hookharness: interrupted", file=sys.stderr)
+        sys.stderr.write("hookharness: interrupted\n")
         return _INTERRUPTED
     return cli.main()
 

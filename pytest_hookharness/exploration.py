@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from typing import TypeAlias
@@ -174,11 +174,10 @@ class Explorer:
         if since is not None and len(way := way_to(outcome, since)) <= _LONGEST_WAY:
             ways[since] = way
         self._menu.learn(outcome.trace.steps)
-        beginnings: dict[int, int] = {}
+        beginnings: Mapping[int, int] = {}
         trap = None
         try:
-            for turn, state in self._begin(ways):
-                beginnings[turn] = state
+            beginnings = self._begin(ways)
             self._go_round()
             trap = self._find_trap()
         except KeyboardInterrupt:
@@ -199,11 +198,12 @@ class Explorer:
             wall=time.monotonic() - self._began,
         )
 
-    def _begin(self, ways: Mapping[int, tuple[Act, ...]]) -> Iterator[tuple[int, int]]:
+    def _begin(self, ways: Mapping[int, tuple[Act, ...]]) -> Mapping[int, int]:
         """
-        The states at the ends of some ways, which are the roots of all others, each after the turn of its way.
+        The states at the ends of some ways, which are the roots of all others; by the turn of each way.
         """
         moves = tuple(self._menu.moves)
+        roots: dict[int, int] = {}
         asked = [(way, moves) for way in ways.values()]
         for (turn, way), found in zip(ways.items(), self._send(asked, self._searching), strict=True):
             if found is None or not found.digest:
@@ -214,10 +214,11 @@ class Explorer:
             if state is None:
                 self._lost[BEYOND] += len(moves)
                 continue
+            roots[turn] = state
             if fresh:
                 self._roots[state] = found.steps
                 self._take_in(state, found.arrivals)
-            yield turn, state
+        return roots
 
     def _go_round(self) -> None:
         """

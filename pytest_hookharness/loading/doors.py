@@ -10,7 +10,13 @@ import stat
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.loading.assembly import assemble, check_behaviours, check_findings, check_hosts, script_of
+from pytest_hookharness.loading.assembly import (
+    assemble,
+    check_behaviours,
+    check_findings,
+    check_hosts,
+    script_of,
+)
 from pytest_hookharness.loading.composing import compose, place_of
 from pytest_hookharness.loading.conversion import FAILED, Conversion
 from pytest_hookharness.loading.elements import Element, Refused, Table, marks

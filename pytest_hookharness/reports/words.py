@@ -180,7 +180,7 @@ def command_words(fire: Fire) -> str:
 
 def without_folder(command: str) -> str:
     """
-    A command without the folder that a host's variable stands for: that says nothing, the name behind it does.
+    A command without the folder that a variable of the host stands for, which tells nothing.
     """
     return _FOLDER.sub("", command)
 

@@ -139,7 +139,7 @@ def test_an_unknown_behaviour(project):
     result = project.run("--hook-scenarios")
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["scenarios/polite.scenario.yaml:*:11 *idel*did you mean \"idle\"*"])
+    result.stdout.fnmatch_lines(['scenarios/polite.scenario.yaml:*:11 *idel*did you mean "idle"*'])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 

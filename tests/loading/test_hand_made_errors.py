@@ -264,7 +264,9 @@ def test_a_malformed_file_is_told_what_is_wrong(text, expected, place):
 
 
 def test_a_missing_folder_is_named_with_the_nearest_one(place):
-    """A project that is not there is reported with the folders that are, and the nearest of them."""
+    """A project that is not there is reported with the folders that are, caches aside, and the nearest."""
+    (place.parent / ".pytest_cache").mkdir()
+    (place.parent / "__pycache__").mkdir()
     (problem,) = problems_of(N + "project: projct/src\n", place)
 
     assert problem == (
@@ -335,7 +337,7 @@ def test_findings_are_looked_up(place):
 
 
 def test_behaviours_are_looked_up(place):
-    """A behaviour that there is not is told with its line and the nearest, with options and in variants too."""
+    """A behaviour that there is not is told with its line and the nearest, in variants too."""
     text = (
         "name: a\nagent:\n- then: obediant\n"
         "variants:\n  b: {agent: [{then: {fixng: {after: 2}}}]}\n  c: {agent: [{then: idle}]}\n"
