@@ -263,7 +263,7 @@ class Examination:
             outcome = self._simulate(session, wall, seat, base)
         except (SimulationError, WorkspaceError):
             return None
-        found = complaints(outcome, mark=corpora.MARK)
+        found = complaints(outcome, mark=corpora.MARK, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Complaint) -> bool:
