@@ -46,6 +46,20 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
+# Each tool is called at least three times behind the first move.
+_HARMLESS: tuple[Act, ...] = (
+    Run(command="true"),
+    Edit(file="notes.txt", text="text\n"),
+    Run(command="echo hello"),
+    Read(file="notes.txt"),
+    Edit(file="notes.txt", text="other\n"),
+    Run(command="true"),
+    Read(file="notes.txt"),
+    Edit(file="more.txt", text="text\n"),
+    Run(command="echo hello"),
+    Read(file="more.txt"),
+    Edit(file="more.txt", text="other\n"),
+)
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What calls of tools have that no profile knows: more than any has, so that no hook misses a key.
 _INPUT: dict[str, Json] = {
@@ -72,6 +86,14 @@ def roles(place: Place) -> frozenset[hosts.Role]:
     """
     events = hosts.find(place.host).events
     return frozenset(events[hook.event].role for hook in place.hooks if hook.event in events)
+
+
+def is_asked_before(host: str, event: str) -> bool:
+    """
+    Whether hooks of an event are asked before a call is made.
+    """
+    rule = hosts.find(host).events.get(event)
+    return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
 
 
 def plan_usual(place: Place, seed: int) -> Session:
@@ -168,6 +190,26 @@ def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False
     acts: list[Act] = [FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), *moves]
     scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
     return _cut_short(title, scenario) if endless else Session(title=title, scenario=scenario)
+
+
+def plan_world(place: Place, moves: Sequence[Act], *, written: bool) -> Iterator[Session]:
+    """
+    The sessions in which something is wrong around guards: a tool is missing, a file of their own is emptied.
+
+    Args:
+        place: The place.
+        moves: Moves that hooks have refused.
+        written: Whether hooks that are asked before calls write files.
+    """
+    if moves:
+        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
+        yield replace(_cut_short("tools that are missing", _varied(scenario, "tools")), only=" on the PATH")
+    if written:
+        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS))
+        # What is left where a hook was ended while it wrote; other harm is much the same to it.
+        yield replace(
+            _cut_short("emptied files of the hooks' own", _varied(scenario, "state")), only=" emptied "
+        )
 
 
 def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
