@@ -7,6 +7,7 @@ Top floor. Nothing is run, and no file is written over.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,7 @@ def tell(arguments: argparse.Namespace) -> int:
             print(f"wrote {path}")
         except FileExistsError:
             print(f"kept  {path}, which is there already")
-    print(f"Now: pytest --hook-scenarios {folder}")
+    print(f"Now: {shlex.join(['pytest', '--hook-scenarios', str(folder)])}")
     return 0
 
 
@@ -104,7 +105,7 @@ def compose(place: Place) -> Iterator[tuple[str, str]]:
     guards = any(
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in place.hooks if hook.event in events
     )
-    made = Scenario(name=place.host, host=place.host, project=None if place.plugin else place.root)
+    made = Scenario(name=place.host, host=place.host, git=True, project=None if place.plugin else place.root)
     made = replace(made, plugin=place.root if place.plugin else None, hooks=place.only or None)
     for behaviour, does in _AGENTS.items():
         name = f"{place.host}-{'plugin-' if place.plugin else ''}{behaviour}"

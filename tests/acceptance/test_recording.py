@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import pytest_hookharness
+
 SETTINGS = """\
 {
   "hooks": {
@@ -83,7 +85,7 @@ def test_a_recorded_hook_runs_as_ever(recorded):
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "a b\n", "why\n")
     assert json.loads((recorded.path / "seen.json").read_text()) == PAYLOAD
     assert (recorded.path / ".claude" / "settings.json").read_text() == SETTINGS
-    assert "1 payloads" in told
+    assert "1 payload in" in told
     (record,) = recorded.records()
     assert (record["event"], record["exit"]) == ("Stop", 2)
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}
@@ -115,7 +117,7 @@ def test_changes_made_meanwhile_stay(recorded):
 
 def test_a_hook_that_a_signal_ends(tmp_path):
     """A recorded hook ends by the signal that ended it, also if its input is never closed."""
-    recorder = Path(__file__).parents[2] / "pytest_hookharness" / "recorder.py"
+    recorder = Path(pytest_hookharness.__file__).with_name("recorder.py")
     process = subprocess.Popen(
         [sys.executable, "-P", recorder, tmp_path / "kept", "/bin/sh", "-c", "kill -KILL $$"],
         stdin=subprocess.PIPE,
