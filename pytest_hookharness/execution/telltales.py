@@ -1,0 +1,76 @@
+"""
+This module is concerned with telltales: what scripts say that trace themselves, and which files say it.
+
+Middle floor: execution. A trace has one place for a whole shell. So a script that loads a file which traces
+itself is left alone as well, and that must be known before it begins: bash has no moment at which the trace
+could be given back. Patterns are those of bash; what they cannot tell apart counts as a telltale.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pytest_hookharness.execution.confinement import WorkspaceError, read_bytes
+
+_FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
+# What a script says that traces itself, or that asks which options are set.
+TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-"
+# A command that loads something, as far as the name, or as far as what ends a word without one.
+_LOADS = (
+    r"(^|[[:space:];&|({{!])(\.|source)[[:blank:]]+[^;|[:cntrl:]]*({names}|({word})\"?([[:space:];&|]|$))"
+)
+_NAMELESS = r"\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]\"/;&|]*"
+_CLASSES = {"[[:blank:]]": r"[ \t]", "[:space:]": r"\s", "[:cntrl:]": r"\x00-\x1f"}
+
+_SUFFIXES = ("", ".sh", ".bash", ".inc", ".env", ".lib", ".rc", ".conf", ".cfg", ".functions")
+_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
+_MOST_FILES, _MOST = 1000, 256 << 10
+
+
+def find_loadable(folder: Path) -> Mapping[Path, str]:
+    """
+    The texts below a folder that a shell may load, a thousand at most.
+    """
+    found: dict[Path, str] = {}
+    for path in _files(folder):
+        if len(found) == _MOST_FILES:
+            break
+        try:
+            data = read_bytes(Path(os.path.realpath(path)), most=_MOST)
+        except WorkspaceError:
+            continue
+        if data is not None and b"\0" not in data:
+            found[path] = data.decode("utf-8", "replace")
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _ELSEWHERE]
+        paths = (Path(place, name) for name in names)
+        yield from (path for path in paths if path.suffix in _SUFFIXES)
+
+
+def loads_trace(texts: Mapping[Path, str]) -> str:
+    """
+    A pattern for scripts that load a text which traces itself, or may do so; nothing if none does that.
+    """
+    tracing = _having(texts, TELLTALES)
+    while tracing:
+        names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
+        pattern = _LOADS.format(names=names, word=_NAMELESS)
+        more = _having(texts, pattern) - tracing
+        if not more:
+            return pattern
+        tracing |= more
+    return ""
+
+
+def _having(texts: Mapping[Path, str], pattern: str) -> set[str]:
+    for known, same in _CLASSES.items():
+        pattern = pattern.replace(known, same)
+    wanted = re.compile(pattern, re.MULTILINE)
+    return {path.name for path, text in texts.items() if wanted.search(text)}
