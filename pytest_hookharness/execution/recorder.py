@@ -23,7 +23,14 @@ from pytest_hookharness.execution.confinement import (
     write_bytes,
 )
 from pytest_hookharness.execution.ledger import write_recording
-from pytest_hookharness.execution.origins import CLEARED, OWN_TRACE, Origins, called_scripts, why_silent
+from pytest_hookharness.execution.origins import (
+    CLEARED,
+    OWN_TRACE,
+    TAKEN,
+    Origins,
+    called_scripts,
+    why_silent,
+)
 from pytest_hookharness.execution.preludes import (
     BASH_ENV,
     SETTINGS,
@@ -154,6 +161,8 @@ class Recorder:
             silent.pop(record.script, None)
             if isinstance(file := self._file(record.script), str):
                 shell.setdefault(file, []).append(Traced(record.line, record.text))
+                if record.traces_itself:
+                    self._gaps.append(Gap(file, TAKEN.format(line=record.line)))
                 if record.clears_environment:
                     self._gaps.append(Gap(file, CLEARED.format(line=record.line)))
         python: dict[str, tuple[tuple[int, ...], ...]] = {}

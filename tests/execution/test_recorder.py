@@ -279,3 +279,12 @@ def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(plac
     ledger = Ledger(folder=tmp_path)
     shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").shown_to(launch)
     assert (shown.limit, shown.patience) == (0.2, 1.5)
+
+
+def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record):
+    """A script that sets the option by a variable is named with that line and no other."""
+    # Nothing runs after it, so that nothing is missing on standard error here.
+    hook = write(place / "hook.sh", "#!/bin/bash\noptions=-eux\nset -- -x\nset -f $options\n")
+    _, recording = record("./hook.sh")
+    assert ran(recording, hook) == {2, 3, 4}
+    assert [gap.reason.split(" begins")[0] for gap in recording.gaps] == ["line 4"]
