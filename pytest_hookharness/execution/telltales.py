@@ -18,11 +18,10 @@ from pytest_hookharness.execution.confinement import WorkspaceError, read_bytes
 _FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
 # What a script says that traces itself, or that asks which options are set.
 TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-"
-# A command that loads something, as far as the name, or as far as what ends a word without one.
-_LOADS = (
-    r"(^|[[:space:];&|({{!])(\.|source)[[:blank:]]+[^;|[:cntrl:]]*({names}|({word})\"?([[:space:];&|]|$))"
-)
-_NAMELESS = r"\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]\"/;&|]*"
+# Where a command begins that loads something, and then its name, or what ends a word that does not name it.
+_BEGINS = r"""(^|[[:cntrl:];&|({!"']|then|else|do|if|while|until|command|=[^[:space:]]*)[[:blank:]]*"""
+_LOADS = rf"{_BEGINS}(\.|source)[[:blank:]]+[^;|[:cntrl:]]*"
+_NAMELESS = r"""(\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]"/;&|]*)"?([[:space:];&|]|$)"""
 _CLASSES = {"[[:blank:]]": r"[ \t]", "[:space:]": r"\s", "[:cntrl:]": r"\x00-\x1f"}
 
 _SUFFIXES = ("", ".sh", ".bash", ".inc", ".env", ".lib", ".rc", ".conf", ".cfg", ".functions")
@@ -61,7 +60,7 @@ def loads_trace(texts: Mapping[Path, str]) -> str:
     tracing = _having(texts, TELLTALES)
     while tracing:
         names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
-        pattern = _LOADS.format(names=names, word=_NAMELESS)
+        pattern = f"{_LOADS}({names}|{_NAMELESS})"
         more = _having(texts, pattern) - tracing
         if not more:
             return pattern
