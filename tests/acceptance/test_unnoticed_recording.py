@@ -10,6 +10,7 @@ import pytest
 from pytest_hookharness import loading
 from pytest_hookharness.execution.ledger import read_recordings
 from pytest_hookharness.harness import Harness, finding_names, host_names
+from pytest_hookharness.judging.assumptions import RECORDED
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
 from pytest_hookharness.model.recordings import Ledger
 from pytest_hookharness.settings import Settings
@@ -88,6 +89,17 @@ def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
     file.write_text(LOOKS)
     with pytest.raises(AssertionError):
         compare(file, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["prompt-gate/prompt-gate", "process-hooks/on-output"])
+def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
+    """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
+    known = {"known_hosts": host_names(), "known_findings": finding_names()}
+    scenario = loading.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
+    for ledger in (None, Ledger(folder=tmp_path)):
+        with Harness(Settings(ledger=ledger)) as harness:
+            assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)
 
 
 @pytest.mark.slow
