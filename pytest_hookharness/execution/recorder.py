@@ -159,10 +159,11 @@ class Recorder:
         silent = dict(self._called)
         for record in self._records:
             silent.pop(record.script, None)
+            if record.traces_itself:
+                # Said whatever file that is: what a hook printed is not what it prints otherwise.
+                self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
             if isinstance(file := self._file(record.script), str):
                 shell.setdefault(file, []).append(Traced(record.line, record.text))
-                if record.traces_itself:
-                    self._gaps.append(Gap(file, TAKEN.format(line=record.line)))
                 if record.clears_environment:
                     self._gaps.append(Gap(file, CLEARED.format(line=record.line)))
         python: dict[str, tuple[tuple[int, ...], ...]] = {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from pytest_hookharness.execution.confinement import WorkspaceError, read_bytes
@@ -25,8 +26,8 @@ _NAMELESS = r"""(\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]"/;&|]*)"?([[:space:];&|]|$
 _CLASSES = {"[[:blank:]]": r"[ \t]", "[:space:]": r"\s", "[:cntrl:]": r"\x00-\x1f"}
 
 _SUFFIXES = ("", ".sh", ".bash", ".inc", ".env", ".lib", ".rc", ".conf", ".cfg", ".functions")
-_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
-_MOST_FILES, _MOST = 1000, 256 << 10
+_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
+_MOST_NAMES, _MOST_FILES, _MOST = 20_000, 1000, 256 << 10
 
 
 def find_loadable(folder: Path) -> Mapping[Path, str]:
@@ -34,9 +35,8 @@ def find_loadable(folder: Path) -> Mapping[Path, str]:
     The texts below a folder that a shell may load, a thousand at most.
     """
     found: dict[Path, str] = {}
-    for path in _files(folder):
-        if len(found) == _MOST_FILES:
-            break
+    named = (path for path in islice(_files(folder), _MOST_NAMES) if path.suffix in _SUFFIXES)
+    for path in islice(named, _MOST_FILES):
         try:
             data = read_bytes(Path(os.path.realpath(path)), most=_MOST)
         except WorkspaceError:
@@ -49,8 +49,7 @@ def find_loadable(folder: Path) -> Mapping[Path, str]:
 def _files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in _ELSEWHERE]
-        paths = (Path(place, name) for name in names)
-        yield from (path for path in paths if path.suffix in _SUFFIXES)
+        yield from (Path(place, name) for name in names)
 
 
 def loads_trace(texts: Mapping[Path, str]) -> str:

@@ -5,6 +5,7 @@ The recorder beside real shells and Pythons: what they ran, and that nobody noti
 import os
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 import pytest
 
@@ -281,10 +282,18 @@ def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(plac
     assert (shown.limit, shown.patience) == (0.2, 1.5)
 
 
-def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record):
-    """A script that sets the option by a variable is named with that line and no other."""
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("options=-eux\nset -- -x\nset -f $options\n", "line 4 of */project/hook.sh"),
+        (". ../elsewhere.sh\n", "line 2 of */elsewhere.sh"),
+    ],
+)
+def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, line):
+    """Where a variable holds the option, or a file from elsewhere says it, scenario and line are named."""
     # Nothing runs after it, so that nothing is missing on standard error here.
-    hook = write(place / "hook.sh", "#!/bin/bash\noptions=-eux\nset -- -x\nset -f $options\n")
-    _, recording = record("./hook.sh")
-    assert ran(recording, hook) == {2, 3, 4}
-    assert [gap.reason.split(" begins")[0] for gap in recording.gaps] == ["line 4"]
+    write(place / "../elsewhere.sh", "\nPS4='> ' && set -x\n")
+    write(place / "hook.sh", f"#!/bin/bash\n{text}")
+    (gap,) = record("./hook.sh")[1].gaps
+    assert gap.script == "a scenario"
+    assert fnmatch(gap.reason, f"{line} began a trace*")
