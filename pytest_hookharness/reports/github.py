@@ -8,20 +8,17 @@ Actions", the bound of a summary (1 MiB for each step) under "Adding a job summa
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.reports.markdown import code, fence
-from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.plain import laid_out, plain
 from pytest_hookharness.reports.table import Row
 
 MOST_BYTES = 1 << 20
 _MOST_ROWS = 500
 _LONGEST = 300
-# Blanks align the story, and the command that plays it again may hold several.
-_WORD = re.compile(r"[^ ]+")
 _HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 
 
@@ -128,8 +125,8 @@ def _cell(text: object) -> str:
 
 def _folded(failure: Failure) -> str:
     head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
-    story = [_WORD.sub(lambda word: plain(word[0], _LONGEST), line) for line in failure.story.splitlines()]
-    return _lines(["<details>", f"<summary><code>{head}</code></summary>", *fence(story), "</details>", ""])
+    story = fence(laid_out(failure.story))
+    return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])
 
 
 def _lines(lines: Iterable[str]) -> str:
