@@ -174,6 +174,15 @@ def test_a_page_without_a_script(read_back):
     assert "\x1b" not in table
 
 
+def test_no_turn_is_left_out(read_back):
+    """However many steps a run has, they are all on the page; only their texts may be shortened."""
+    run = read_back("x" * 60, turns=400)
+    read = Outline(page([run])).data("run-0")
+
+    assert len(read["steps"]) == len(run.steps) == 1201
+    assert len(read["states"]) == 400
+
+
 @pytest.mark.parametrize(("most", "longest"), [(10**9, 8000), (170_000, 4096), (10, 1024)])
 def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch, most, longest):
     """Where all texts together are too much for a browser each is cut shorter, and says so."""
