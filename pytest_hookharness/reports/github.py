@@ -72,8 +72,10 @@ def step_summary(rows: Sequence[Row], failures: Sequence[Failure], *, most: int 
         failures: What failed.
         most: Bytes that it may have; stories that find no room are counted instead.
     """
-    broken = sum(1 for row in rows if not row["passed"])
-    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised"
+    broken = sum(1 for row in rows if row["passed"] is False)
+    unknown = sum(1 for row in rows if row["passed"] is None)
+    told = f", {unknown} not known" if unknown else ""
+    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}"
     text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])
     # Room for the sentence about what has none.
     room = most - len(text.encode()) - 200
@@ -96,7 +98,7 @@ def _table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     # Those that failed are never left out for want of room.
-    told = sorted(rows, key=lambda row: bool(row["passed"]))[:_MOST_ROWS]
+    told = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
     lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in told)]
     left_out = len(rows) - len(told)
     return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
@@ -114,7 +116,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row["blocks"]),
         str(row["verdict"]),
         f"{float(row['wall'] or 0):.1f} s",
-        "yes" if row["passed"] else "**no**",
+        "?" if row["passed"] is None else "yes" if row["passed"] else "**no**",
     )
 
 
