@@ -65,7 +65,7 @@ def test_expected(hook_loop):
 
 
 def test_a_test_in_python_says_what_is_promised(project, on_github):
-    """In the summary a simulation of a test is as promised if that passed, and not known if it says nothing."""
+    """In the summary a simulation of a test is kept if that passed, else not known."""
     project.write("test_it.py", UNSURE)
 
     project.run("test_it.py").assert_outcomes(passed=1, xfailed=1)
