@@ -18,7 +18,7 @@ name: own
 project: repository
 git: true
 hooks:
-  Stop: 'test "$(git status --porcelain)$(packages/tool)" = installed && touch packages/cache && test ! -e .env'
+  Stop: 'test "$(git status -s)$(packages/tool)" = installed && touch packages/cache && test ! -e .env'
 agent: [{prompt: Go.}, {stop: Done.}]
 expect: {verdict: terminated}
 """
