@@ -40,6 +40,8 @@ _SECRET = re.compile(
 # They say where something is, or how much.
 _HARMLESS = re.compile(r"(?:_SOCK|_FILE|_PATH|_DIR|_HOME)$", re.IGNORECASE)
 _NUMBER = re.compile(r"TOKENS", re.IGNORECASE)
+# What Python, JavaScript and JavaScript for whole addresses leave as it is in an address.
+_UNQUOTED = ("", "/", "!'()*", ";,/?:@&=+$!*'()#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,9 @@ def _forms(value: str) -> Iterator[str]:
             once = _escaped(text, ascii_only)
             yield from (once, _escaped(once, ascii_only))
         yield shlex.quote(text).strip("'")
-        yield quote(text, safe="", errors="replace")
+        for unquoted in _UNQUOTED:
+            address = quote(text, safe=unquoted, errors="replace")
+            yield from (address, address.replace("%20", "+"))
 
 
 def _escaped(text: str, ascii_only: bool) -> str:

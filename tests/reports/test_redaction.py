@@ -8,7 +8,7 @@ import shlex
 import string
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -141,7 +141,9 @@ def forms(secret):
     yield json.dumps(json.dumps({"key": secret}))
     yield json.dumps({"a": json.dumps({"key": secret}, ensure_ascii=False)}, ensure_ascii=False)
     yield shlex.quote(secret)
-    yield quote(secret, safe="")
+    for unquoted in ("", "/", "!'()*", ";,/?:@&=+$!*'()#"):
+        yield quote(secret, safe=unquoted)
+    yield quote_plus(secret)
     for before in (b"", b"a", b"ab"):
         yield base64.b64encode(before + raw + b"tail").decode()
         yield base64.urlsafe_b64encode(b"user:" + before + raw).decode()
