@@ -108,7 +108,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents"},
     "checking": INSIDE | {"harness", "check"},
-    "init": frozenset({"model", "hosts", "loading", "places", "settings", "entries"}),
+    "init": frozenset({"model", "execution", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
     "recording": frozenset({"model", "hosts", "places", "settings"}),
     "cli": INSIDE

@@ -235,4 +235,34 @@ def test_first_scenarios_play(project):
     )
 
     assert (first.stdout.count("wrote "), second.stdout.count("kept ")) == (3, 3)
+    assert "git: true" in (project.path / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
     project.run("--hook-scenarios").assert_outcomes(passed=3)
+
+
+@pytest.fixture
+def ignoring(tmp_path):
+    """A repository with hooks in a file of its own and in one that git ignores."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text(".claude/settings.local.json\n")
+    (tmp_path / ".claude").mkdir()
+    for name in ("settings.json", "settings.local.json"):
+        (tmp_path / ".claude" / name).write_text(SETTINGS)
+    return tmp_path
+
+
+def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, capsys):
+    """What git ignores is in no copy, so that first scenarios do not speak of it, and that is said."""
+    assert cli.main(["init", str(ignoring)]) == 0
+
+    assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
+    text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
+    assert "The hooks of .claude/settings.json let go of an agent" in text
+
+
+def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
+    """Where git ignores all files with hooks nothing is written."""
+    (ignoring / ".claude" / "settings.json").unlink()
+
+    assert cli.main(["init", str(ignoring)]) == 2
+    assert "git ignores .claude/settings.local.json, so that no copy" in capsys.readouterr().err
+    assert not (ignoring / "scenarios").exists()
