@@ -130,7 +130,7 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     ends = [len(text)] if cut else []
     if len(text) <= _LONGEST_CLIPPED:
         ends += [found.start() for found in _CLIPPED.finditer(text)]
-    pieces = (piece for end in ends for piece in _pieces(text[:end], secrets))
+    pieces = (piece for end in ends for piece in _pieces(text, end, secrets))
     spans = sorted((*_known(text, secrets), *_alike(text), *pieces))
     if not spans:
         return text
@@ -164,12 +164,17 @@ def _alike(text: str) -> Iterator[tuple[int, int, str]]:
             yield (*found.span(pattern.groups), name)
 
 
-def _pieces(text: str, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+    """
+    The longest beginning of each secret that stands just before the place where a text was cut.
+    """
     for form, name in (*secrets.forms, *secrets.encoded):
-        for size in range(min(len(form) - 1, len(text)), _SHORTEST_PIECE - 1, -1):
-            if text.endswith(form[:size]):
-                yield len(text) - size, len(text), name
-                break
+        shortest = form[:_SHORTEST_PIECE]
+        start = text.find(shortest, max(0, end - len(form) + 1), end)
+        while start >= 0 and not form.startswith(text[start:end]):
+            start = text.find(shortest, start + 1, end)
+        if start >= 0:
+            yield start, end, name
 
 
 def redacted(value: _T, secrets: Secrets) -> _T:

@@ -6,6 +6,7 @@ import base64
 import json
 import shlex
 import string
+import time
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -246,6 +247,17 @@ def test_every_text_of_a_value_is_redacted():
     assert clean[0].run.stderr.cut_at == len(clean[0].run.stderr.data)
     assert "sesame" not in json.dumps(bound(of_json(clean)))
     assert "sesame" in json.dumps(bound(of_json(replace(fire, run=None))))
+
+
+def test_no_clipped_text_takes_long():
+    """A text with very many signs that it was clipped is looked through in a moment, for long secrets too."""
+    lines = (f"{number:04}{LONG[:60]}" for number in range(36))
+    known = find_secrets({"A_TOKEN": "\n".join(lines)})
+    began = time.process_time()
+
+    assert redact("..x" * 2000 + f"0007{LONG[:9]}... " * 20, known).endswith("[redacted: A_TOKEN]... ")
+    assert redact("a ... " * 1300, known) == "a ... " * 1300
+    assert time.process_time() - began < 1.5
 
 
 @pytest.mark.parametrize(
