@@ -91,6 +91,9 @@ def _environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
+        # What is missing in a store of objects is not fetched, for a repository says by which program.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
         "GIT_CEILING_DIRECTORIES": str(home),
         **{f"GIT_{role}_NAME": _WHO[0] for role in ("AUTHOR", "COMMITTER")},
         **{f"GIT_{role}_EMAIL": _WHO[1] for role in ("AUTHOR", "COMMITTER")},

@@ -2,6 +2,7 @@
 Claims about scenarios whose project is the repository that they are in.
 """
 
+import contextlib
 import json
 import os
 import subprocess
@@ -9,6 +10,8 @@ import subprocess
 import pytest
 
 from pytest_hookharness import loading
+from pytest_hookharness.execution.confinement import WorkspaceError
+from pytest_hookharness.execution.repository import list_ignored
 from pytest_hookharness.harness import Harness
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.settings import Settings
@@ -100,6 +103,36 @@ def test_names_that_mean_more_to_git(repository, harness):
 
     (fire,) = [fire for _, fire in outcome.trace.fires()]
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+
+
+def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
+    """A repository that names a program to fetch what it lacks is asked what it ignores, and runs none."""
+    said = tmp_path_factory.mktemp("elsewhere") / "said"
+
+    def git(*words):
+        command = ["git", "-C", str(repository), *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.split()
+
+    git("add", ".gitignore")
+    git("update-index", "--skip-worktree", ".gitignore")
+    (repository / ".gitignore").unlink()
+    blob = git("rev-parse", ":.gitignore")[0]
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", f"ext::sh -c touch% {said}"),
+        ("protocol.ext.allow", "always"),
+    ):
+        git("config", name, value)
+
+    with contextlib.suppress(WorkspaceError):
+        list_ignored(repository, tmp_path_factory.mktemp("home"))
+
+    assert not said.exists()
+    git("ls-files", "--others", "--ignored", "--exclude-standard")
+    assert said.exists(), "git does not fetch what is missing here, so nothing was shown"
 
 
 def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factory):
