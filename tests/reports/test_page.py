@@ -163,6 +163,15 @@ def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
     assert (row.promise, row.name, row.file) == (promise, "test_it", "t.py")
 
 
+def test_what_the_shell_plays_is_left_to_no_test(read_back):
+    """A simulation of the shell command without a scenario file keeps the usual promise, or breaks it."""
+    runs = [read_back(kept=kept) for kept in (True, False)]
+    for run in runs:
+        run.begin.update(file=None, id="try[claude-code]", door="hookharness")
+
+    assert [row.promise for row in rows_of(runs, {})] == ["kept", "broken"]
+
+
 def test_a_page_without_a_script(read_back):
     """Without JavaScript there is a table of all simulations, in which hostile text is text."""
     text = page([read_back(EVIL, name=EVIL, kept=False)])
