@@ -264,9 +264,7 @@ class Loop:
             notes.append(f"No agent was started in the background: {_BLIND}.")
         if any("/.git/" in path for path in self.stage.files):
             notes.append("What git keeps in its store of objects decides nothing.")
-        lending = self.stage.workspace.lending
-        if lending is not None and (told := lending.told(lent=sandbox.contained)):
-            notes.append(told)
+        notes += self.stage.workspace.loans.told(lent=sandbox.contained)
         if self.stage.workspace.clock.moved:
             notes += CLOCKS
         if self.stage.settings.ledger is not None:
