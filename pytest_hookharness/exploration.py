@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from typing import TypeAlias
@@ -117,7 +117,14 @@ class Explorer:
     """
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, moves: Iterable[Move], work: Work, *, seconds: float
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        moves: Iterable[Move],
+        work: Work,
+        *,
+        seconds: float,
+        hooks: Collection[str] = (),
     ) -> None:
         """
         Make ready to explore.
@@ -128,9 +135,10 @@ class Explorer:
             moves: What the agent can do, if the scenario does not say.
             work: Who tries the moves.
             seconds: Real time for all of it.
+            hooks: Files that are hooks, which no move touches that hooks name.
         """
         wish = scenario.explore or Exploring()
-        self._menu = Menu(wish.moves or moves, most=MOST_MOVES, fixed=bool(wish.moves))
+        self._menu = Menu(wish.moves or moves, most=MOST_MOVES, fixed=bool(wish.moves), hooks=hooks)
         # What is asked for is explored by whoever asks; the errand itself is a plain scenario.
         self._plain = Errand(
             scenario=replace(scenario, origin=None, explore=None, vary=(), parallel=None),

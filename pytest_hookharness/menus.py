@@ -7,9 +7,10 @@ it. Nothing on it touches the hooks themselves or their settings.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from pytest_hookharness import hosts, sources
@@ -63,7 +64,9 @@ class Menu:
         left: How many moves were found after there were enough.
     """
 
-    def __init__(self, moves: Iterable[Move], *, most: int, fixed: bool) -> None:
+    def __init__(
+        self, moves: Iterable[Move], *, most: int, fixed: bool, hooks: Collection[str] = ()
+    ) -> None:
         """
         Begin with some moves.
 
@@ -71,10 +74,12 @@ class Menu:
             moves: What the agent can do at least; a stop is added if there is none among them.
             most: How many moves there may be.
             fixed: Whether that is all.
+            hooks: Files that are hooks, which no move touches that hooks name.
         """
         self.moves: list[Move] = []
         self.left = 0
         self._most = most
+        self._hooks = hooks
         self._fixed = False
         given = [*moves]
         self._add([] if any(isinstance(move, Stop) for move in given) else [Stop()])
@@ -89,7 +94,7 @@ class Menu:
             if isinstance(step.exchange, Hooked):
                 decision = step.exchange.decision
                 for text in (*decision.reasons, *decision.to_agent):
-                    self._add(named(text))
+                    self._add(named(text, self._hooks))
 
     def _add(self, moves: Iterable[Move]) -> None:
         for move in map(unlabelled, moves):
@@ -111,13 +116,12 @@ def suggested(stage: Stage) -> Iterator[Move]:
     doubles = stage.scenario.commands.items()
     yield from (Run(command=name) for name, double in doubles if not (double.hangs or double.prompts))
     files = [path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/")]
-    configured = sources.configured(stage)
-    texts = [text for _, text in sorted(configured.items())]
-    hooks = {path for path in files if str(stage.workspace.root / path) in configured}
-    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file" and path not in hooks]
-    own = [path for path in own if not _is_own(path)]
+    texts = [text for _, text in sorted(sources.configured(stage).items())]
+    hooks = sources.hook_files(stage)
+    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file"]
+    own = [path for path in own if path not in hooks and not _is_own(path)]
     source = "\n".join(texts)
-    yield from named_in_source(source)
+    yield from named_in_source(source, hooks)
     yield from (Run(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
     data = [path for path in own if f"./{path}" not in source][:1]
     looks_at_all = _GIT.search(source) is not None
@@ -157,36 +161,37 @@ def scripted(script: Script) -> Iterator[Move]:
                 continue
 
 
-def named(text: str) -> Iterator[Move]:
+def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that a hook names in what it says: commands, words to stop with, and files.
+    The moves that a hook names in what it says: commands, words to stop with, and files that are no hooks.
     """
     phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (Run(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (Run(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
-    for path in _inside(_TOLD_FILE.findall(text)):
+    for path in _inside(_TOLD_FILE.findall(text), hooks):
         yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")
 
 
-def named_in_source(text: str) -> Iterator[Move]:
+def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that the source of hooks suggests: a promise, and the files that it looks at.
+    The moves that the source of hooks suggests: a promise, and the files that it looks at and are no hooks.
 
     A file that hooks make is their own state: agents remove such files, and do not write them.
     """
     yield from (Stop(text=tag) for tag in _TAG.findall(text))
-    made = {*_inside(_MADE.findall(text))}
-    for path in dict.fromkeys((*_inside(_LOOKED_AT.findall(text)), *sorted(made))):
+    made = {*_inside(_MADE.findall(text), hooks)}
+    for path in dict.fromkeys((*_inside(_LOOKED_AT.findall(text), hooks), *sorted(made))):
         if path not in made:
             yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")
 
 
-def _inside(paths: Iterable[str]) -> Iterator[str]:
-    trimmed = (path.rstrip("./") for path in paths)
-    yield from (path for path in dict.fromkeys(trimmed) if path and ".." not in path and not _is_own(path))
+def _inside(paths: Iterable[str], hooks: Collection[str]) -> Iterator[str]:
+    for path in dict.fromkeys(posixpath.normpath(path.rstrip("./") or ".") for path in paths):
+        if path != "." and ".." not in path and not _is_own(path) and path not in hooks:
+            yield path
 
 
 def _looks_like_one(code: str) -> bool:

@@ -35,6 +35,7 @@ from pytest_hookharness.parallels import fire_in_parallel
 from pytest_hookharness.plans import Clues
 from pytest_hookharness.references import check_references
 from pytest_hookharness.settings import Settings
+from pytest_hookharness.sources import hook_files
 from pytest_hookharness.stage import Stage
 from pytest_hookharness.threads import Threads
 from pytest_hookharness.tracking import with_detach
@@ -196,9 +197,9 @@ class _Run:
             return outcome
         seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
         with self.open(replace(scenario, explore=None), settings) as (stage, _):
-            moves = tuple(suggested(stage))
+            moves, hooks = tuple(suggested(stage)), hook_files(stage)
         work = self._expand_all if executor is None else with_executor(executor)
-        explorer = Explorer(scenario, settings, moves, work, seconds=seconds)
+        explorer = Explorer(scenario, settings, moves, work, seconds=seconds, hooks=hooks)
         try:
             return judge_explored(outcome, explorer.explore(outcome))
         except KeyboardInterrupt:

@@ -80,6 +80,23 @@ def test_a_lock_out_is_found_with_its_way_in(harness):
 
 
 @pytest.mark.slow
+def test_a_hook_that_names_itself_is_not_removed(harness):
+    """A hook that is called from its folder, and says where it is, holds an agent all the same."""
+    never = "echo 'Refused by scripts/never.sh.' >&2; exit 2\n"
+    keys = {
+        "files": {"scripts/never.sh": never},
+        "hooks": {"Stop": "cd scripts && sh never.sh"},
+        "agent": [{"stop": "Done."}],
+        "explore": True,
+        "expect": {"verdict": "lockout", "way_in": []},
+    }
+    outcome = harness.simulate(scenario_from({"name": "test", **keys}))
+
+    assert outcome.passed
+    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.menu)
+
+
+@pytest.mark.slow
 def test_threads_find_the_same(harness):
     """A lock-out that is found here is found by the threads of an executor, with the same states."""
     scenario = scenario_from(LOCKED)

@@ -49,6 +49,15 @@ def test_files_that_are_named_are_changed_and_removed():
     assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
 
 
+def test_hooks_are_no_files_to_change():
+    """A refusal that names its own script, and a script that looks at itself, suggest nothing to do with it."""
+    menu = Menu([Stop()], most=9, fixed=False, hooks={"scripts/never.py"})
+    menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
+
+    assert menu.moves == [Stop(), Edit(file="notes.md", text="explored\n"), Run(command="rm -f notes.md")]
+    assert [*named_in_source("[ -x ./scripts/never.py ] || exit 0\n", {"scripts/never.py"})] == []
+
+
 def test_state_that_hooks_make_is_only_removed():
     """A file that a hook looks at can be made and removed, one that it makes itself only removed."""
     found = [*named_in_source("[ -e checked ] || touch .lock\n")]
