@@ -17,7 +17,7 @@ from dataclasses import dataclass
 PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
 # In place of a line: the script traces itself, so its trace is its own.
 OWN = "own"
-_RECORD = re.compile(rb"\x1d+(own|\d+)\x1f(\d+)\x1f([^\x1f\x1d]*)\x1f([^\x1e\x1d]+)\x1e([^\x1d]*)")
+_RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0\x1e\x1d]+)\x1e([^\x1d]*)")
 _KEPT = 200
 _CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
 
