@@ -64,9 +64,7 @@ class Menu:
         left: How many moves were found after there were enough.
     """
 
-    def __init__(
-        self, moves: Iterable[Move], *, most: int, fixed: bool, hooks: Collection[str] = ()
-    ) -> None:
+    def __init__(self, moves: Iterable[Move], *, most: int, fixed: bool, hooks: Collection[str] = ()) -> None:
         """
         Begin with some moves.
 
