@@ -50,7 +50,7 @@ def test_files_that_are_named_are_changed_and_removed():
 
 
 def test_hooks_are_no_files_to_change():
-    """A refusal that names its own script, and a script that looks at itself, suggest nothing to do with it."""
+    """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
     menu = Menu([Stop()], most=9, fixed=False, hooks={"scripts/never.py"})
     menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
 
