@@ -130,7 +130,7 @@ def test_chance_is_not_blamed_on_a_variation(vary):
 
 
 def test_chance_is_not_blamed_on_a_fault(vary):
-    """A hook that throws a coin is not said to be open with a fault, if one of two runs without it is alike."""
+    """A hook that throws a coin is not said to be open with a fault, if it is without one as well."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
 
