@@ -158,8 +158,8 @@ def _uncovered(outcome: Outcome) -> str:
         return ""
     return (
         "Let more be tried (`explore: {states: ..., time: ...}`, within the budget of the run), or name the "
-        "moves that matter (`explore: {moves: [...]}`). Where something only counts or grows, no number of states is enough: "
-        "if that decides nothing, say so (`mask`)."
+        "moves that matter (`explore: {moves: [...]}`). Where something only counts or grows, no number of "
+        "states is enough: if that decides nothing, say so (`mask`)."
     )
 
 
