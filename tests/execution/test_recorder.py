@@ -181,6 +181,16 @@ def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
     assert recording.gaps == ()
 
 
+def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(place, record):
+    """A file that was sourced by a path of the folder then is the same file in functions that run later."""
+    (place / "inner").mkdir()
+    library = write(place / "lib of mine.sh", "first() {\n  echo first\n}\n")
+    write(place / "hook.sh", '#!/usr/bin/env bash\n. "./lib of mine.sh"\ncd inner\nfirst\n')
+    _, recording = record("./hook.sh")
+    assert ran(recording, library) == {2}
+    assert recording.gaps == ()
+
+
 @pytest.mark.parametrize(
     "text",
     ["set -x\necho a\n", "set -eo pipefail -x\necho a\n", "case $- in *x*) echo traced ;; esac\n"],
