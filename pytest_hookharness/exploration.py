@@ -250,7 +250,8 @@ class Explorer:
             if arrival.fate == "state":
                 self._atlas.enter(arrival.digest, (*self._atlas.ways[state], self._menu.moves[len(made)]))
             made.append(arrival)
-            self._tried += 1
+            # Where nothing took place the move was not made.
+            self._tried += bool(arrival.steps)
         for arrival in arrivals:
             self._menu.learn(arrival.steps)
 

@@ -126,6 +126,20 @@ def test_what_is_not_known_is_no_lock_out():
     assert explored.open == {"it is odd": 1}
 
 
+def test_only_moves_that_were_made_are_counted():
+    """Where the way to a state could not be played again, no move was tried in it."""
+
+    class Losing(Machine):
+        def expand(self, errand):
+            found = super().expand(errand)
+            return found if found.digest == "open" else Expansion(digest="", why="it was lost")
+
+    explored = explore(Losing(LOCKING))
+
+    assert (explored.states, explored.tried) == (2, 2)
+    assert explored.open == {"it was lost": 2}
+
+
 def test_states_beyond_the_bound_are_open():
     """A machine that only counts has always one more state, so nothing is claimed and the bound is told."""
     table = {"open": {"lock": "1"}, **{str(n): {"lock": str(n + 1)} for n in range(1, 50)}}
