@@ -27,7 +27,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     """
     rounds = 2 if quick else 10
     found = Table(
-        "9. Moves that are tried",
+        "8. Moves that are tried",
         ("what", "each", "x", "aim", ""),
         notes=[f"A call and its hook, {MOVES} times in one stage; each time is less that of an empty stage."],
     )
