@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, as_completed
 from dataclasses import replace
 from typing import TypeAlias
@@ -28,7 +28,7 @@ from pytest_hookharness.judging.reachability import (
     find_way,
     nearest,
 )
-from pytest_hookharness.menus import Menu
+from pytest_hookharness.menus import Menu, Suggestions
 from pytest_hookharness.model.exploration import Arrival, Expansion, Exploration, Exploring, Trap
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -120,11 +120,10 @@ class Explorer:
         self,
         scenario: Scenario,
         settings: Settings,
-        moves: Iterable[Move],
+        suggestions: Suggestions,
         work: Work,
         *,
         seconds: float,
-        hooks: Collection[str] = (),
     ) -> None:
         """
         Make ready to explore.
@@ -132,13 +131,13 @@ class Explorer:
         Args:
             scenario: What is played.
             settings: The settings of the run.
-            moves: What the agent can do, if the scenario does not say.
+            suggestions: What the agent can do, if the scenario does not say.
             work: Who tries the moves.
             seconds: Real time for all of it.
-            hooks: Files that are hooks, which no move touches that hooks name.
         """
         wish = scenario.explore or Exploring()
-        self._menu = Menu(wish.moves or moves, most=MOST_MOVES, fixed=bool(wish.moves), hooks=hooks)
+        known = Suggestions(given=wish.moves) if wish.moves else suggestions
+        self._menu = Menu(known, most=MOST_MOVES, fixed=bool(wish.moves))
         # What is asked for is explored by whoever asks; the errand itself is a plain scenario.
         self._plain = Errand(
             scenario=replace(scenario, origin=None, explore=None, vary=(), parallel=None),
@@ -257,10 +256,10 @@ class Explorer:
 
     def _draw(self) -> Graph:
         # A move that was left out may be the one that leads to a stop.
-        return self._atlas.draw(len(self._menu.moves) + bool(self._menu.left))
+        return self._atlas.draw(len(self._menu.moves) + bool(self._menu.missing))
 
     def _count_open(self) -> Mapping[str, int]:
-        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.left)
+        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.missing)
         return {why: number for why, number in sorted(reasons.items()) if number}
 
     def _find_trap(self) -> Trap | None:

@@ -58,7 +58,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     | {"settings", "stage", "references", "drives", "loop", "variations", "plans"}
     | {"crews", "matrices", "trials"}
     | {"threads", "tracking", "alterations", "parallels", "witness"}
-    | {"excursions", "menus", "exploration", "sources"},
+    | {"excursions", "menus", "exploration"},
     "siblings": frozenset({"model", "execution", "simulation"}),
     "drafts": frozenset({"model", "hosts", "settings", "alterations"}),
     "copies": frozenset({"model", "execution"}),
