@@ -52,6 +52,8 @@ _GIT = re.compile(r"\bgit\b")
 _TOLD_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
 _SCRIPT = re.compile(r"(?<![\w/.])\./[\w][\w./-]*")
 _TOOL = re.compile(r"\w+")
+# What can reach nothing but the folder that the shell is in.
+_REMOVAL = re.compile(r"rm -f [\w.-]+")
 # A path that is absolute, somebody's home, or a step up.
 _ELSEWHERE = re.compile(r"(?<![\w.])[/~]|\.\.")
 LEFT = "named after there were enough moves"
@@ -77,8 +79,9 @@ class Reach(Enum):
         """
         Whether a command must not be run here because a hook names it.
         """
-        leads_out = self is Reach.WORKSPACE and _ELSEWHERE.search(command) is not None
-        return leads_out or self is Reach.MACHINE
+        if self is Reach.MACHINE:
+            return _REMOVAL.fullmatch(command) is None
+        return self is Reach.WORKSPACE and _ELSEWHERE.search(command) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

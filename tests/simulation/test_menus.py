@@ -68,12 +68,20 @@ def test_files_that_are_named_are_changed_and_removed():
     [
         (Reach.CONTAINED, []),
         (Reach.WORKSPACE, ["rm -rf /data", "rm -rf ~/data", "rm ../data"]),
-        (Reach.MACHINE, ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b"]),
+        (Reach.MACHINE, ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b", "rm -f a/b"]),
     ],
 )
 def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
     """Where it is not contained it counts as missing on the menu, unless the author gives it too."""
-    commands = ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b", "git push"]
+    commands = [
+        "rm -rf /data",
+        "rm -rf ~/data",
+        "rm ../data",
+        "touch ./a/b",
+        "rm -f a/b",
+        "rm -f a",
+        "git push",
+    ]
     menu = Menu(given(Stop(), Run(command="git push"), reach=reach), most=9, fixed=False)
     menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
 
