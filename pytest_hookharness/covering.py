@@ -23,6 +23,7 @@ from coverage.exceptions import CoverageException
 from pytest_hookharness import coverage as plugin
 from pytest_hookharness.execution.confinement import remove_tree
 from pytest_hookharness.execution.ledger import read_recordings
+from pytest_hookharness.execution.origins import GONE
 from pytest_hookharness.lines.hits import lines_run
 from pytest_hookharness.lines.statements import ShellExtraMissing, read_script
 from pytest_hookharness.model.recordings import Gap, Ledger, Recording
@@ -64,8 +65,16 @@ class Wish:
 def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Ledger:
     """
     Begin to record.
+
+    Raises:
+        pytest.UsageError: The settings of coverage cannot be read.
     """
-    asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
+    try:
+        asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
+    except CoverageException as error:
+        raise pytest.UsageError(
+            f"hooks cannot be recorded with these settings of coverage: {error}"
+        ) from error
     return Ledger(folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked))
 
 
@@ -73,7 +82,7 @@ def publish(ledger: Ledger, wish: Wish) -> list[str]:
     """
     Write the data of a run, and say in lines what they show and what they do not.
     """
-    recordings = [*read_recordings(ledger.folder)]
+    recordings = [*map(_still_there, read_recordings(ledger.folder))]
     missing = _missing_extra()
     data = _collect(recordings, wish, branch=ledger.branch, shell=not missing)
     said = [missing] if missing else []
@@ -83,6 +92,19 @@ def publish(ledger: Ledger, wish: Wish) -> list[str]:
         said.append(_NOTHING.format(sources=", ".join(wish.sources)))
     said += _tell_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
     return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in said]
+
+
+def _still_there(recording: Recording) -> Recording:
+    """
+    A recording without the files that were removed after their hooks ran, of which no report could be made.
+    """
+    gone = {file for file in (*recording.shell, *recording.python) if not Path(file).is_file()}
+    return replace(
+        recording,
+        shell={file: traced for file, traced in recording.shell.items() if file not in gone},
+        python={file: steps for file, steps in recording.python.items() if file not in gone},
+        gaps=(*recording.gaps, *(Gap(file, GONE) for file in sorted(gone))),
+    )
 
 
 def _missing_extra() -> str:
@@ -147,11 +169,12 @@ def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branc
 def _table(data: CoverageData, wish: Wish) -> list[str]:
     reporter = Coverage(data_file=None, config_file=wish.settings)
     reporter.set_option("run:plugins", [*dict.fromkeys([*_plugins(reporter), plugin.__name__])])
-    reporter.get_data().update(data)
     table = io.StringIO()
     try:
+        reporter.get_data().update(data)
         reporter.report(file=table, show_missing=True)
-    except CoverageException as error:
+    except (CoverageException, ImportError) as error:
+        # One that its settings name may be a plugin that nobody can import.
         return [f"no table: {error}"]
     return table.getvalue().splitlines()
 
@@ -251,21 +274,25 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """
-    Write the data when all was played, and before pytest-cov adds up what lies there.
+    Write the data when all was played or nothing more will be, and before pytest-cov adds up what lies there.
     """
-    result = yield
     config = session.config
-    if not hasattr(config, "workerinput"):
-        named: list[str] = config.getoption("--hook-cov-source") or []
-        wish = Wish(
-            sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
-            whole=bool(named),
-            settings=_settings(config),
-            aside=_beside_pytest_cov(config),
-            verbose=config.get_verbosity() > 0,
-        )
-        config.stash[_SAID] = publish(config.stash[_LEDGER], wish)
-    return result
+    try:
+        return (yield)
+    finally:
+        if not hasattr(config, "workerinput"):
+            config.stash[_SAID] = publish(config.stash[_LEDGER], _wish(config))
+
+
+def _wish(config: pytest.Config) -> Wish:
+    named: list[str] = config.getoption("--hook-cov-source") or []
+    return Wish(
+        sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
+        whole=bool(named),
+        settings=_settings(config),
+        aside=_beside_pytest_cov(config),
+        verbose=config.get_verbosity() > 0,
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -283,5 +310,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """
     Leave nothing but the data.
     """
-    if not hasattr(config, "workerinput"):
-        remove_tree(config.stash[_LEDGER].folder)
+    ledger = config.stash.get(_LEDGER, None)
+    if ledger is not None and not hasattr(config, "workerinput"):
+        remove_tree(ledger.folder)

@@ -20,6 +20,7 @@ from pytest_hookharness.execution.confinement import (
     WorkspaceError,
     make_folders,
     read_bytes,
+    remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.ledger import write_recording
@@ -146,7 +147,10 @@ class Recorder:
                 write_bytes(self._trace, b"")
         except WorkspaceError as error:
             self._gaps.append(Gap(self._name, f"the trace of a fire was lost: {error.reason}"))
-            self._trace.unlink(missing_ok=True)
+            if self._trace.is_dir() and not self._trace.is_symlink():
+                remove_tree(self._trace)
+            else:
+                self._trace.unlink(missing_ok=True)
             return
         self._records |= dict.fromkeys(read_trace(data))
 
@@ -208,11 +212,21 @@ class Recorder:
                     (file, tuple(data.arcs(file) or ((line,) for line in data.lines(file) or ())))
                     for file in data.measured_files()
                 ]
-            except (CoverageException, OSError) as error:
-                # A hook that was killed while it wrote.
+                _check_types(found)
+            except (CoverageException, OSError, TypeError, ValueError) as error:
+                # A hook that was killed while it wrote, or one that wrote something else.
                 self._gaps.append(Gap(self._name, f"what a Python recorded cannot be read: {error}"))
                 continue
             yield from found
+
+
+def _check_types(found: list[tuple[str, tuple[tuple[int, ...], ...]]]) -> None:
+    # The columns of a database take anything.
+    for file, steps in found:
+        if not isinstance(file, str) or "\0" in file:
+            raise TypeError("a name of a file is none")
+        if not all(isinstance(line, int) for step in steps for line in step):
+            raise TypeError("a line is no number")
 
 
 def _home_of_coverage() -> Path:

@@ -4,6 +4,7 @@ Coverage of hooks as users ask for it: one option, and the reports of coverage.p
 
 import contextlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,10 @@ import pytest
 from coverage import cmdline
 
 from pytest_hookharness import cli, covering
-from pytest_hookharness.model.recordings import Gap
+from pytest_hookharness.coverage import bash_files
+from pytest_hookharness.covering import Wish, open_ledger, publish
+from pytest_hookharness.execution.ledger import write_recording
+from pytest_hookharness.model.recordings import Gap, Ledger, Recording, Traced
 
 SHELL = """\
 #!/usr/bin/env bash
@@ -173,6 +177,54 @@ def test_what_else_is_measured_is_kept(covered):
     assert done.returncode == 0, done.stdout
     report(covered, "combine")
     assert last_words(report(covered), "beside.sh", "test_beside.py") == ["100%", "100%"]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_shows_what_was_recorded(covered):
+    """After `-x` there is a table of what ran until then."""
+    covered.write("tests/test_no_more.py", "def test_no_more():\n    assert False\n")
+    result = covered.run("--hook-cov", "-x", "tests")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*hook coverage*", WITH_LINES[0], "wrote .coverage"])
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """A ledger in a folder of its own."""
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    return Ledger(folder=folder)
+
+
+def test_a_hook_that_was_removed_since_is_named(tmp_path, ledger):
+    """Of a file that is gone when the data are written no report can be made, and the others are told."""
+    gone, kept = str(tmp_path / "gone.sh"), tmp_path / "kept.py"
+    kept.write_text("print(1)\n")
+    shell = {gone: (Traced(1, "echo"),)}
+    write_recording(
+        ledger.folder, Recording(shell=shell, python={str(kept): ((1,),)}, gaps=(), context="test")
+    )
+    (tmp_path / ".coveragerc").write_text(f"[run]\ndata_file = {tmp_path}/data\nplugins = nonesuch\n")
+    said = publish(ledger, Wish(sources=(str(tmp_path),), settings=str(tmp_path / ".coveragerc")))
+
+    assert f"not recorded: {gone}: it is not there any more" in said
+    assert "no table: No module named 'nonesuch'" in said
+    assert (tmp_path / "data").exists()
+
+
+def test_settings_that_coverage_cannot_read_are_an_error_of_usage(tmp_path):
+    """What is wrong with the settings of coverage is said before anything is played."""
+    (tmp_path / "settings").write_text("[run]\nbranch = maybe\n")
+    with pytest.raises(pytest.UsageError, match="Not a boolean: maybe"):
+        open_ledger(settings=str(tmp_path / "settings"))
+
+
+def test_only_files_are_looked_into(tmp_path):
+    """A named pipe among the scripts of a folder is none, and nobody waits for what it says."""
+    os.mkfifo(tmp_path / "pipe.sh")
+    (tmp_path / "hook.sh").write_text("echo a\n")
+
+    assert [*bash_files(str(tmp_path))] == [str(tmp_path / "hook.sh")]
 
 
 @pytest.mark.slow

@@ -3,11 +3,15 @@ The recorder beside real shells and Pythons: what they ran, and that nobody noti
 """
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
+from coverage import CoverageData
 
 from pytest_hookharness.execution.ledger import read_recordings
 from pytest_hookharness.execution.recorder import Recorder
@@ -135,6 +139,22 @@ def record(tmp_path, place):
     return run
 
 
+@pytest.fixture
+def read_back(tmp_path):
+    """What is recorded if a hook leaves something of its own for the recorder."""
+
+    def leave(harm):
+        ledger = Ledger(folder=tmp_path / "ledger")
+        ledger.folder.mkdir()
+        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
+        harm(Path(recorder.written[0]))
+        recorder.settle()
+        recorder.close()
+        return (*read_recordings(ledger.folder),)
+
+    return leave
+
+
 def ran(recording, path):
     return lines_run(read_script(path.read_bytes()).statements, recording.shell[str(path)])
 
@@ -159,6 +179,16 @@ def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
         run_there,
         run_there | missed_there,
     )
+    assert recording.gaps == ()
+
+
+def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(place, record):
+    """A file that was sourced by a path of the folder then is the same file in functions that run later."""
+    (place / "inner").mkdir()
+    library = write(place / "lib of mine.sh", "first() {\n  echo first\n}\n")
+    write(place / "hook.sh", '#!/usr/bin/env bash\n. "./lib of mine.sh"\ncd inner\nfirst\n')
+    _, recording = record("./hook.sh")
+    assert ran(recording, library) == {2}
     assert recording.gaps == ()
 
 
@@ -297,3 +327,58 @@ def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, li
     (gap,) = record("./hook.sh")[1].gaps
     assert gap.script == "a scenario"
     assert fnmatch(gap.reason, f"{line} began a trace*")
+
+
+@pytest.mark.parametrize(
+    "traced",
+    [
+        b"\x1d" + b"9" * 5000 + b"\x1f1\x1f/\x1fa\x1eecho\n",
+        b"\x1d1\x1f1\x1f/\x1fa\0b\x1eecho\n",
+        b"\x1d1\x1f1\x1f/\0\x1fa\x1eecho\n",
+    ],
+)
+def test_a_forged_trace_proves_nothing_and_breaks_nothing(read_back, traced):
+    """Numbers without end and paths that are none are no records."""
+    (recording,) = read_back(lambda written: (written / "trace").write_bytes(traced))
+    assert (recording.shell, recording.gaps) == ({}, ())
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_stands_in_the_place_of_the_trace_is_taken_away(read_back, make):
+    """A folder or a pipe instead of the trace loses what was traced, and nobody waits for it later."""
+    places = []
+
+    def harm(written):
+        places.append(written / "trace")
+        places[0].unlink()
+        make(places[0])
+
+    (recording,) = read_back(harm)
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a fire was lost"]
+    assert not places[0].exists()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "update file set path = 'a' || char(0)",
+        "drop table file; create table file (id, path); insert into file values (1, 5)",
+        "update line_bits set numbits = 'abc'",
+        "insert into arc values (1, 1, 'a', 'b')",
+    ],
+)
+def test_forged_data_of_a_python_are_named_and_left(read_back, statements):
+    """A database with something else than paths and lines in it is no recording, and that is said."""
+
+    def harm(written):
+        data = CoverageData(str(written / "data.x"))
+        data.add_lines({"/a.py": [1]})
+        data.close(force=True)
+        with closing(sqlite3.connect(written / "data.x")) as connection:
+            connection.executescript(statements)
+
+    (recording,) = read_back(harm)
+    assert recording.python == {}
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == [
+        "what a Python recorded cannot be read"
+    ]
