@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import streams
 from measuring import Table, against, take_turns
@@ -21,6 +22,7 @@ from pytest_hookharness.judging.detectors.streams import detect
 from pytest_hookharness.model.actions import Action
 
 SEEDS = 100
+Item = TypeVar("Item", Action, Sign)
 LONG, SHORT = 1_000_000, 10_000
 GROWTH = 1.15
 
@@ -123,11 +125,9 @@ def _nano(seconds: float) -> str:
     return f"{seconds * 1e9:,.0f} ns"
 
 
-def _timed(
-    work: Callable[[Sequence[Action] | Sequence[Sign], int], None], items: object, number: int
-) -> float:
+def _timed(work: Callable[[Sequence[Item], int], None], items: Sequence[Item], number: int) -> float:
     began = time.perf_counter()
-    work(items, number)  # type: ignore[arg-type]
+    work(items, number)
     return (time.perf_counter() - began) / number
 
 

@@ -8,10 +8,11 @@ a detector.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pytest_hookharness.model.actions import Action, Break, Moment, Outcome
+from pytest_hookharness.model.protocol import Json
 
 DONE, FAILED = Outcome.DONE, Outcome.FAILED
 WORDS = ("anchor", "basin", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty", "kelp")
@@ -240,7 +241,7 @@ def batch(make: Maker) -> Iterator[Moment]:
             case 2:
                 yield make.run(f"touch {name}{number}", "")
             case 3:
-                offset = {"file_path": name, "offset": number * 100}
+                offset: dict[str, Json] = {"file_path": name, "offset": number * 100}
                 yield Action(tool="Read", arguments=offset, result=f"lines of part {number}", outcome=DONE)
             case _:
                 yield make.edit(f"{name}.py", f"x = {number}", f"x = {number + 1}")
@@ -304,7 +305,7 @@ def other_errors(make: Maker) -> Iterator[Moment]:
                 yield make.edit(f"{make.name()}.py", make.name(), make.name())
 
 
-NO_LOOP: Mapping[str, Callable[[Maker], Iterator[Moment]]] = {
+NO_LOOP: Mapping[str, Callable[[Maker], Iterable[Moment]]] = {
     "polling": polling,
     "progress": progress,
     "batch": batch,

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from pytest_hookharness.model.protocol import Json
+
 GUARD = """\
 #!/bin/bash
 read -r payload
@@ -27,7 +29,7 @@ if "--force" in json.dumps(payload):
     sys.exit(2)
 """
 
-PAYLOAD = {
+PAYLOAD: dict[str, Json] = {
     "session_id": "0f0c3a4e-6f0a-4c1c-9a53-7c5a0c6f3f11",
     "cwd": "/",
     "hook_event_name": "PreToolUse",

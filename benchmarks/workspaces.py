@@ -19,6 +19,7 @@ from pytest_hookharness.judging.fingerprint import environment_digest, state
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation import simulate
 from pytest_hookharness.stage import Stage
 
 MOST = 1.10
@@ -133,7 +134,13 @@ def _add_loops(found: Table, base: Path, rounds: int) -> None:
 def _turns(harness: Harness, files: int) -> Turn:
     def turn() -> list[float]:
         ends: list[float] = []
-        harness.simulate(_scenario(files), on_turn=lambda *_: ends.append(time.perf_counter()))
+        simulate(
+            _scenario(files),
+            settings=harness.settings,
+            supervisor=harness.supervisor,
+            base=harness.base,
+            on_turn=lambda *_: ends.append(time.perf_counter()),
+        )
         assert len(ends) >= _TURNS - 1, len(ends)
         return [after - before for before, after in pairwise(ends)]
 

@@ -7,6 +7,7 @@ Top floor. Nothing is run, and no file is written over.
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,7 +92,7 @@ def tell(arguments: argparse.Namespace) -> int:
             print(f"wrote {path}")
         except FileExistsError:
             print(f"kept  {path}, which is there already")
-    print(f"Now: pytest --hook-scenarios {folder}")
+    print(f"Now: {shlex.join(['pytest', '--hook-scenarios', str(folder)])}")
     return 0
 
 

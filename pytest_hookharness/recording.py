@@ -24,6 +24,7 @@ from typing import Any
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.wrapping import command_keys, exchange
 from pytest_hookharness.model.checkups import Place
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.places import find_places
 from pytest_hookharness.settings import SimulationError
 
@@ -102,7 +103,7 @@ def tell(arguments: argparse.Namespace) -> int:
     if (folder / _JOURNAL).exists():
         return 2
     number = len(list(folder.glob("*.json"))) - before
-    print(f"{number} payloads in {folder}; the settings are as they were")
+    print(f"{counted(number, 'payload')} in {folder}; the settings are as they were")
     return 0
 
 
@@ -185,6 +186,8 @@ class Guarded:
 
     def __enter__(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # What is in here is nobody's to commit by the way.
+        (self._folder / ".gitignore").write_text("*\n")
         journal = [
             {
                 "file": str(wrapped.file),

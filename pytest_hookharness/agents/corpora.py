@@ -68,7 +68,7 @@ _HOSTILE = (
     "it's 50% of $HOME",
     'two "quoted" words\\',
     "a  b\ttab *",
-    "caf\u00e9 \u65e5\u672c \U0001f600",
+    "\u00e9t\u00e9 \u65e5\u672c \U0001f600",
     "-n --help %s %d",
     '{"decision": "block"}',
     "two\nlines",

@@ -88,7 +88,7 @@ def test_a_recorded_hook_runs_as_ever(recorded):
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "a b\n", "why\n")
     assert json.loads((recorded.path / "seen.json").read_text()) == PAYLOAD
     assert (recorded.path / ".claude" / "settings.json").read_text() == SETTINGS
-    assert "1 payloads" in told
+    assert "1 payload in" in told
     (record,) = recorded.records()
     assert (record["event"], record["exit"]) == ("Stop", 2)
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}

@@ -14,20 +14,36 @@ RUN = Path(__file__).parents[2] / "benchmarks" / "run.py"
 TARGETS = ("true", "bash", "python")
 TIERS = ("process group",)  # the one that is to be had everywhere
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def rows():
     """
-    The cells of every row of a quick run, by its first cell and, where that is not enough, the second.
+    The cells of every row of a quick run of the tables that others build on.
     """
-    run = subprocess.run([sys.executable, RUN, "--quick"], capture_output=True, text=True, check=False)
+    return run_quickly("fires", "unused", "verdicts", "workspaces")
+
+
+@pytest.fixture(scope="module")
+def more_rows():
+    """
+    The same of the tables that take longer.
+    """
+    return run_quickly("cases", "hosts", "stress", "explorations", "recording")
+
+
+def run_quickly(*names):
+    """
+    The cells of every row of some tables, by its first cell and, where that is not enough, the second.
+    """
+    run = subprocess.run(
+        [sys.executable, RUN, "--quick", *names], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
     lines = [re.split(r"  +", line.strip()) for line in run.stdout.splitlines() if "  " in line]
     return {tuple(line[:2]) if line[0] == "proof" else line[0]: line for line in lines}
 
 
+@pytest.mark.slow
 def test_rows_of_fires(rows):
     """Every target is fired by the harness, by subprocess and, where there is a compiler, in C."""
     peers = ("subprocess.run(input)", "subprocess.run(input, timeout, session, cwd)", "C", *TIERS)
@@ -37,33 +53,38 @@ def test_rows_of_fires(rows):
         assert rows["true: C"][1] == "no C compiler"
 
 
+@pytest.mark.slow
 def test_unused_plugin(rows):
     """A run that does not use the plugin loads at most three modules of ours."""
     assert {"one empty test", "--collect-only"} <= rows.keys()
     assert int(rows["our modules loaded"][1]) <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period", [1, 2, 3])
 def test_fires_until_the_proof(rows, period):
     """A livelock is proved as soon as its lap was repeated once, after at most one turn of stem."""
     assert int(rows["proof", str(period)][2]) <= 2 * period + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [8, 60, 500])
 def test_fires_until_a_cap(rows, cap):
     """Up to a cap there is one fire for each refusal that the guard honours, and one that it overrides."""
     assert int(rows[f"cap of {cap}"][2]) == cap + 1
 
 
-def test_rows_of_cases(rows):
+@pytest.mark.nightly
+def test_rows_of_cases(more_rows):
     """The cases run with every runner, in one test and in many."""
     forms = ("one test", "many tests")
     runners = ("subprocess.run", "subprocess.run of /bin/sh -c", "hook_fire")
 
-    assert {f"pytest + {runner}, {form}" for runner in runners for form in forms} <= rows.keys()
-    assert {"loop in bash", "bats"} <= rows.keys()
+    assert {f"pytest + {runner}, {form}" for runner in runners for form in forms} <= more_rows.keys()
+    assert {"loop in bash", "bats"} <= more_rows.keys()
 
 
+@pytest.mark.slow
 def test_rows_of_workspaces(rows):
     """A step is measured with and without files, by itself and as part of a loop."""
     steps = ("fire", "fire + scan + digest", "one turn of a loop")
@@ -71,15 +92,17 @@ def test_rows_of_workspaces(rows):
     assert {f"{step}, {files} files" for step in steps for files in ("0", "1,000")} <= rows.keys()
 
 
-def test_rows_of_hosts(rows):
+@pytest.mark.nightly
+def test_rows_of_hosts(more_rows):
     """One scenario is measured on all hosts, side by side and alone, for hooks that work and that wait."""
     worked, waited = ("side by side", "one by one"), ("one host", "all hosts")
 
-    assert {f"refusing hook, {way}" for way in worked} <= rows.keys()
-    assert {f"waiting hook, {way}" for way in waited} <= rows.keys()
+    assert {f"refusing hook, {way}" for way in worked} <= more_rows.keys()
+    assert {f"waiting hook, {way}" for way in waited} <= more_rows.keys()
 
 
-def test_rows_of_stress(rows):
+@pytest.mark.nightly
+def test_rows_of_stress(more_rows):
     """A whole table of stress is measured beside one run of its session, and cells are counted."""
-    assert {"played once", "everything tried"} <= rows.keys()
-    assert int(rows["everything tried"][2]) > 1
+    assert {"played once", "everything tried"} <= more_rows.keys()
+    assert int(more_rows["everything tried"][2]) > 1
