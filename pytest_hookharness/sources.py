@@ -33,6 +33,7 @@ _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
 _LONGEST = 1 << 18
+_PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
 _MOST = 40
 _SHORT = 1 << 12
 _MOST_FILES = 200
@@ -119,6 +120,25 @@ def configured(stage: Stage) -> Mapping[str, str]:
                 str(path): text.decode("utf-8", "replace") for path in _named(launch) if (text := _read(path))
             }
     return found
+
+
+def hook_files(stage: Stage) -> frozenset[str]:
+    """
+    The programs of the workspace that configured commands name, wherever they go to find them there.
+
+    What is no program is what a hook works on, and no part of it.
+    """
+    launches = [_launch(stage, hook, {}) for hook in stage.configuration.hooks if hook.type == "command"]
+    names = {path.name for launch in launches for path in _named(launch)}
+    files = (path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/"))
+    return frozenset(
+        path for path in files if Path(path).name in names and _is_program(stage.workspace.root / path)
+    )
+
+
+def _is_program(path: Path) -> bool:
+    text = _read(path)
+    return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
 
 
 def _short_files(stage: Stage) -> Iterator[Path]:

@@ -103,7 +103,7 @@ class Workspace:
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
-        copies = {self.root: scenario.project, self.plugin: scenario.plugin}
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
         recorder = Recorder(ledger, scenario.id, copies, base) if ledger is not None else None
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique(
