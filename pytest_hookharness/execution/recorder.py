@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -190,7 +190,7 @@ class Recorder:
             yield from found
 
 
-def _check_types(found: list[tuple[str, tuple[tuple[int, ...], ...]]]) -> None:
+def _check_types(found: Iterable[tuple[object, Iterable[Iterable[object]]]]) -> None:
     # The columns of a database take anything.
     for file, steps in found:
         if not isinstance(file, str) or "\0" in file:
