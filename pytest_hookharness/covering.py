@@ -46,12 +46,14 @@ class Wish:
         whole: Whether files in them are reported too that no hook ran.
         settings: The settings file of coverage; ``True`` for where it looks itself.
         aside: Whether somebody else writes the data file, and adds what stands beside it.
+        verbose: Whether all scripts are named of which nothing is known.
     """
 
     sources: tuple[str, ...]
     whole: bool = False
     settings: str | bool = True
     aside: bool = False
+    verbose: bool = False
 
     def wants(self, file: str) -> bool:
         """
@@ -88,8 +90,7 @@ def publish(ledger: Ledger, wish: Wish) -> list[str]:
         said = [*_table(data, wish), *_write(data, recordings, wish, branch=ledger.branch), *said]
     else:
         said.append(_NOTHING.format(sources=", ".join(wish.sources)))
-    gaps = {(gap.script, gap.reason) for each in recordings for gap in each.gaps if _matters(gap, wish)}
-    said += [f"not recorded: {script}: {reason}" for script, reason in sorted(gaps)]
+    said += _tell_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
     return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in said]
 
 
@@ -117,6 +118,20 @@ def _missing_extra() -> str:
 def _matters(gap: Gap, wish: Wish) -> bool:
     # What has no place of its own was written by a scenario.
     return not Path(gap.script).is_absolute() or wish.wants(gap.script)
+
+
+def _tell_gaps(gaps: Iterable[Gap], wish: Wish) -> Generator[str]:
+    """
+    One line for each reason, or for each script if they are to be named.
+    """
+    scripts: dict[str, list[str]] = {}
+    for gap in sorted(gaps, key=lambda gap: (gap.script, gap.reason)):
+        scripts.setdefault(gap.reason, []).append(gap.script)
+    for reason, names in scripts.items():
+        if len(names) == 1 or wish.verbose:
+            yield from (f"not recorded: {name}: {reason}" for name in names)
+        else:
+            yield f"not recorded: {len(names)} scripts (-v names them): {reason}"
 
 
 def _collect(recordings: Sequence[Recording], wish: Wish, *, branch: bool, shell: bool) -> CoverageData:
@@ -210,7 +225,7 @@ def recording(*, asked: bool) -> Generator[Ledger | None]:
     ledger = open_ledger()
     try:
         yield ledger
-        print(*publish(ledger, Wish(sources=(os.path.realpath(Path.cwd()),))), sep="\n")
+        print(*publish(ledger, Wish(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n")
     finally:
         remove_tree(ledger.folder)
 
@@ -276,6 +291,7 @@ def _wish(config: pytest.Config) -> Wish:
         whole=bool(named),
         settings=_settings(config),
         aside=_beside_pytest_cov(config),
+        verbose=config.get_verbosity() > 0,
     )
 
 

@@ -22,6 +22,8 @@ _RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0
 _KEPT = 200
 _CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
 
+_TRACING = re.compile(r"set ([-+][a-zA-Z]+ ([a-z]+ )?)*-[a-zA-Z]*(x|o xtrace)\b|(\w+ )?PS4=")
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -44,6 +46,13 @@ class Record:
         Whether what it starts cannot be told to trace itself.
         """
         return _CLEARING.match(self.text) is not None
+
+    @property
+    def traces_itself(self) -> bool:
+        """
+        Whether it asked for a trace of its own, which came here instead.
+        """
+        return _TRACING.match(self.text) is not None
 
 
 def _place(folder: bytes, script: bytes) -> str:

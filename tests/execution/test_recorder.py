@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -271,6 +272,61 @@ def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):
     write(place / "hook.sh", f"#!/usr/bin/env bash\n{take}./inner.sh\n{sys.executable} -c 'print(1)'\n")
     done, _ = record("./hook.sh")
     assert done.stdout == b"inner\n1\n"
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        '. "${0%/*}/traced.sh"',
+        ". ./outer.sh",
+        'for f in ./*.sh; do [[ $f == "$0" ]] || . "$f"; done',
+        "f=traced.sh; source $f",
+    ],
+)
+def test_a_script_that_loads_one_which_traces_itself_is_left_alone(place, record, sources):
+    """What a loaded file traces reaches standard error, however the script came to load it."""
+    write(place / "traced.sh", "PS4='> '; set -x\n")
+    write(place / "outer.sh", '. "$(dirname "$0")/traced.sh"\n')
+    hook = write(place / "hook", f"#!/bin/bash -e\n{sources}\necho traced\n")
+    done, recording = record("./hook")
+    assert b"> echo traced\n" in done.stderr
+    assert recording.shell == {}
+    assert [gap.script for gap in recording.gaps] == [str(hook)]
+
+
+def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_itself(place, record):
+    """A neighbour that says `set -x` and is not loaded keeps nothing from being recorded."""
+    write(place / "traced.sh", "set -x\n")
+    write(place / "lib.sh", "greet() { echo hello; }\n")
+    hook = write(place / "hook.sh", '#!/bin/bash -e\n. "$(dirname "$0")/lib.sh"\ngreet\n')
+    _, recording = record("./hook.sh")
+    assert ran(recording, hook) == {2, 3}
+    assert recording.gaps == ()
+
+
+def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(place, tmp_path):
+    """A recorded hook has a second more until we give it up, and its host's limit stays."""
+    launch = Launch(argv=("true",), cwd=str(place), env={}, limit=0.2, patience=0.5)
+    ledger = Ledger(folder=tmp_path)
+    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").shown_to(launch)
+    assert (shown.limit, shown.patience) == (0.2, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("options=-eux\nset -- -x\nset -f $options\n", "line 4 of */project/hook.sh"),
+        (". ../elsewhere.sh\n", "line 2 of */elsewhere.sh"),
+    ],
+)
+def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, line):
+    """Where a variable holds the option, or a file from elsewhere says it, scenario and line are named."""
+    # Nothing runs after it, so that nothing is missing on standard error here.
+    write(place / "../elsewhere.sh", "\nPS4='> ' && set -x\n")
+    write(place / "hook.sh", f"#!/bin/bash\n{text}")
+    (gap,) = record("./hook.sh")[1].gaps
+    assert gap.script == "a scenario"
+    assert fnmatch(gap.reason, f"{line} began a trace*")
 
 
 @pytest.mark.parametrize(
