@@ -124,6 +124,7 @@ def _record():
     try:
         import coverage
 
+        _silence(coverage.Coverage)
         os.environ["COVERAGE_PROCESS_START"] = settings
         coverage.process_startup()
     except Exception:
@@ -135,6 +136,19 @@ def _record():
         else:
             os.environ["COVERAGE_PROCESS_START"] = before
         sys.dont_write_bytecode = kept
+
+
+def _silence(kind):
+    write = kind._atexit
+
+    def write_quietly(self, *args):
+        # A hook may leave no room, no rights or no descriptor for what it ran.
+        try:
+            write(self, *args)
+        except Exception:
+            pass
+
+    kind._atexit = write_quietly
 
 
 def _begin():

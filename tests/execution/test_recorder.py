@@ -290,6 +290,16 @@ def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
     assert sorted(recording.python[str(hook)]) == [(1,), (2,), (4,)]
 
 
+@pytest.mark.parametrize("limit", ["FSIZE", "NOFILE"])
+def test_a_python_that_can_write_nothing_says_nothing_of_it(place, record, limit):
+    """A hook that leaves itself no room or no descriptors prints what it prints otherwise, and is named."""
+    text = f"import resource\nresource.setrlimit(resource.RLIMIT_{limit}, (0, 0))\nprint('a')\n"
+    hook = write(place / "hook.py", text)
+    done, recording = record(f"{sys.executable} ./hook.py")
+    assert (done.stdout, done.stderr, recording.python) == (b"a\n", b"", {})
+    assert str(hook) in [gap.script for gap in recording.gaps]
+
+
 def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):
     """Where the trace cannot be written, nothing is printed and nothing fails."""
     write(place / "inner.sh", "#!/usr/bin/env bash\necho inner\n")
