@@ -29,6 +29,8 @@ _CALLED = re.compile(
     rb"|(?:\btimeout[ \t]+\S+[ \t]+|[(\[][\"'])([A-Za-z_][\w.+-]*)",
     re.MULTILINE,
 )
+# Of `#!/usr/bin/env -S python3 -u` all but the options.
+_RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
@@ -81,7 +83,9 @@ def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
 
 def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     """
-    Words of the commands of some fires that come before a script: what runs it, without which no hook is run.
+    What runs the scripts of some fires, without which no hook is run.
+
+    These are the words before a script in a command, and those in the first line of a script.
     """
     found: set[str] = set()
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
@@ -90,6 +94,8 @@ def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
             words = _WORD.findall(_expand(argument, launch.env))
             scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
             found |= {Path(word).name for word in words[: next(scripts, 0)]}
+        for path in _named(launch):
+            found |= {Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))}
     return frozenset(found)
 
 
@@ -155,6 +161,11 @@ def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
     for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
     yield from map(_read, _named(launch))
+
+
+def _first_line(path: Path) -> bytes:
+    text = _read(path)
+    return text.partition(b"\n")[0][2:] if text.startswith(b"#!") else b""
 
 
 def _named(launch: Launch) -> Iterator[Path]:

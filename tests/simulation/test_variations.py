@@ -117,6 +117,14 @@ def test_a_tool_that_nobody_calls_shows_nothing(vary):
     ]
 
 
+def test_what_runs_a_script_is_no_tool_of_it(vary):
+    """The interpreter that the first line of a script asks for is not missing, though the script names it."""
+    hook = "#!/usr/bin/env python3\nprint('by python3')\n"
+    note = "Not tried (tools): the command python3, which runs the hook itself."
+
+    assert note in vary(hook, "tools", agent=[{"run": "ls", "result": "a"}, {"stop": "Done."}]).varied
+
+
 def test_chance_is_not_blamed_on_a_variation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
@@ -292,6 +300,16 @@ def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
     assert found == names(vary(hook, "wide", agent=agent))
+
+
+@pytest.mark.slow
+def test_a_crowd_is_of_those_that_write(vary):
+    """Lost updates are blamed on the hook that writes, and not on one beside it that writes nothing."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+    hooks = {"PreToolUse": ["./hook.sh", "true"]}
+    (found,) = vary(COUNTS, "wide", agent=agent, hooks=hooks).findings
+
+    assert (found.name, found.hook) == ("LOST-UPDATES", "./hook.sh")
 
 
 @pytest.mark.slow
