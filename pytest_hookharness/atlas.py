@@ -7,11 +7,11 @@ Upper floor. It grows and is never drawn anew: a state keeps its number, and a m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.reachability import Exit, Graph, Target
-from pytest_hookharness.model.exploration import BEYOND, LEFT, Arrival
+from pytest_hookharness.model.exploration import BEYOND, Arrival
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.trace import Fire
 
@@ -80,13 +80,13 @@ class Atlas:
         fires = (fire for arrival in arrivals for fire in arrival.refusals)
         return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
 
-    def count_open(self, moves: int, left: int, untried: str) -> Counter[str]:
+    def count_open(self, moves: int, missing: Mapping[str, int], untried: str) -> Counter[str]:
         """
         How many moves lead to what is not known, by the reason.
 
         Args:
             moves: How many are on the menu.
-            left: How many more were named.
+            missing: How many more were named, by why they are not on it.
             untried: Why not all of them were made.
         """
         reasons: Counter[str] = Counter()
@@ -96,7 +96,7 @@ class Atlas:
                 arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
             )
             reasons[untried] += moves - len(made)
-            reasons[LEFT] += left
+            reasons.update(missing)
         return reasons
 
     def _target(self, arrival: Arrival) -> Target:

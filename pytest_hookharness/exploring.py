@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser, number: Callable[[str], int])
         "--run", action="append", default=[], metavar="COMMAND", help="a command that the agent may run"
     )
     parser.add_argument("--states", type=number, metavar="N", help="most states that are tried (200)")
-    parser.add_argument("--time", metavar="TIME", help="most time for all of it (30s)")
+    parser.add_argument("--time", metavar="TIME", help="most time to explore (30s), of what --budget leaves")
 
 
 def tell(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -90,6 +90,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = explore(scenario, settings=settings), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
+        print("\ninterrupted: this was seen of the scenario's own agent, and what was explored is not known")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
     unexplored = interrupted and outcome.explored is None

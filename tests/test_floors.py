@@ -64,8 +64,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     "copies": frozenset({"model", "execution"}),
     "places": frozenset({"model", "hosts", "settings", "drafts"}),
     "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
-    "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),
-    "causes": frozenset({"model", "hosts", "judging", "checkups"}),
+    "toolnames": frozenset({"model", "hosts", "agents"}),
+    "checkups": frozenset({"model", "hosts", "agents", "phrasings", "toolnames"}),
+    "records": frozenset({"model", "judging", "toolnames"}),
+    "causes": frozenset({"model", "hosts", "judging", "checkups", "records"}),
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
@@ -92,7 +94,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "entries": frozenset({"model", "reports"}),
     "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
     "github": frozenset({"model", "reports"}),
-    "pages": frozenset({"model", "reports", "reporting"}),
+    "pages": frozenset({"model", "reports", "reporting", "traces"}),
     "updating": frozenset({"model", "reports", "loading"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"})
     | {"github", "sarif"},
@@ -109,7 +111,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents"},
     "checking": INSIDE | {"harness", "check"},
-    "init": frozenset({"model", "hosts", "loading", "places", "settings", "entries"}),
+    "init": frozenset({"model", "execution", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
     "recording": frozenset({"model", "hosts", "places", "settings"}),
     "cli": INSIDE

@@ -78,7 +78,7 @@ def test_a_hook_that_was_cut_is_the_slowest():
 
 @pytest.mark.parametrize(("limit", "share"), [(600.0, "not known"), (10.0, "100 %")])
 def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
-    """A fire that was cut below its host's limit says nothing of it, one that was cut there has reached it."""
+    """A fire that was cut below its host's limit says nothing of it; one cut there has reached it."""
     (_, line, _) = render([timing("./stuck.sh", 10.0, cut=True, limit=limit)])
 
     assert share in line
