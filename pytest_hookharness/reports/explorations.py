@@ -67,7 +67,7 @@ def conclude(explored: Exploration | None) -> str:
     What an exploration came to, in one sentence for whoever reads nothing else.
     """
     if explored is None:
-        return "not explored: the session itself came to no end"
+        return "nothing was explored, for the session itself came to no end"
     if explored.trap is not None:
         return "a lock-out: from the state above none of these moves leads to a stop"
     if explored.covered:

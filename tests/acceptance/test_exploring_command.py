@@ -93,8 +93,9 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
 
     assert cli.main(["explore", SETTINGS]) == 2
     said = capsys.readouterr().out
-    assert "interrupted: this was seen of the scenario's own agent" in said
-    assert "terminated" in said
+    assert "interrupted: this was seen until then" in said
+    assert "undecided: no lock-out is known of" in said
+    assert said.splitlines()[-1].endswith("because it was interrupted")
 
 
 def test_a_file_that_is_none_is_an_error_in_a_line(explore):
