@@ -46,7 +46,8 @@ function course(run, row) {
     const angle = Math.PI + (2 * Math.PI * place) / around.length;
     return {turn, angle, x: centre + radius * Math.cos(angle), y: middle + radius * Math.sin(angle)};
   });
-  const words = loop ? told(verdict, run) : `The course of ${counted(last, "turn")}, which ended as ${verdict.name}.`;
+  const whose = verdict.name === "lockout" ? "The course of the scenario's own agent, with" : "The course of";
+  const words = loop ? told(verdict, run) : `${whose} ${counted(last, "turn")}, which ended as ${verdict.name}.`;
   const rope = loop ? noose(centre, middle, radius, verdict, around.length) : svg("text", {x: end - 12, y: middle + 5}, verdict.name);
   const size = [loop ? centre + radius + (narrow ? 80 : 150) : end + 90, loop ? 2 * middle : 116];
   const drawing = svg("svg", {width: size[0], viewBox: `0 0 ${size.join(" ")}`, role: "group", "aria-label": words},

@@ -14,13 +14,18 @@ function itemView(row, state) {
     html("p", {}, verdictBadge(row), " ", promiseBadge(row), " ", html("span", {class: "soft small"}, "on ", html("bdi", {}, row.host))),
     html("p", {class: "lead"}, html("bdi", {}, saidOf(row))),
     run.begin.why ? html("p", {class: "soft"}, html("bdi", {}, run.begin.why)) : null,
-    elsewhere(row), run.steps.length ? course(run, row) : null,
+    elsewhere(row), run.steps.length ? course(run, row) : null, lockedIn(end),
     part("Broken promises", (end?.violations ?? []).map(violationBox)),
     part("Findings", (end?.findings ?? []).map(findingBox)),
     part("Turn by turn", timeline(run, row)),
     end ? aftermath(end) : null,
     part("About this run", about(run, row)),
     run.begin.again ? part("Play it again", againBlock(run.begin.again)) : null);
+}
+
+// The course is that of the scenario's own agent; what locks another one in was found beside it.
+function lockedIn(end) {
+  return end?.verdict.name === "lockout" ? part("The way in, and what each move comes to", html("pre", {tabindex: "0"}, end.story.text)) : null;
 }
 
 function paths(row, state) {

@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 import pytest
 
-from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.verdicts import Lockout, Terminated
 from pytest_hookharness.reports.page import page
 
 pytestmark = pytest.mark.slow
@@ -96,6 +97,17 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
     assert "9.5 MiB, of which the first 64 KiB are here" in text
     assert browser.complaints() == []
     assert browser.requests() == {file.as_uri()}
+
+
+def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
+    """The way in and what each move comes to stand unfolded, beside the course of the scenario's own agent."""
+    file = tmp_path / "page.html"
+    file.write_text(page([read_back(name="locked", verdict=Lockout(turn=1, moves=(Stop(),)))]))
+    browser.open(file, to("locked"))
+
+    heading = "[...document.querySelectorAll('h2')].find((each) => each.textContent.startsWith('The way in'))"
+    assert "lockout: " in browser.ask(f"{heading}.parentElement.querySelector('pre').textContent")
+    assert "the scenario's own agent" in browser.ask("document.querySelector('figcaption').textContent")
 
 
 def test_a_script_of_somebody_else_would_be_noticed(browser, tmp_path, read_back):
