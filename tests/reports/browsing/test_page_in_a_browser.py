@@ -100,7 +100,7 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
 
 
 def test_a_lock_out_shows_the_way_in(browser, tmp_path, read_back):
-    """The way in and what each move comes to stand unfolded, beside the course of the scenario's own agent."""
+    """The way in and what each move comes to stand unfolded below the course of the scenario's agent."""
     file = tmp_path / "page.html"
     file.write_text(page([read_back(name="locked", verdict=Lockout(turn=1, moves=(Stop(),)))]))
     browser.open(file, to("locked"))
