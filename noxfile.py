@@ -103,6 +103,15 @@ def nightly(session: nox.Session) -> None:
 
 
 @nox.session
+def checkup(session: nox.Session) -> None:
+    """
+    Judge the check-up on the fifty hooks of tests/checkup; arguments go to pytest.
+    """
+    session.install("-e", ".", *TEST)
+    session.run("pytest", "-m", "slow or nightly", "tests/checkup", *session.posargs)
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """
     Fire two thousand hooks with faults drawn from HOOKHARNESS_SOAK_SEED; arguments go to pytest.

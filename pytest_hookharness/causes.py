@@ -6,24 +6,18 @@ Upper floor. Pure.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness import hosts
-from pytest_hookharness.checkups import misnamed_tools
-from pytest_hookharness.judging.codes import NEVER_FIRED
 from pytest_hookharness.judging.complaints import complaints, doubts
 from pytest_hookharness.model.checkups import Complaint, Place, Problem, Session
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
-from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.records import find_problems, find_silent, percentile, short_name
 
-_NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
-_P95 = 0.95
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -95,8 +89,9 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
     """
     causes: dict[tuple[str, str], list[tuple[Session, Outcome, Complaint]]] = {}
     for one in played:
-        for complaint in complaints(one.outcome, mark=mark) if one.outcome is not None else ():
-            assert one.outcome is not None  # noqa: S101 - there was a complaint of it
+        if one.outcome is None:
+            continue
+        for complaint in complaints(one.outcome, mark=mark, harmless=one.session.harmless):
             causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
     names: set[str] = set()
     return tuple(_evidence(seen, names) for seen in causes.values())
@@ -127,51 +122,23 @@ def _identify(complaint: Complaint, names: set[str]) -> str:
     return name
 
 
-def short_name(command: str) -> str:
-    """
-    The name of the script in a command, without its ending; the program where there is no script.
-    """
-    words = [word.rpartition("/")[2] for word in command.split(",", maxsplit=1)[0].split()]
-    scripts = [word for word in words if re.search(r"\.\w{1,5}\W*$", word)]
-    found = _NAME.search((scripts or words or [""])[0])
-    return found[1] if found else ""
-
-
 def summarise(place: Place, played: Sequence[Played]) -> Summary:
     """
     What the sessions of a place come to beside their complaints.
     """
     outcomes = [one.outcome for one in played if one.outcome is not None]
-    fired = {_key(fire.hook) for outcome in outcomes for _, fire in outcome.trace.fires()}
-    silent = [hook for hook in place.hooks if _key(hook) not in fired]
-    wrong = {_key(hook): names for hook in silent if (names := misnamed_tools(place, hook))}
+    problems = tuple(find_problems(place, outcomes))
+    wrong = {problem.complaint.hook for problem in problems}
     unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
     ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
     open_ends = dict.fromkeys(doubt for outcome in ending for doubt in doubts(outcome))
-    unshown = [_unwoken(hook) for hook in silent if _key(hook) not in wrong]
+    unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
-        problems=tuple(_misnamed(place, hook, wrong[_key(hook)]) for hook in silent if _key(hook) in wrong),
+        problems=problems,
         tried=tuple(_tried(place, outcomes)),
         open=(*unshown, *_unguarded(place, outcomes)),
         undecided=(*unplayed, *open_ends, *_late(outcomes)),
     )
-
-
-def _key(hook: Hook) -> tuple[str, str, str | None, str]:
-    return hook.event, hook.command, hook.matcher, hook.source.rpartition("/")[2]
-
-
-def _misnamed(place: Place, hook: Hook, names: Sequence[tuple[str, str]]) -> Problem:
-    told = "; ".join(f"`{name}` is called `{meant}`" for name, meant in names)
-    complaint = Complaint(
-        kind=NEVER_FIRED.name,
-        code=NEVER_FIRED.code,
-        hook=hook.command,
-        text=f"{hook.event}: its matcher has other capitals than the tool, so nothing wakes it: {told}.",
-        advice=NEVER_FIRED.mend,
-    )
-    name = f"never-fired-{short_name(hook.command).lower()}"
-    return Problem(id=name, complaint=complaint, scenario=Scenario(name="check", host=place.host))
 
 
 def _unwoken(hook: Hook) -> str:
@@ -195,12 +162,10 @@ def _tried(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
     )
     yield from (told for outcome in outcomes for told in outcome.varied if told.startswith("Tried:"))
     for command in dict.fromkeys(hook.command for hook in place.hooks):
-        times = sorted(
-            fire.run.wall for fire in fires if fire.run is not None and fire.hook.command == command
-        )
+        times = [fire.run.wall for fire in fires if fire.run is not None and fire.hook.command == command]
         if times:
-            p95 = times[math.ceil(_P95 * len(times)) - 1]
-            yield f"`{command}`: {counted(len(times), 'fire')}, 95 of 100 within {1000 * p95:.0f} ms."
+            within = 1000 * percentile(times)
+            yield f"`{command}`: {counted(len(times), 'fire')}, 95 of 100 within {within:.0f} ms."
 
 
 def _unguarded(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -37,6 +37,7 @@ from pytest_hookharness.model.scenario import Answer, Double, Scenario
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.model.variations import Kind, Wish
 from pytest_hookharness.phrasings import phrase
+from pytest_hookharness.toolnames import known_tools, matched_tools
 
 _STOPS = frozenset({hosts.Role.STOP, hosts.Role.SUBAGENT_STOP})
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
@@ -45,6 +46,20 @@ _BEHAVIOURS = ("editing", "obedient", "repeating", "oscillating", "quoting")
 _INVARIANT: tuple[Kind, ...] = ("key-order", "sessions", "processes", "names", "wide")
 _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
+# Each tool is called at least three times behind the first move.
+_HARMLESS: tuple[Act, ...] = (
+    Run(command="true"),
+    Edit(file="notes.txt", text="text\n"),
+    Run(command="echo hello"),
+    Read(file="notes.txt"),
+    Edit(file="notes.txt", text="other\n"),
+    Run(command="true"),
+    Read(file="notes.txt"),
+    Edit(file="more.txt", text="text\n"),
+    Run(command="echo hello"),
+    Read(file="more.txt"),
+    Edit(file="more.txt", text="other\n"),
+)
 _NAME = re.compile(r"[A-Za-z_][\w-]*")
 # What calls of tools have that no profile knows: more than any has, so that no hook misses a key.
 _INPUT: dict[str, Json] = {
@@ -73,12 +88,21 @@ def roles(place: Place) -> frozenset[hosts.Role]:
     return frozenset(events[hook.event].role for hook in place.hooks if hook.event in events)
 
 
+def is_asked_before(host: str, event: str) -> bool:
+    """
+    Whether hooks of an event are asked before a call is made.
+    """
+    rule = hosts.find(host).events.get(event)
+    return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
+
+
 def plan_usual(place: Place, seed: int) -> Session:
     """
     The session that comes first: all that an agent does all day, with every event that hooks wait for.
     """
-    acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *_unknown_tools(place)]
     found = roles(place)
+    steps = corpora.work_in_steps() if hosts.Role.AFTER_TOOL in found else ()
+    acts: list[Act] = [FIRST_PROMPT, *corpora.usual_work(seed), *steps, *_unknown_tools(place)]
     if found & _SUBAGENT:
         acts.append(Subagent(prompt="Look into it."))
     if found & _COMPACTION:
@@ -86,7 +110,7 @@ def plan_usual(place: Place, seed: int) -> Session:
     acts.append(Stop())
     if hosts.Role.SESSION_END in found:
         acts.append(End())
-    return Session(title="a usual session", scenario=_scenario(place, acts))
+    return Session(title="a usual session", scenario=_scenario(place, acts), harmless=True)
 
 
 def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[Session]:
@@ -168,6 +192,26 @@ def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False
     return _cut_short(title, scenario) if endless else Session(title=title, scenario=scenario)
 
 
+def plan_world(place: Place, moves: Sequence[Act], *, written: bool) -> Iterator[Session]:
+    """
+    The sessions in which something is wrong around guards: a tool is missing, a file of their own is emptied.
+
+    Args:
+        place: The place.
+        moves: Moves that hooks have refused.
+        written: Whether hooks that are asked before calls write files.
+    """
+    if moves:
+        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS[:2], *moves, *_HARMLESS[:1]))
+        yield replace(_cut_short("tools that are missing", _varied(scenario, "tools")), only=" on the PATH")
+    if written:
+        scenario = _scenario(place, (FIRST_PROMPT, *_HARMLESS))
+        # What is left where a hook was ended while it wrote; other harm is much the same to it.
+        yield replace(
+            _cut_short("emptied files of the hooks' own", _varied(scenario, "state")), only=" emptied "
+        )
+
+
 def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
     """
     Single events, outside of any session, for hooks of events that no session comes to.
@@ -222,10 +266,19 @@ def _scenario(place: Place, acts: Sequence[Act], then: Behaviour | None = None) 
         git=True,
         commands=_stand_ins(place),
         answers=tuple(_answers(place)),
+        options=_without_circles(place.host),
         script=Script(acts=tuple(acts), then=then or Behaviour()),
         turns=len(acts) + _TURNS,
         expect=Expectation(verdict="terminated"),
     )
+
+
+def _without_circles(host: str) -> dict[str, bool | int | float | str]:
+    """
+    The option by which a host does not end the circles of an agent itself, so that it is seen how hooks do.
+    """
+    stuck = hosts.find(host).stuck
+    return {stuck.option: False} if stuck is not None and stuck.option else {}
 
 
 def alone(scenario: Scenario, hook: Hook) -> Scenario:
@@ -266,35 +319,6 @@ def _unknown_tools(place: Place) -> Iterator[Tools]:
     Calls of the tools that matchers name and that no usual work needs.
     """
     known = {name.casefold() for name in known_tools(place.host)}
-    for name in dict.fromkeys(name for hook in place.hooks for name in _named_tools(place, hook)):
+    for name in dict.fromkeys(name for hook in place.hooks for name in matched_tools(place, hook)):
         if name.casefold() not in known:
             yield Tools(calls=(ToolCall(name=name, input=_INPUT, given=corpora.GIVEN),))
-
-
-def _named_tools(place: Place, hook: Hook) -> tuple[str, ...]:
-    rule = hosts.find(place.host).events.get(hook.event)
-    if rule is None or rule.target != "tool_name" or hook.matcher is None:
-        return ()
-    parts = re.split(r"[|,]", hook.matcher)
-    return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
-
-
-def known_tools(host: str) -> frozenset[str]:
-    """
-    The names of the tools that are known of a host.
-    """
-    profile = hosts.find(host)
-    tools = profile.tools
-    usual = (Run(command="true"), Edit(file="f", text="t"), Edit(file="f", text="t", old="o"))
-    made = {tools.call(operation, "/w").name for operation in (*usual, corpora.READ)}
-    others = (*tools.gated, *tools.edits, *((tools.subagent,) if tools.subagent else ()))
-    return frozenset({*made, *others, *(name for rule in profile.events.values() for name in rule.tools)})
-
-
-def misnamed_tools(place: Place, hook: Hook) -> tuple[tuple[str, str], ...]:
-    """
-    Names in a matcher that are known with other capitals only, each with the name that is meant.
-    """
-    known = {name.casefold(): name for name in known_tools(place.host)}
-    named = _named_tools(place, hook)
-    return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)

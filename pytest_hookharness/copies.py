@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness.execution.copying import stays_below
+from pytest_hookharness.execution.lending import Lending
 from pytest_hookharness.model.checkups import Place
 
 _SHOWN = 3
@@ -27,20 +28,22 @@ def copyable(place: Place) -> Generator[tuple[Place, str]]:
     """
     A place whose project can be copied, and what is left out of it in a sentence; empty for nothing.
     """
-    odd = {*_uncopyable(place.root)}
-    if not odd:
-        yield place, ""
-        return
     with TemporaryDirectory(prefix="hookharness-check-") as folder:
+        # What git ignores is not copied anyway.
+        odd = {*_uncopyable(place.root, Lending.of(place.root, Path(folder)).paths)}
+        if not odd:
+            yield place, ""
+            return
         root = Path(folder, place.root.name)
         shutil.copytree(place.root, root, symlinks=True, ignore=_leave_out(place.root, odd))
         yield replace(place, root=root), _told(place.root, odd)
 
 
-def _uncopyable(root: Path) -> Generator[Path]:
+def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:
     for folder, folders, files in os.walk(root):
-        if Path(folder) == root and ".git" in folders:
-            folders.remove(".git")
+        left_out = {root / ".git", *ignored}
+        folders[:] = [name for name in folders if Path(folder, name) not in left_out]
+        files[:] = [name for name in files if Path(folder, name) not in left_out]
         inside = Path(folder).relative_to(root).parts
         for path in (Path(folder, name) for name in (*folders, *files)):
             mode = path.lstat().st_mode

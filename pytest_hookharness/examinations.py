@@ -30,7 +30,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.phrasings import phrase, taken_for_code, told_of_code
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.shrinking import shrink
 from pytest_hookharness.simulation import simulate
 from pytest_hookharness.stage import Stage
@@ -120,6 +120,7 @@ class Examination:
             [
                 *([checkups.plan_phrasings(self.place, commands, files)] if commands or files else []),
                 checkups.plan_invariance(self.place, moves, endless=endless),
+                *checkups.plan_world(self.place, moves, written=self._is_written_before_calls()),
                 *behaviours[1:],
             ],
         )
@@ -146,6 +147,18 @@ class Examination:
                 if hook not in found or (isinstance(move, Run) and not isinstance(found[hook], Run)):
                     found[hook] = move
         return found
+
+    def _is_written_before_calls(self) -> bool:
+        """
+        Whether hooks that are asked before calls write files of the project.
+        """
+        return any(
+            checkups.is_asked_before(self.place.host, hooked.event)
+            and any(change.path.startswith("workspace/") for change in hooked.changes)
+            for played in self._played
+            if played.outcome is not None
+            for _, hooked in played.outcome.trace.hooked()
+        )
 
     def _play(self, words: str, sessions: Sequence[Session]) -> list[Played]:
         found: list[Played] = []
@@ -179,7 +192,8 @@ class Examination:
         return time.monotonic() - self._began
 
     def _simulate(self, session: Session, wall: float, seat: Seat | None, base: Path) -> Outcome:
-        settings = replace(self.settings, wall=wall, keep=False, choice=None)
+        choice = Choice(only=session.only) if session.only else None
+        settings = replace(self.settings, wall=wall, keep=False, choice=choice)
         if session.event:
             return self._ask(session, settings, seat, base)
         return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, seat=seat)
@@ -263,7 +277,7 @@ class Examination:
             outcome = self._simulate(session, wall, seat, base)
         except (SimulationError, WorkspaceError):
             return None
-        found = complaints(outcome, mark=corpora.MARK)
+        found = complaints(outcome, mark=corpora.MARK, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Complaint) -> bool:

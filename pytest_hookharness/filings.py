@@ -14,6 +14,7 @@ from pathlib import Path
 from pytest_hookharness import loading
 from pytest_hookharness.execution.confinement import WorkspaceError
 from pytest_hookharness.execution.copying import copy_folder
+from pytest_hookharness.loading.folders import REPOSITORY, find_folder
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
@@ -50,10 +51,13 @@ def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:
 
 def _project(place: Place, folder: Path) -> str:
     """
-    The project as files of a folder name it: a copy of it where it does not stand below the folder.
+    The project as files of a folder name it: as their repository, by its path, or a copy of it.
     """
+    if find_folder(REPOSITORY, folder, confined=True) == place.root:
+        return REPOSITORY
     if place.root.is_relative_to(folder.resolve()):
-        return os.path.relpath(place.root, folder.resolve())
+        path = os.path.relpath(place.root, folder.resolve())
+        return f"./{path}" if path == REPOSITORY else path
     copy = folder / _COPY
     if not copy.exists():
         copy.mkdir()

@@ -28,6 +28,9 @@ _SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
     "RAW-JSON": ("key-order", "words"),
     "WRONG-KEY": ("sessions", "processes"),
     "BASENAME": ("names",),
+    "UNGUARDED-TOOL": ("tools",),
+    "STATUS-LEAK": ("tools", "state"),
+    "FAILS-CLOSED": ("state",),
     "LOST-UPDATES": ("wide",),
     "TORN-STATE": ("wide",),
 }

@@ -64,8 +64,10 @@ BELOW: Mapping[str, frozenset[str]] = {
     "copies": frozenset({"model", "execution"}),
     "places": frozenset({"model", "hosts", "settings", "drafts"}),
     "phrasings": frozenset({"model", "hosts", "agents", "judging"}),
-    "checkups": frozenset({"model", "hosts", "agents", "phrasings"}),
-    "causes": frozenset({"model", "hosts", "judging", "checkups"}),
+    "toolnames": frozenset({"model", "hosts", "agents"}),
+    "checkups": frozenset({"model", "hosts", "agents", "phrasings", "toolnames"}),
+    "records": frozenset({"model", "judging", "toolnames"}),
+    "causes": frozenset({"model", "hosts", "judging", "checkups", "records"}),
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}

@@ -59,6 +59,10 @@ _SOURCES = (
     ("json", '{"name": "sample"}\n'),
     ("md", "# A title\n\nSome words.\n"),
 )
+_STEPS = (
+    ("py", "import json\n", "def size():\n    return 0\n"),
+    ("js", 'import fs from "node:fs";\n', "export const size = () => 0;\n"),
+)
 _LITERAL = re.compile(r"""["']\^?([a-z][\w.-]*(?:(?: |\\s[+*])[\w./=:-]+){1,4})\W{0,3}["']""")
 _FILE = re.compile(r"""["'/]([\w-]*\.[a-z][\w.]{1,10}|[\w-]+\.lock)["']""")
 _MOST = 12
@@ -110,6 +114,20 @@ def usual_work(seed: int) -> Iterator[Run | Edit | Read]:
     yield Read(file=last)
     yield Edit(file=last, old=word, text="other")
     yield Run(command="false")
+
+
+def work_in_steps() -> Iterator[Edit | Read]:
+    """
+    What an agent does in two edits of which the first makes no sense alone, such as an import and its use.
+
+    It looks at the file again, and makes the first once more, in case that it was undone.
+    """
+    for suffix, first, text in _STEPS:
+        file = f"in_steps.{suffix}"
+        yield Edit(file=file, text=text)
+        yield Edit(file=file, text=f"{first}{text}")
+        yield Read(file=file)
+        yield Edit(file=file, text=f"{first}{text}")
 
 
 def hostile_texts(seed: int, made_up: int = 3) -> tuple[str, ...]:

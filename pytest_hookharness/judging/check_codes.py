@@ -26,4 +26,28 @@ STAGED = Code(
     "(`GIT_INDEX_FILE`) below a temporary folder.",
 )
 
-CHECK_CODES = (CARRIED_OUT, STAGED)
+BLOCKS_EVERYTHING = Code(
+    "HH303",
+    "BLOCKS-EVERYTHING",
+    "A guard refuses work that nobody would object to: each look at a file, each edit, and most commands.",
+    "The agent can do nothing, so people switch the guard off, and with it what it is for.",
+    "Ask for the tool's name first, and let through all that the guard has no rule about; a list of what is "
+    "allowed must hold every tool that the matcher lets through.",
+)
+INERT_GUARD = Code(
+    "HH304",
+    "INERT-GUARD",
+    "A hook asks for tools by names that its host does not have, so it never does anything.",
+    "It looks like a guard and lets everything through; each host calls its tools otherwise.",
+    "Use the host's own names of tools, as they stand in the input that it writes (`hookharness explain`), "
+    "and test the guard with a call that it must refuse.",
+)
+SLOW = Code(
+    "HH305",
+    "SLOW",
+    "A hook takes more than half of the time that its host gives it.",
+    "On a busier machine the host cuts it, and a guard that is cut guards nothing on most hosts.",
+    "Do less at each fire: keep results, look only at the files of this call; or raise the hook's `timeout`.",
+)
+
+CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW)

@@ -14,6 +14,7 @@ from typing import assert_never
 
 from pytest_hookharness.judging import codes
 from pytest_hookharness.judging.check_codes import CARRIED_OUT, STAGED
+from pytest_hookharness.judging.habits import find_blockades, lies_beside
 from pytest_hookharness.judging.pitfall_codes import RAW_JSON, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.model.checkups import Complaint
 from pytest_hookharness.model.code import Code
@@ -44,15 +45,17 @@ _REASON = 80
 _MANY = 8
 
 
-def complaints(outcome: Outcome, *, mark: str = "") -> tuple[Complaint, ...]:
+def complaints(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Complaint, ...]:
     """
     What is wrong, each cause once.
 
     Args:
         outcome: What a session showed.
         mark: Name of a file that appears only if input is carried out.
+        harmless: Whether nobody would object to anything in that session.
     """
     found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
+    found += find_blockades(outcome) if harmless else ()
     return tuple({complaint.cause: complaint for complaint in reversed(found)}.values())[::-1]
 
 
@@ -84,9 +87,12 @@ def _verdict(outcome: Outcome) -> Iterator[Complaint]:
         case Livelock(stem=stem):
             text = f"{event} is refused for ever{said}: the agent can never stop."
             yield Complaint(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=stem)
-        case Capped(turn=turn):
+        case Capped(turn=turn) if any(hooked.decision.overridden for _, hooked in outcome.trace.hooked()):
             text = f"{event} is refused{said} until the host's own guard sets that aside."
             yield Complaint(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=turn)
+        case Capped():
+            # The host ended it over what the agent did, so nothing is known of the hooks.
+            return
         case Hung(turn=turn, event=event, command=command):
             text = f"The host waits for ever at {event}."
             yield Complaint(kind=kind, hook=command, text=text, advice=codes.HUNG_FIRE.mend, turn=turn)
@@ -160,7 +166,9 @@ def _refused_words(outcome: Outcome) -> Iterator[Complaint]:
 
 def _findings(outcome: Outcome) -> Iterator[Complaint]:
     for finding in outcome.findings:
-        if finding.name in _NO_COMPLAINT or _gets_round(outcome, finding) or _is_of_agents(outcome, finding):
+        if finding.name in _NO_COMPLAINT or any(
+            excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
+        ):
             continue
         yield Complaint(
             kind=finding.name,
@@ -194,12 +202,21 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     return finding.name == WRONG_KEY.name and not odd - {str(TwoAgents())}
 
 
+def _says_so(outcome: Outcome, finding: Finding) -> bool:
+    """
+    Whether a hook that undoes an edit tells the agent, who can then do otherwise.
+    """
+    return finding.name == codes.PINGPONG.name and any(
+        step.turn == finding.turn and hooked.decision.to_agent for step, hooked in outcome.trace.hooked()
+    )
+
+
 def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:
     for step, hooked in outcome.trace.hooked():
         hooks = dict.fromkeys(fire.hook.command for fire in hooked.fires)
         # What lies deepest says most.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
-            code, text = _judge(change.path, mark)
+            code, text = _judge(change.path, lies_beside(change.path, hooked), mark)
             if code is not None:
                 said = f"{hooked.event}: {text}."
                 yield Complaint(
@@ -213,11 +230,13 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:
                 )
 
 
-def _judge(path: str, mark: str) -> tuple[Code | None, str]:
+def _judge(path: str, beside: str, mark: str) -> tuple[Code | None, str]:
     if mark and posixpath.basename(path) == mark:
         return CARRIED_OUT, "what stood in the input was carried out"
     if path.startswith("outside/"):
         return codes.OUTSIDE_WRITE, f"/{path.removeprefix('outside/')} was written, outside of the project"
+    if beside:
+        return codes.OUTSIDE_WRITE, f"{beside} was written above the project, outside of it"
     if _STAGED.search(path) and path.startswith("workspace/"):
         return STAGED, f"{path.removeprefix('workspace/')} was changed"
     return None, ""

@@ -13,6 +13,7 @@ from typing import TypeAlias, assert_never
 
 from pytest_hookharness.judging import pitfall_codes as codes
 from pytest_hookharness.judging.comparison import Pair, ended, pairs, refusers, told, was_refused
+from pytest_hookharness.judging.mishaps import find_lock_out, find_silence
 from pytest_hookharness.judging.purposes import spoken_purpose
 from pytest_hookharness.judging.wordings import CONTROL, TRIED
 from pytest_hookharness.model.code import Code
@@ -62,14 +63,19 @@ def find_variance(variation: Replayed, usual: Trace, varied: Trace) -> Finding |
             return _first(variation, usual, varied, _by_decision(codes.ORDER))
         case WithoutTool() | FailingTool() | HangingTool():
             return _first(variation, usual, varied, partial(_by_tool, variation.name, usual))
-        case EmptyInput() | StateFile():
+        case EmptyInput():
             return _first(variation, usual, varied, _by_leak)
+        case StateFile():
+            return _first(variation, usual, varied, _by_leak) or find_lock_out(variation, usual, varied)
         case Unset():
             return _first(variation, usual, varied, _by_failure)
         case Shell():
             return _first(variation, usual, varied, _by_shell)
-        case TwoAgents() | TwoSessions() | TwoProcesses():
+        case TwoAgents() | TwoProcesses():
             return _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
+        case TwoSessions():
+            decided = _first(variation, usual, varied, _by_decision(codes.WRONG_KEY))
+            return decided or find_silence(variation, usual, varied)
         case MovedWords():
             return _moved(variation, usual, varied)
         case Quoted():

@@ -56,6 +56,8 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         keys["hooks"] = scenario.hooks
     if scenario.git:
         keys["git"] = True
+    if scenario.options:
+        keys["options"] = dict(scenario.options)
     if scenario.commands:
         keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
     if scenario.answers:

@@ -51,6 +51,8 @@ class Session:
         ends: Whether it says something how it ends; otherwise it is over after its last act.
         event: The one event that hooks are asked about, outside of any session; empty for a session.
         fields: What their input then holds beside what is made up.
+        harmless: Whether nobody would object to anything in it.
+        only: Words of the variations that are tried; empty for all.
     """
 
     title: str
@@ -58,6 +60,8 @@ class Session:
     ends: bool = True
     event: str = ""
     fields: Mapping[str, str] = field(default_factory=dict)
+    harmless: bool = False
+    only: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

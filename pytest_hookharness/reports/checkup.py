@@ -31,6 +31,7 @@ _HOOK = 100
 _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
+_VERDICTS = "docs/endless-hooks.md"
 Again = Callable[[Problem], str]
 
 
@@ -110,9 +111,13 @@ def _problem(problem: Problem, again: Again) -> Iterator[str]:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
         yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
-    if problem.complaint.code:
-        page = f"{_PAGES}/{problem.complaint.code}.md, or `hookharness findings {problem.complaint.code}`"
-        yield f"  page      {page}"
+    code = problem.complaint.code
+    yield f"  page      {_page(problem)}" + (f", or `hookharness findings {code}`" if code else "")
+
+
+def _page(problem: Problem) -> str:
+    code = problem.complaint.code
+    return f"{_PAGES}/{code}.md" if code else f"{_VERDICTS}#{problem.complaint.kind}"
 
 
 def _moves(scenario: Scenario) -> list[str]:
@@ -169,7 +174,7 @@ def _place(checkup: Checkup, again: Again) -> dict[str, Any]:
                 "varied": [wish.kind for wish in problem.scenario.vary],
                 "again": again(problem),
                 "scenario": None if problem.file is None else str(problem.file),
-                "page": f"{_PAGES}/{problem.complaint.code}.md" if problem.complaint.code else None,
+                "page": _page(problem),
                 "shown_by": [*problem.shown_by],
             }
             for problem in checkup.problems

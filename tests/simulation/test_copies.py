@@ -3,6 +3,7 @@ Claims about projects that hold what cannot be copied.
 """
 
 import os
+import subprocess
 
 from pytest_hookharness.copies import copyable
 from pytest_hookharness.model.checkups import Place
@@ -26,6 +27,17 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
 def test_other_projects_are_their_own_copy(tmp_path):
     """Where everything can be copied, the project itself is taken."""
     (tmp_path / "hook.sh").write_text("exit 0\n")
+    made = Place(host="claude-code", root=tmp_path, files=())
+    with copyable(made) as (place, told):
+        assert (place, told) == (made, "")
+
+
+def test_what_git_ignores_is_no_trouble(tmp_path):
+    """A virtual environment that git ignores keeps no repository from being taken as it is."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("venv/\n")
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "python").symlink_to("/usr/bin/env")
     made = Place(host="claude-code", root=tmp_path, files=())
     with copyable(made) as (place, told):
         assert (place, told) == (made, "")

@@ -1,0 +1,93 @@
+"""
+Claims about habits: what hooks do all through a session.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.complaints import complaints
+from pytest_hookharness.judging.habits import find_blockades, lies_beside
+from pytest_hookharness.model.moves import Edit, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Fire, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Capped, Guard, Terminated
+
+RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
+HOOK = Hook(event="PreToolUse", command="./guard.sh")
+LOOK, EDIT, COMMAND = Read(file="a.txt"), Edit(file="a.txt", text="a"), Run(command="true")
+
+
+def outcome(*calls, verdict=None):
+    """An outcome of moves, each with whether it was refused."""
+    steps = []
+    for turn, (move, refused) in enumerate(calls, 1):
+        ruling = Ruling.DENY if refused else Ruling.NONE
+        fire = Fire(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
+        decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
+        done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
+        exchanges = (
+            Moved(move=move),
+            Hooked(event="PreToolUse", fires=(fire,), decision=decision),
+            done,
+        )
+        steps += [
+            Step(number=len(steps) + place, turn=turn, exchange=one) for place, one in enumerate(exchanges)
+        ]
+    return Outcome(
+        scenario=Scenario(name="check"),
+        host="claude-code@1",
+        trace=Trace(steps=tuple(steps)),
+        verdict=verdict or Terminated(turn=len(calls)),
+    )
+
+
+def test_all_harmless_work_refused():
+    """A guard that refuses each look, each edit and most commands is BLOCKS-EVERYTHING."""
+    (found,) = find_blockades(outcome((COMMAND, True), (COMMAND, False), (LOOK, True), (EDIT, True)))
+    assert (found.kind, found.hook) == ("BLOCKS-EVERYTHING", "./guard.sh")
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        [(COMMAND, True), (LOOK, False), (EDIT, True)],
+        [(COMMAND, True), (LOOK, True), (EDIT, True), (EDIT, False)],
+        [(COMMAND, False), (COMMAND, False), (COMMAND, True), (LOOK, True), (EDIT, True)],
+        [(COMMAND, True), (COMMAND, True), (COMMAND, True)],
+        [(LOOK, True), (EDIT, True)],
+    ],
+)
+def test_guards_that_let_some_work_through(calls):
+    """A guard that lets looks, some edits or most commands through, or was asked too little, is none."""
+    assert [*find_blockades(outcome(*calls))] == []
+
+
+def test_only_harmless_sessions_are_looked_at():
+    """Where a session asks for what guards refuse, refusals are no complaint."""
+    seen = outcome((COMMAND, True), (LOOK, True), (EDIT, True))
+    assert complaints(seen) == ()
+    assert [one.kind for one in complaints(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("private-tmp/base/item/calls.log", "calls.log"),
+        ("private-tmp/calls.log", ""),
+        ("private-tmp/cache/calls.log", ""),
+        ("shm/base/item/calls.log", ""),
+        ("workspace/calls.log", ""),
+    ],
+)
+def test_files_above_the_project(path, name):
+    """What is written in a folder above the project lies beside it, and what lies in /tmp itself does not."""
+    fire = Fire(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
+    hooked = Hooked(event="PreToolUse", fires=(fire,), decision=Decision(event="PreToolUse", rule=RULE))
+    assert lies_beside(path, hooked) == name
+
+
+def test_circles_of_the_agent_are_no_complaint():
+    """A session that its host ended without setting a refusal aside says nothing of the hooks."""
+    guard = Guard(overrides=None, why="circles", rule=RULE)
+    assert complaints(outcome((COMMAND, False), verdict=Capped(turn=1, guard=guard))) == ()

@@ -1,0 +1,92 @@
+"""
+Claims about mishaps that last: hooks that refuse all from then on, or tell no more.
+"""
+
+import pytest
+
+from pytest_hookharness.judging.variance import find_variance
+from pytest_hookharness.model.moves import Run as RunMove
+from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.variations import StateFile, TwoAgents, TwoSessions
+
+RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+EMPTIED = StateFile("state.json", "empty", 1)
+MARK = Change(path="workspace/.told", how="added")
+LAID_DOWN = Change(path="home/.host", how="added")
+
+
+def asked(refused=False, *, event="PreToolUse", target="Bash", told=(), changes=()):
+    ruling = Ruling.DENY if refused else Ruling.NONE
+    hook = Hook(event=event, command="./guard.sh")
+    run = Run(ending=Exited(2 if refused else 0))
+    fire = Fire(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    decision = Decision(event=event, ruling=ruling, refused=refused, to_agent=told, rule=RULE)
+    return Hooked(event=event, target=target, fires=(fire,), decision=decision, changes=changes)
+
+
+def calls(*refused):
+    """A run of calls, each refused or not."""
+    exchanges = [
+        (turn, one)
+        for turn, no in enumerate(refused, 1)
+        for one in (Moved(move=RunMove(command="true")), asked(no))
+    ]
+    return Trace(steps=tuple(Step(number=1, turn=turn, exchange=one) for turn, one in exchanges))
+
+
+def begun(*hooked):
+    """A run that has only begun."""
+    return Trace(steps=tuple(Step(number=1, turn=0, exchange=one) for one in hooked))
+
+
+def prompt(*told, changes=(MARK,)):
+    return asked(event="UserPromptSubmit", target="", told=told, changes=changes)
+
+
+def test_every_call_refused_since_a_file_was_broken():
+    """A hook that refuses every call since its file was emptied is FAILS-CLOSED."""
+    found = find_variance(EMPTIED, calls(False, False, False, False), calls(False, True, True, True))
+    assert (found.name, found.hook, found.turn) == ("FAILS-CLOSED", "./guard.sh", 1)
+
+
+@pytest.mark.parametrize(
+    ("variation", "usual", "varied"),
+    [
+        (EMPTIED, (False, False, False), (False, True, True)),
+        (EMPTIED, (False, False, False, False), (False, True, True, False)),
+        (EMPTIED, (False, False, False, True), (False, True, True, True)),
+        (StateFile("state.json", "delete", 1), (False, False, False, False), (False, True, True, True)),
+    ],
+)
+def test_refusals_that_may_be_meant(variation, usual, varied):
+    """A hook that asks for something again, or had refused before, or finds no file, is no FAILS-CLOSED."""
+    assert find_variance(variation, calls(*usual), calls(*varied)) is None
+
+
+def test_one_session_told_and_no_other():
+    """A hook that tells a session nothing for a mark that another session left is WRONG-KEY."""
+    found = find_variance(TwoSessions(), begun(prompt("The rules.")), begun(prompt(changes=())))
+    assert (found.name, found.hook) == ("WRONG-KEY", "./guard.sh")
+
+
+@pytest.mark.parametrize(
+    ("variation", "usual", "varied"),
+    [
+        (TwoSessions(), prompt("The rules."), prompt("Other rules.")),
+        (TwoSessions(), prompt(), prompt()),
+        (TwoSessions(), prompt("I made .told for you."), prompt()),
+        (TwoSessions(), prompt("Done.", changes=(MARK, *[Change(path="tmp/a", how="added")] * 2)), prompt()),
+        (TwoAgents(), prompt("The rules."), prompt()),
+    ],
+)
+def test_words_about_what_was_done(variation, usual, varied):
+    """Who is told other words, or what was just done, is not told less for another session's sake."""
+    assert find_variance(variation, begun(usual), begun(varied)) is None
+
+
+def test_the_folders_of_the_host_are_no_marks():
+    """What the host lays down in the home folder does not hide that a session was told nothing."""
+    usual = prompt("The rules.", changes=(MARK, *[LAID_DOWN] * 4))
+    assert find_variance(TwoSessions(), begun(usual), begun(prompt(changes=()))) is not None
