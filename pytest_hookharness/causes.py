@@ -6,7 +6,7 @@ Upper floor. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness import hosts
@@ -16,7 +16,8 @@ from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.records import find_problems, find_silent, percentile, short_name
+from pytest_hookharness.problem_names import name_problem
+from pytest_hookharness.records import find_problems, find_silent, percentile
 
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
@@ -67,13 +68,15 @@ class Summary:
     What sessions come to beside the problems that they showed.
 
     Attributes:
-        problems: What is wrong with hooks that no session woke.
+        problems: What is wrong by all that hooks did together.
+        woken: The commands of the hooks that were fired.
         tried: What was tried, in sentences.
         open: What was not shown, in sentences.
         undecided: Why this is no proof that all is well, in sentences.
     """
 
     problems: tuple[Problem, ...]
+    woken: tuple[str, ...]
     tried: tuple[str, ...]
     open: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -93,33 +96,24 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
             continue
         for complaint in complaints(one.outcome, mark=mark, harmless=one.session.harmless):
             causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
-    names: set[str] = set()
-    return tuple(_evidence(seen, names) for seen in causes.values())
+    found: dict[str, Evidence] = {}
+    for seen in causes.values():
+        evidence = _evidence(seen, found)
+        found[evidence.id] = evidence
+    return tuple(found.values())
 
 
-def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], names: set[str]) -> Evidence:
+def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], taken: Collection[str]) -> Evidence:
     session, outcome, complaint = min(
         seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
     )
     return Evidence(
-        id=_identify(complaint, names),
+        id=name_problem(complaint, taken),
         complaint=complaint,
         session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
     )
-
-
-def _identify(complaint: Complaint, names: set[str]) -> str:
-    """
-    A name that is the same in the next check-up, as long as the same is wrong.
-    """
-    script = "" if complaint.shared else short_name(complaint.hook).lower()
-    base = "-".join(filter(None, (complaint.kind.lower(), script)))
-    free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(names) + 2))
-    name = next(name for name in free if name not in names)
-    names.add(name)
-    return name
 
 
 def summarise(place: Place, played: Sequence[Played]) -> Summary:
@@ -135,6 +129,7 @@ def summarise(place: Place, played: Sequence[Played]) -> Summary:
     unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
         problems=problems,
+        woken=tuple(dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.fires())),
         tried=tuple(_tried(place, outcomes)),
         open=(*unshown, *_unguarded(place, outcomes)),
         undecided=(*unplayed, *open_ends, *_late(outcomes)),

@@ -23,6 +23,7 @@ from pytest_hookharness.harness import Harness, options
 from pytest_hookharness.model.checkups import Checkup, Place, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.places import find_places
+from pytest_hookharness.problem_names import where_called
 from pytest_hookharness.reports import checkup as reports
 from pytest_hookharness.settings import Settings, SimulationError
 
@@ -71,6 +72,8 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     Check all hooks that are found, and print what is wrong.
     """
     places = find_places(arguments.path, arguments.host)
+    if arguments.only:
+        places = where_called(arguments.only, places)
     for place in places:
         print(reports.announcement(place, apart(settings)), file=sys.stderr)
     if not arguments.yes and not consents.ask(arguments.path, places):

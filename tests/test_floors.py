@@ -67,7 +67,8 @@ BELOW: Mapping[str, frozenset[str]] = {
     "toolnames": frozenset({"model", "hosts", "agents"}),
     "checkups": frozenset({"model", "hosts", "agents", "phrasings", "toolnames"}),
     "records": frozenset({"model", "judging", "toolnames"}),
-    "causes": frozenset({"model", "hosts", "judging", "checkups", "records"}),
+    "problem_names": frozenset({"model", "judging", "settings", "records"}),
+    "causes": frozenset({"model", "hosts", "judging", "checkups", "records", "problem_names"}),
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}

@@ -125,15 +125,21 @@ class Checkup:
     Attributes:
         place: The place.
         problems: What is wrong, each cause once.
+        only: The one problem that was looked for, until it was shown; empty for all.
+        woken: The commands of the hooks that were fired.
         tried: What was tried, in sentences.
         open: What could not be told, and so speaks neither for nor against a hook, in sentences.
         undecided: Why the check-up is no proof that all is well, in sentences; empty if it is one.
+        interrupted: Whether Ctrl-C ended it.
         seconds: How long it took.
     """
 
     place: Place
     problems: tuple[Problem, ...] = ()
+    only: str = ""
+    woken: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    interrupted: bool = False
     seconds: float = 0.0

@@ -32,6 +32,7 @@ _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
+_ONLY = "Only {name} was looked for, and nothing after it was shown."
 Again = Callable[[Problem], str]
 
 
@@ -64,7 +65,8 @@ def told(checkup: Checkup, again: Again) -> str:
     lines = [headline(checkup)]
     for problem in checkup.problems:
         lines += ["", *_problem(problem, again)]
-    lines += ["", "tried:", *(line for text in checkup.tried for line in _item(text))]
+    tried = (_ONLY.format(name=checkup.only), *checkup.tried) if checkup.only else checkup.tried
+    lines += ["", "tried:", *(line for text in tried for line in _item(text))]
     for title, texts in (("not shown:", checkup.open), ("could not be told:", checkup.undecided)):
         if texts:
             lines += [title, *(line for text in texts for line in _item(text))]
@@ -80,6 +82,9 @@ def headline(checkup: Checkup) -> str:
     if checkup.problems:
         names = ", ".join(dict.fromkeys(problem.complaint.kind for problem in checkup.problems))
         return f"{host}: {counted(len(checkup.problems), 'problem')} with {hooks} in {took}: {names}"
+    if checkup.only:
+        known = "was not seen, but not all could be told" if checkup.undecided else "is not seen any more"
+        return f"{host}: the problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.undecided:
         return f"{host}: no problem was seen with {hooks} in {took}, but not all could be told"
     return f"{host}: no problem with {hooks} in {took}"

@@ -49,6 +49,15 @@ def test_project_without_hooks(checked, capsys, tmp_path):
     assert "no hooks of any host" in capsys.readouterr().err
 
 
+def test_a_problem_that_cannot_be(checked, capsys):
+    """A name that no problem of these hooks can have is told at once, and nothing is run."""
+    checked("Stop", NEVER)
+    assert cli.main(["check", "--yes", "--only", "zzz"]) == 2
+    told = capsys.readouterr()
+    assert "no problem of these hooks can be called 'zzz'" in told.err
+    assert not told.out
+
+
 @pytest.mark.slow
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""
