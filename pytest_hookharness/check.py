@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness import consents
 from pytest_hookharness.copies import copyable
+from pytest_hookharness.entries import make_folder
 from pytest_hookharness.examinations import Examination, OnStep
 from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.filings import file_away
@@ -78,6 +79,8 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         print(reports.announcement(place, apart(settings)), file=sys.stderr)
     if not arguments.yes and not consents.ask(arguments.path, places):
         raise SimulationError(f"{arguments.path}: nothing was run, for you did not agree to it")
+    if arguments.write_scenarios is not None:
+        make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
     share = replace(settings, wall=settings.wall / len(places))
     with Harness(share) as harness:
         found = [

@@ -208,10 +208,6 @@ def _whole(option: str, least: int) -> Callable[[str], int]:
     return lambda text: whole(text, option, least)
 
 
-_THERE = (
-    "--output: {file} is there already, and somebody may have filled it in; allowed is a new file. "
-    "Name another one, or move it away"
-)
 _ANALYZE = (
     "Reads what Claude Code, Codex or OpenHands wrote of a session, told apart by its content, and names the "
     "loops of the agent's own moves; docs/loop-detection.md says what is one. Exit status: 0 none, 1 loops, "
@@ -296,10 +292,8 @@ def _write_entry(arguments: argparse.Namespace) -> int:
     """
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     file: Path | None = arguments.output
-    if file is not None and file.exists():
-        raise ValueError(_THERE.format(file=file))
-    if file is not None and not file.parent.is_dir():
-        raise ValueError(f"--output: {file.parent} is no folder; make it, or name a file in another one")
+    if file is not None:
+        entries.require_new(file)
     repeat = arguments.again(arguments, scenario, settings)
     try:
         outcome, ended = _play(scenario, settings, repeat, to=sys.stderr), KEPT

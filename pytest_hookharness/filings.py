@@ -7,9 +7,11 @@ Upper floor. A file is kept only if it loads, breaks its promise and shows the p
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pytest_hookharness import loading
 from pytest_hookharness.execution.confinement import WorkspaceError
@@ -17,7 +19,6 @@ from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.loading.folders import REPOSITORY, find_folder
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import SimulationError
 
 # Whether a scenario breaks its promise and shows what was complained of.
 Shows = Callable[[Scenario, Complaint], bool]
@@ -32,37 +33,50 @@ def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:
 
     Args:
         checkup: What was found.
-        folder: Where files are written; made if it is not there.
+        folder: Where files are written; it is there.
         shows: Plays a scenario.
-
-    Raises:
-        SimulationError: The folder cannot be used.
     """
     if not checkup.problems:
         return checkup
+    if checkup.interrupted:
+        return _unwritten(checkup, "none, for it was interrupted")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         project = _project(checkup.place, folder)
+        filed = [_file(checkup.place, problem, folder, project, shows) for problem in checkup.problems]
     except (OSError, WorkspaceError) as error:
-        raise SimulationError(f"--write-scenarios: {folder} cannot be used: {error}") from error
-    filed = (_file(checkup.place, problem, folder, project, shows) for problem in checkup.problems)
+        # What was found took minutes, so it is told whatever becomes of the files.
+        return _unwritten(checkup, f"none, for {folder} cannot be used: {error}")
     return replace(checkup, problems=tuple(filed))
+
+
+def _unwritten(checkup: Checkup, why: str) -> Checkup:
+    return replace(checkup, problems=tuple(replace(problem, unwritten=why) for problem in checkup.problems))
 
 
 def _project(place: Place, folder: Path) -> str:
     """
     The project as files of a folder name it: as their repository, by its path, or a copy of it.
     """
-    if find_folder(REPOSITORY, folder, confined=True) == place.root:
+    whole = folder.resolve()
+    if find_folder(REPOSITORY, whole, confined=True) == place.root:
         return REPOSITORY
-    if place.root.is_relative_to(folder.resolve()):
-        path = os.path.relpath(place.root, folder.resolve())
+    if place.root.is_relative_to(whole):
+        path = os.path.relpath(place.root, whole)
         return f"./{path}" if path == REPOSITORY else path
-    copy = folder / _COPY
-    if not copy.exists():
-        copy.mkdir()
-        copy_folder(place.root, copy)
+    if not (whole / _COPY).exists():
+        _copy(place.root, whole)
     return _COPY
+
+
+def _copy(project: Path, folder: Path) -> None:
+    """
+    Copy a project into a folder, which may be one of its own and is then left out.
+    """
+    with TemporaryDirectory(prefix="hookharness-check-") as base:
+        fresh = Path(base, _COPY)
+        fresh.mkdir()
+        copy_folder(project, fresh, {folder})
+        shutil.move(fresh, folder / _COPY)
 
 
 def _file(place: Place, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:

@@ -73,7 +73,7 @@ BELOW: Mapping[str, frozenset[str]] = {
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
     | {"phrasings", "shrinking"},
-    "filings": frozenset({"model", "execution", "loading", "settings"}),
+    "filings": frozenset({"model", "execution", "loading"}),
     "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "menus": frozenset({"model", "hosts", "stage", "sources"}),
     "atlas": frozenset({"model", "judging"}),
@@ -109,11 +109,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "trying": INSIDE | {"harness", "bench"},
     "exploring": INSIDE | {"harness", "bench", "quantities"},
     "consents": frozenset({"model", "settings"}),
-    "check": INSIDE | {"harness", "consents"},
+    "check": INSIDE | {"harness", "consents", "entries"},
     "checking": INSIDE | {"harness", "check"},
     "init": frozenset({"model", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
-    "recording": frozenset({"model", "hosts", "places", "settings"}),
+    "recording": frozenset({"model", "hosts", "places", "settings", "entries"}),
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
     | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}

@@ -58,6 +58,17 @@ def test_a_problem_that_cannot_be(checked, capsys):
     assert not told.out
 
 
+@pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
+def test_folder_that_cannot_be_written(checked, capsys, folder):
+    """Where no scenario can be written, that is told before anything is played."""
+    checked("Stop", NEVER)
+    assert cli.main(["check", "--yes", "--write-scenarios", folder]) == 2
+    told = capsys.readouterr()
+    assert f"{folder} cannot be " in told.err
+    assert "name a folder that can be written" in told.err
+    assert not told.out
+
+
 @pytest.mark.slow
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""

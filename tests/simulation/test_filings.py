@@ -2,7 +2,9 @@
 Claims about filings: which project the scenario files of a check-up name.
 """
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -38,16 +40,40 @@ def project(tmp_path):
         (True, ".", "./repository"),
         (False, "repository", "."),
         (False, "elsewhere", "project"),
+        (False, "repository/scenarios", "project"),
     ],
 )
-def test_which_project_a_file_names(project, tmp_path, git, folder, named):
+@pytest.mark.parametrize("relative", [True, False])
+def test_which_project_a_file_names(project, tmp_path, monkeypatch, git, folder, named, relative):
     """A file within the repository names that, one above the project its path, and any other a copy."""
     if git:
         (project / ".git").mkdir()
-    (problem,) = file_away(checkup(project), tmp_path / folder, lambda *_: True).problems
+    (tmp_path / folder).mkdir(exist_ok=True)
+    monkeypatch.chdir(project)
+    where = os.path.relpath(tmp_path / folder) if relative else tmp_path / folder
+    (problem,) = file_away(checkup(project), Path(where), lambda *_: True).problems
     (scenario,) = loading.load(problem.file)
     assert f'\nproject: "{named}"\n' in problem.file.read_text()
     assert scenario.project == (tmp_path / folder / "project" if named == "project" else project)
+    assert (scenario.project / "hook.sh").is_file()
+
+
+def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
+    """A project that cannot be copied leaves the problems as they are and nothing behind, and says why."""
+    (project / "link").symlink_to("/")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (problem,) = file_away(checkup(project), folder, lambda *_: True).problems
+    assert (problem.id, problem.file) == ("livelock-check", None)
+    assert "leaves the project" in problem.unwritten
+    assert not [*folder.iterdir()]
+
+
+def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
+    """After Ctrl-C nothing is played for the sake of a file."""
+    found = replace(checkup(project), interrupted=True)
+    (problem,) = file_away(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
+    assert problem.unwritten == "none, for it was interrupted"
 
 
 def test_options_are_written(project, tmp_path):
