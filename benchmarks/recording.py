@@ -32,7 +32,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     Fire hooks with and without a recorder beside them, and read what it heard.
     """
     found = Table(
-        "8. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
+        "9. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
         ("hook", "median", "recorded", "x", "aim", ""),
     )
     ledger = Ledger(folder=folder / "ledger")

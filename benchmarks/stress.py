@@ -35,7 +35,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     _write(place)
     only = ("--only", "standard input") if quick else ()
     found = Table(
-        "8. hookharness stress on one guard of 10 ms, whole processes",
+        "10. hookharness stress on one guard of 10 ms, whole processes",
         ("what", "time", "cells", "per cell", "x one run", "aim", ""),
         notes=["The run that it is compared with plays the same session once, and only plans the rest."],
     )

@@ -7,7 +7,7 @@ Upper floor. It grows and is never drawn anew: a state keeps its number, and a m
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.reachability import Exit, Graph, Target
@@ -17,7 +17,6 @@ from pytest_hookharness.model.trace import Fire
 
 UNTRIED = "not tried, because a bound was met"
 BEYOND = "leads to one state more than may be tried"
-LEFT = "named after there were enough moves"
 
 
 class Atlas:
@@ -84,13 +83,13 @@ class Atlas:
         fires = (fire for arrival in arrivals for fire in arrival.refusals)
         return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
 
-    def count_open(self, moves: int, left: int) -> Counter[str]:
+    def count_open(self, moves: int, missing: Mapping[str, int]) -> Counter[str]:
         """
         How many moves lead to what is not known, by the reason.
 
         Args:
             moves: How many are on the menu.
-            left: How many more were named.
+            missing: How many more were named, by why they are not on it.
         """
         reasons: Counter[str] = Counter()
         for made in self.arrivals:
@@ -99,7 +98,7 @@ class Atlas:
                 arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
             )
             reasons[UNTRIED] += moves - len(made)
-            reasons[LEFT] += left
+            reasons.update(missing)
         return reasons
 
     def _target(self, arrival: Arrival) -> Target:

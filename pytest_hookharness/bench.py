@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os.path import isfile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -41,7 +42,8 @@ def anchor(command: str, folder: Path) -> str:
         if word.startswith("/") or ("/" not in word and found.start() == 0):
             return word
         path = folder / word
-        return shlex.quote(str(path.resolve())) if path.is_file() else word
+        there = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        return shlex.quote(str(path.resolve())) if there else word
 
     return _WORD.sub(full, command)
 

@@ -8,6 +8,7 @@ wait for, and what is refused in one of them is what the next ask about.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
@@ -111,6 +112,15 @@ def plan_usual(place: Place, seed: int) -> Session:
     if hosts.Role.SESSION_END in found:
         acts.append(End())
     return Session(title="a usual session", scenario=_scenario(place, acts), harmless=True)
+
+
+def in_order(place: Place, session: Session) -> Session:
+    """
+    The same session with the hooks of each event one after the other, and not side by side.
+    """
+    sets = Counter(hook.event for hook in place.hooks)
+    order = {event: tuple(range(1, number + 1)) for event, number in sets.items() if number > 1}
+    return replace(session, scenario=replace(session.scenario, order=order))
 
 
 def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[Session]:

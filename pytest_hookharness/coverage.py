@@ -112,7 +112,8 @@ def python_files(folder: str) -> Iterable[str]:
 def _files(folder: str) -> Iterable[str]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _ELSEWHERE)
-        yield from (str(Path(place, name)) for name in sorted(names))
+        # Whoever opens a named pipe waits for its writer.
+        yield from (str(path) for name in sorted(names) if (path := Path(place, name)).is_file())
 
 
 def _is_for_bash(place: str) -> bool:

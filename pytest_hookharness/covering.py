@@ -23,6 +23,7 @@ from coverage.exceptions import CoverageException
 from pytest_hookharness import coverage as plugin
 from pytest_hookharness.execution.confinement import remove_tree
 from pytest_hookharness.execution.ledger import read_recordings
+from pytest_hookharness.execution.origins import GONE
 from pytest_hookharness.lines.hits import lines_run
 from pytest_hookharness.lines.statements import ShellExtraMissing, read_script
 from pytest_hookharness.model.recordings import Gap, Ledger, Recording
@@ -45,12 +46,14 @@ class Wish:
         whole: Whether files in them are reported too that no hook ran.
         settings: The settings file of coverage; ``True`` for where it looks itself.
         aside: Whether somebody else writes the data file, and adds what stands beside it.
+        verbose: Whether all scripts are named of which nothing is known.
     """
 
     sources: tuple[str, ...]
     whole: bool = False
     settings: str | bool = True
     aside: bool = False
+    verbose: bool = False
 
     def wants(self, file: str) -> bool:
         """
@@ -62,8 +65,16 @@ class Wish:
 def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Ledger:
     """
     Begin to record.
+
+    Raises:
+        pytest.UsageError: The settings of coverage cannot be read.
     """
-    asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
+    try:
+        asked = Coverage(data_file=None, config_file=settings).get_option("run:branch")
+    except CoverageException as error:
+        raise pytest.UsageError(
+            f"hooks cannot be recorded with these settings of coverage: {error}"
+        ) from error
     return Ledger(folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked))
 
 
@@ -71,7 +82,7 @@ def publish(ledger: Ledger, wish: Wish) -> list[str]:
     """
     Write the data of a run, and say in lines what they show and what they do not.
     """
-    recordings = [*read_recordings(ledger.folder)]
+    recordings = [*map(_still_there, read_recordings(ledger.folder))]
     missing = _missing_extra()
     data = _collect(recordings, wish, branch=ledger.branch, shell=not missing)
     said = [missing] if missing else []
@@ -79,9 +90,21 @@ def publish(ledger: Ledger, wish: Wish) -> list[str]:
         said = [*_table(data, wish), *_write(data, recordings, wish, branch=ledger.branch), *said]
     else:
         said.append(_NOTHING.format(sources=", ".join(wish.sources)))
-    gaps = {(gap.script, gap.reason) for each in recordings for gap in each.gaps if _matters(gap, wish)}
-    said += [f"not recorded: {script}: {reason}" for script, reason in sorted(gaps)]
+    said += _tell_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
     return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in said]
+
+
+def _still_there(recording: Recording) -> Recording:
+    """
+    A recording without the files that were removed after their hooks ran, of which no report could be made.
+    """
+    gone = {file for file in (*recording.shell, *recording.python) if not Path(file).is_file()}
+    return replace(
+        recording,
+        shell={file: traced for file, traced in recording.shell.items() if file not in gone},
+        python={file: steps for file, steps in recording.python.items() if file not in gone},
+        gaps=(*recording.gaps, *(Gap(file, GONE) for file in sorted(gone))),
+    )
 
 
 def _missing_extra() -> str:
@@ -95,6 +118,20 @@ def _missing_extra() -> str:
 def _matters(gap: Gap, wish: Wish) -> bool:
     # What has no place of its own was written by a scenario.
     return not Path(gap.script).is_absolute() or wish.wants(gap.script)
+
+
+def _tell_gaps(gaps: Iterable[Gap], wish: Wish) -> Generator[str]:
+    """
+    One line for each reason, or for each script if they are to be named.
+    """
+    scripts: dict[str, list[str]] = {}
+    for gap in sorted(gaps, key=lambda gap: (gap.script, gap.reason)):
+        scripts.setdefault(gap.reason, []).append(gap.script)
+    for reason, names in scripts.items():
+        if len(names) == 1 or wish.verbose:
+            yield from (f"not recorded: {name}: {reason}" for name in names)
+        else:
+            yield f"not recorded: {len(names)} scripts (-v names them): {reason}"
 
 
 def _collect(recordings: Sequence[Recording], wish: Wish, *, branch: bool, shell: bool) -> CoverageData:
@@ -132,11 +169,12 @@ def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branc
 def _table(data: CoverageData, wish: Wish) -> list[str]:
     reporter = Coverage(data_file=None, config_file=wish.settings)
     reporter.set_option("run:plugins", [*dict.fromkeys([*_plugins(reporter), plugin.__name__])])
-    reporter.get_data().update(data)
     table = io.StringIO()
     try:
+        reporter.get_data().update(data)
         reporter.report(file=table, show_missing=True)
-    except CoverageException as error:
+    except (CoverageException, ImportError) as error:
+        # One that its settings name may be a plugin that nobody can import.
         return [f"no table: {error}"]
     return table.getvalue().splitlines()
 
@@ -187,7 +225,7 @@ def recording(*, asked: bool) -> Generator[Ledger | None]:
     ledger = open_ledger()
     try:
         yield ledger
-        print(*publish(ledger, Wish(sources=(os.path.realpath(Path.cwd()),))), sep="\n")
+        print(*publish(ledger, Wish(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n")
     finally:
         remove_tree(ledger.folder)
 
@@ -236,20 +274,25 @@ def pytest_configure_node(node: Any) -> None:
 @pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, object]:
     """
-    Write the data when all was played, and before pytest-cov adds up what lies there.
+    Write the data when all was played or nothing more will be, and before pytest-cov adds up what lies there.
     """
-    result = yield
     config = session.config
-    if not hasattr(config, "workerinput"):
-        named: list[str] = config.getoption("--hook-cov-source") or []
-        wish = Wish(
-            sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
-            whole=bool(named),
-            settings=_settings(config),
-            aside=_beside_pytest_cov(config),
-        )
-        config.stash[_SAID] = publish(config.stash[_LEDGER], wish)
-    return result
+    try:
+        return (yield)
+    finally:
+        if not hasattr(config, "workerinput"):
+            config.stash[_SAID] = publish(config.stash[_LEDGER], _wish(config))
+
+
+def _wish(config: pytest.Config) -> Wish:
+    named: list[str] = config.getoption("--hook-cov-source") or []
+    return Wish(
+        sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
+        whole=bool(named),
+        settings=_settings(config),
+        aside=_beside_pytest_cov(config),
+        verbose=config.get_verbosity() > 0,
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -267,5 +310,6 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """
     Leave nothing but the data.
     """
-    if not hasattr(config, "workerinput"):
-        remove_tree(config.stash[_LEDGER].folder)
+    ledger = config.stash.get(_LEDGER, None)
+    if ledger is not None and not hasattr(config, "workerinput"):
+        remove_tree(ledger.folder)

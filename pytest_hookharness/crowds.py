@@ -87,24 +87,35 @@ class _Pausing(Player):
 
     def _fire(self, request: hosts.RunHooks, budget: float) -> None:
         hooks = tuple(hook for hook in request.hooks if hook.type == "command")
-        words = (request.event, *(hook.command for hook in hooks))
-        if hooks and words not in self._tried:
-            self._tried.add(words)
+        if hooks and self._is_new(request.event, hooks):
             self._try(hooks, request)
         super()._fire(request, min(budget, self._remaining()))
+
+    def _is_new(self, event: str, hooks: Sequence[Hook]) -> bool:
+        """
+        Whether these hooks were not tried together at that event; from now on they are.
+        """
+        words = (event, *(hook.command for hook in hooks))
+        new = words not in self._tried
+        self._tried.add(words)
+        return new
 
     def _try(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
         side_by_side = f"{self._width} fires of {request.event} side by side"
         with Rehearsal(self.stage, self.moment) as rehearsal:
-            crowd = _Crowd(self.stage, rehearsal, hooks, request.payload, self._width)
+            crowd = _Crowd(self.stage, rehearsal, request.payload, self._width)
             try:
-                lost = crowd.find_losses(self._remaining)
+                writers = crowd.find_writers(hooks, self._remaining)
+                # Other hooks beside them change nothing, so this was tried if these were.
+                if not writers or (len(writers) < len(hooks) and not self._is_new(request.event, writers)):
+                    return
+                lost = crowd.find_losses(writers, self._remaining)
             except _UnjudgedError as trouble:
                 self.notes.append(f"Not tried (wide): what {side_by_side} lose; {trouble}.")
                 return
         if lost:
             text = f"{request.event}: {self._width} fires side by side leave less than one after the other"
-            command = ", ".join(hook.command for hook in hooks)
+            command = ", ".join(hook.command for hook in writers)
             self.found.append(LOST_UPDATES.found(f"{text}: {lost}.", turn=self.turn, hook=command))
         elif crowd.doubts:
             told = ", ".join([*crowd.doubts][:_SHOWN])
@@ -122,30 +133,37 @@ class _Crowd:
         doubts: Files of which less was left, and of which it is not known how often they were written.
     """
 
-    def __init__(
-        self, stage: Stage, rehearsal: Rehearsal, hooks: Sequence[Hook], payload: Payload, width: int
-    ) -> None:
+    def __init__(self, stage: Stage, rehearsal: Rehearsal, payload: Payload, width: int) -> None:
         self.doubts: dict[str, None] = {}
         self._stage = stage
         self._rehearsal = rehearsal
-        self._hooks = hooks
         self._payload = payload
         self._width = width
         self._before = stage.files
 
-    def find_losses(self, remaining: Callable[[], float]) -> str:
+    def find_writers(self, hooks: Sequence[Hook], remaining: Callable[[], float]) -> list[Hook]:
+        """
+        The hooks that write files: most write nothing, and two fires cost less than a crowd.
+
+        Raises:
+            _UnjudgedError: Fires were cut.
+        """
+        return [
+            hook
+            for hook in hooks
+            if any(any(weights.amounts.values()) for weights in self._round([[hook]], remaining))
+        ]
+
+    def find_losses(self, hooks: Sequence[Hook], remaining: Callable[[], float]) -> str:
         """
         What is lost side by side, in words; empty if nothing was seen to be.
 
         Raises:
             _UnjudgedError: Fires were cut, so that what they leave says nothing.
         """
-        one_by_one = [[hook] for _ in range(self._width) for hook in self._hooks]
-        at_once = [[hook for hook in self._hooks for _ in range(self._width)]]
-        alone = [self._round(one_by_one, remaining)]
-        if not any(amount for weights in alone[0] for amount in weights.amounts.values()):
-            return ""
-        alone += [self._round(one_by_one, remaining) for _ in range(_ALONE - 1)]
+        one_by_one = [[hook] for _ in range(self._width) for hook in hooks]
+        at_once = [[hook for hook in hooks for _ in range(self._width)]]
+        alone = [self._round(one_by_one, remaining) for _ in range(_ALONE)]
         for _ in range(_MOST_ROUNDS):
             together = self._round(at_once, remaining)
             for wave, weights in enumerate(together):

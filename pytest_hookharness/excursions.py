@@ -214,9 +214,11 @@ class _Excursion:
         if entry.kind != "file":
             return replace(entry, content=self._anywhere(entry.content))
         try:
-            data = self._contents.read(path) or b""
+            data = self._stage.scanner.unmasked(path, self._contents.read(path) or b"")
         except WorkspaceError:
             # Too large to be looked into; then it is known by what was seen of all of it.
+            data = None
+        if data is None:
             return entry
         text = data.decode("utf-8", "surrogateescape")
         neutral = self._anywhere(text)

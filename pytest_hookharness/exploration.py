@@ -28,7 +28,7 @@ from pytest_hookharness.judging.reachability import (
     find_way,
     nearest,
 )
-from pytest_hookharness.menus import Menu
+from pytest_hookharness.menus import Menu, Suggestions
 from pytest_hookharness.model.exploration import Arrival, Expansion, Exploration, Exploring, Trap
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -117,7 +117,13 @@ class Explorer:
     """
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, moves: Iterable[Move], work: Work, *, seconds: float
+        self,
+        scenario: Scenario,
+        settings: Settings,
+        suggestions: Suggestions,
+        work: Work,
+        *,
+        seconds: float,
     ) -> None:
         """
         Make ready to explore.
@@ -125,12 +131,13 @@ class Explorer:
         Args:
             scenario: What is played.
             settings: The settings of the run.
-            moves: What the agent can do, if the scenario does not say.
+            suggestions: What the agent can do, if the scenario does not say.
             work: Who tries the moves.
             seconds: Real time for all of it.
         """
         wish = scenario.explore or Exploring()
-        self._menu = Menu(wish.moves or moves, most=MOST_MOVES, fixed=bool(wish.moves))
+        known = Suggestions(given=wish.moves) if wish.moves else suggestions
+        self._menu = Menu(known, most=MOST_MOVES, fixed=bool(wish.moves))
         # What is asked for is explored by whoever asks; the errand itself is a plain scenario.
         self._plain = Errand(
             scenario=replace(scenario, origin=None, explore=None, vary=(), parallel=None),
@@ -242,16 +249,17 @@ class Explorer:
             if arrival.fate == "state":
                 self._atlas.enter(arrival.digest, (*self._atlas.ways[state], self._menu.moves[len(made)]))
             made.append(arrival)
-            self._tried += 1
+            # Where nothing took place the move was not made.
+            self._tried += bool(arrival.steps)
         for arrival in arrivals:
             self._menu.learn(arrival.steps)
 
     def _draw(self) -> Graph:
         # A move that was left out may be the one that leads to a stop.
-        return self._atlas.draw(len(self._menu.moves) + bool(self._menu.left))
+        return self._atlas.draw(len(self._menu.moves) + bool(self._menu.missing))
 
     def _count_open(self) -> Mapping[str, int]:
-        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.left)
+        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.missing)
         return {why: number for why, number in sorted(reasons.items()) if number}
 
     def _find_trap(self) -> Trap | None:

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser, number: Callable[[str], int])
         "--run", action="append", default=[], metavar="COMMAND", help="a command that the agent may run"
     )
     parser.add_argument("--states", type=number, metavar="N", help="most states that are tried (200)")
-    parser.add_argument("--time", metavar="TIME", help="most time for all of it (30s)")
+    parser.add_argument("--time", metavar="TIME", help="most time to explore (30s), of what --budget leaves")
 
 
 def tell(arguments: argparse.Namespace, settings: Settings) -> int:

@@ -7,11 +7,14 @@ Top floor. Nothing is run, and no file is written over.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pytest_hookharness import entries, hosts, loading
+from pytest_hookharness.execution.repository import list_ignored
 from pytest_hookharness.model.checkups import Place
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, Run, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
@@ -80,11 +83,8 @@ def tell(arguments: argparse.Namespace) -> int:
         raise SimulationError(
             f"--output: {folder} is not in {root}; scenarios copy the repository that they are in"
         )
-    texts = {
-        folder / f"{name}{SUFFIX}": text
-        for place in find_places(root, arguments.host)
-        for name, text in compose(place)
-    }
+    places = [*_copied(find_places(root, arguments.host), root)]
+    texts = {folder / f"{name}{SUFFIX}": text for place in places for name, text in compose(place)}
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         try:
@@ -92,8 +92,32 @@ def tell(arguments: argparse.Namespace) -> int:
             print(f"wrote {path}")
         except FileExistsError:
             print(f"kept  {path}, which is there already")
-    print(f"Now: pytest --hook-scenarios {folder}")
+    print(f"Now: {shlex.join(['pytest', '--hook-scenarios', str(folder)])}")
     return 0
+
+
+def _copied(places: Sequence[Place], root: Path) -> Iterator[Place]:
+    """
+    The places as copies of the repository have them: without files that git ignores.
+
+    Raises:
+        SimulationError: Nothing is left.
+        WorkspaceError: Git refuses.
+    """
+    with TemporaryDirectory(prefix="hookharness-init-") as home:
+        away = frozenset(list_ignored(root, Path(home)))
+    names = [file for place in places for file in place.files if file in away]
+    if all(file in away for place in places for file in place.files):
+        raise SimulationError(
+            f"{root}: git ignores {', '.join(names)}, so that no copy of the repository has these hooks; "
+            "write them into a file that is part of it"
+        )
+    for name in names:
+        print(f"left out: the hooks of {name}, for git ignores that file, and scenarios copy none of those")
+    for place in places:
+        files = tuple(file for file in place.files if file not in away)
+        if files:
+            yield replace(place, files=files)
 
 
 def compose(place: Place) -> Iterator[tuple[str, str]]:
@@ -104,8 +128,9 @@ def compose(place: Place) -> Iterator[tuple[str, str]]:
     guards = any(
         events[hook.event].role is hosts.Role.BEFORE_TOOL for hook in place.hooks if hook.event in events
     )
-    made = Scenario(name=place.host, host=place.host, project=None if place.plugin else place.root)
-    made = replace(made, plugin=place.root if place.plugin else None, hooks=place.only or None)
+    # Hooks ask git what has changed, and the project is a repository.
+    made = Scenario(name=place.host, host=place.host, git=True, hooks=place.only or None)
+    made = replace(made, plugin=place.root) if place.plugin else replace(made, project=place.root)
     for behaviour, does in _AGENTS.items():
         name = f"{place.host}-{'plugin-' if place.plugin else ''}{behaviour}"
         why = f"The hooks of {', '.join(place.files)} let go of an agent that {does}."

@@ -18,7 +18,7 @@ from pytest_hookharness.experiments import Experiments
 from pytest_hookharness.gates import find_open_gates
 from pytest_hookharness.history import History
 from pytest_hookharness.judging import opinion, promises
-from pytest_hookharness.judging.assumptions import CLOCKS, CONTAINED, UNCONTAINED
+from pytest_hookharness.judging.assumptions import CLOCKS, CONTAINED, RECORDED, UNCONTAINED
 from pytest_hookharness.judging.durations import duration
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import environment_digest, state
@@ -264,11 +264,11 @@ class Loop:
             notes.append(f"No agent was started in the background: {_BLIND}.")
         if any("/.git/" in path for path in self.stage.files):
             notes.append("What git keeps in its store of objects decides nothing.")
-        lending = self.stage.workspace.lending
-        if lending is not None and (told := lending.told(lent=sandbox.contained)):
-            notes.append(told)
+        notes += self.stage.workspace.loans.told(lent=sandbox.contained)
         if self.stage.workspace.clock.moved:
             notes += CLOCKS
+        if self.stage.settings.ledger is not None:
+            notes.append(RECORDED)
         if self.stage.scenario.pace:
             notes.append(
                 f"Assumed by the scenario: {duration(self.stage.scenario.pace)} pass between its turns."

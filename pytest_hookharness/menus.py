@@ -7,10 +7,13 @@ it. Nothing on it touches the hooks themselves or their settings.
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shutil
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from pytest_hookharness import hosts, sources
 from pytest_hookharness.model.moves import (
@@ -26,6 +29,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     unlabelled,
 )
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.trace import Hooked, Step
 from pytest_hookharness.stage import Stage
 
@@ -48,10 +52,54 @@ _GIT = re.compile(r"\bgit\b")
 _TOLD_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
 _SCRIPT = re.compile(r"(?<![\w/.])\./[\w][\w./-]*")
 _TOOL = re.compile(r"\w+")
+# What can reach nothing but the folder that the shell is in.
+_REMOVAL = re.compile(r"rm -f [\w.-]+")
+# A path that is absolute, somebody's home, or a step up.
+_ELSEWHERE = re.compile(r"(?<![\w.])[/~]|\.\.")
+LEFT = "named after there were enough moves"
+WITHHELD = (
+    "a command that only a hook names, which might reach the machine here; to have it run, name it yourself"
+)
 _OF_TOOLS = frozenset({
     hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED,
 })  # fmt: skip
 _OWN = (".claude", ".codex", ".gemini", ".qwen", ".cursor", ".git", ".github", ".factory", ".agents", "hooks")
+
+
+class Reach(Enum):
+    """
+    How far a command goes that nobody but a hook names, which may do so to warn of it.
+    """
+
+    CONTAINED = "whatever it does is contained"
+    WORKSPACE = "what it does in the folders of the scenario is contained"
+    MACHINE = "it may reach the machine and the network"
+
+    def withholds(self, command: str) -> bool:
+        """
+        Whether a command must not be run here because a hook names it.
+        """
+        if self is Reach.MACHINE:
+            return _REMOVAL.fullmatch(command) is None
+        return self is Reach.WORKSPACE and _ELSEWHERE.search(command) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """
+    What an agent might do, by who says so.
+
+    Attributes:
+        given: What the author of the scenario says.
+        named: What the hooks and the workspace suggest.
+        hooks: Files that are hooks, which no move touches that hooks name.
+        reach: How far commands go that hooks name.
+    """
+
+    given: tuple[Move, ...]
+    named: tuple[Move, ...] = ()
+    hooks: frozenset[str] = frozenset()
+    reach: Reach = Reach.CONTAINED
 
 
 class Menu:
@@ -60,26 +108,27 @@ class Menu:
 
     Attributes:
         moves: All moves, in the order in which they were found.
-        left: How many moves were found after there were enough.
+        missing: How many moves are not among them, by the reason.
     """
 
-    def __init__(self, moves: Iterable[Move], *, most: int, fixed: bool) -> None:
+    def __init__(self, suggestions: Suggestions, *, most: int, fixed: bool) -> None:
         """
         Begin with some moves.
 
         Args:
-            moves: What the agent can do at least; a stop is added if there is none among them.
+            suggestions: What the agent can do; a stop is added if nobody gives one.
             most: How many moves there may be.
-            fixed: Whether that is all.
+            fixed: Whether what is given is all.
         """
         self.moves: list[Move] = []
-        self.left = 0
+        self.missing: Counter[str] = Counter()
         self._most = most
-        self._fixed = False
-        given = [*moves]
-        self._add([] if any(isinstance(move, Stop) for move in given) else [Stop()])
-        self._add(given)
         self._fixed = fixed
+        self._suggestions = suggestions
+        self._withheld: set[str] = set()
+        given = suggestions.given
+        self._add(given if any(isinstance(move, Stop) for move in given) else (Stop(), *given))
+        self._suggest(suggestions.named)
 
     def learn(self, steps: Iterable[Step]) -> None:
         """
@@ -89,35 +138,57 @@ class Menu:
             if isinstance(step.exchange, Hooked):
                 decision = step.exchange.decision
                 for text in (*decision.reasons, *decision.to_agent):
-                    self._add(named(text))
+                    self._suggest(named(text, self._suggestions.hooks))
+
+    def _suggest(self, moves: Iterable[Move]) -> None:
+        if self._fixed:
+            return
+        for move in moves:
+            command = move.command if isinstance(move, Run) else ""
+            if not command or move in self.moves or not self._suggestions.reach.withholds(command):
+                self._add((move,))
+            elif command not in self._withheld:
+                self._withheld.add(command)
+                self.missing[WITHHELD] += 1
 
     def _add(self, moves: Iterable[Move]) -> None:
         for move in map(unlabelled, moves):
-            if self._fixed or move in self.moves:
+            if move in self.moves:
                 continue
             if len(self.moves) >= self._most:
-                self.left += 1
+                self.missing[LEFT] += 1
                 continue
             self.moves.append(move)
 
 
-def suggested(stage: Stage) -> Iterator[Move]:
+def suggest(stage: Stage) -> Suggestions:
     """
     What script, doubles, hooks and workspace suggest.
     """
-    yield Stop()
-    yield from scripted(stage.scenario.script)
-    yield Run(command="true")
     doubles = stage.scenario.commands.items()
-    yield from (Run(command=name) for name, double in doubles if not (double.hangs or double.prompts))
+    runs = (Run(command=name) for name, double in doubles if not (double.hangs or double.prompts))
+    return Suggestions(
+        given=(Stop(), *scripted(stage.scenario.script), Run(command="true"), *runs),
+        named=tuple(_suggested(stage)),
+        hooks=sources.hook_files(stage),
+        reach=_reach_of(stage),
+    )
+
+
+def _reach_of(stage: Stage) -> Reach:
+    if stage.sandbox.tier is not Tier.NAMESPACES or stage.scenario.network:
+        return Reach.MACHINE
+    return Reach.CONTAINED if stage.sandbox.contained else Reach.WORKSPACE
+
+
+def _suggested(stage: Stage) -> Iterator[Move]:
     files = [path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/")]
-    configured = sources.configured(stage)
-    texts = [text for _, text in sorted(configured.items())]
-    hooks = {path for path in files if str(stage.workspace.root / path) in configured}
-    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file" and path not in hooks]
-    own = [path for path in own if not _is_own(path)]
+    texts = [text for _, text in sorted(sources.configured(stage).items())]
+    hooks = sources.hook_files(stage)
+    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file"]
+    own = [path for path in own if path not in hooks and not _is_own(path)]
     source = "\n".join(texts)
-    yield from named_in_source(source)
+    yield from named_in_source(source, hooks)
     yield from (Run(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
     data = [path for path in own if f"./{path}" not in source][:1]
     looks_at_all = _GIT.search(source) is not None
@@ -157,36 +228,37 @@ def scripted(script: Script) -> Iterator[Move]:
                 continue
 
 
-def named(text: str) -> Iterator[Move]:
+def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that a hook names in what it says: commands, words to stop with, and files.
+    The moves that a hook names in what it says: commands, words to stop with, and files that are no hooks.
     """
     phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
     yield from (Run(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (Run(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
-    for path in _inside(_TOLD_FILE.findall(text)):
+    for path in _inside(_TOLD_FILE.findall(text), hooks):
         yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")
 
 
-def named_in_source(text: str) -> Iterator[Move]:
+def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     """
-    The moves that the source of hooks suggests: a promise, and the files that it looks at.
+    The moves that the source of hooks suggests: a promise, and the files that it looks at and are no hooks.
 
     A file that hooks make is their own state: agents remove such files, and do not write them.
     """
     yield from (Stop(text=tag) for tag in _TAG.findall(text))
-    made = {*_inside(_MADE.findall(text))}
-    for path in dict.fromkeys((*_inside(_LOOKED_AT.findall(text)), *sorted(made))):
+    made = {*_inside(_MADE.findall(text), hooks)}
+    for path in dict.fromkeys((*_inside(_LOOKED_AT.findall(text), hooks), *sorted(made))):
         if path not in made:
             yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")
 
 
-def _inside(paths: Iterable[str]) -> Iterator[str]:
-    trimmed = (path.rstrip("./") for path in paths)
-    yield from (path for path in dict.fromkeys(trimmed) if path and ".." not in path and not _is_own(path))
+def _inside(paths: Iterable[str], hooks: Collection[str]) -> Iterator[str]:
+    for path in dict.fromkeys(posixpath.normpath(path.rstrip("./") or ".") for path in paths):
+        if path != "." and ".." not in path and not _is_own(path) and path not in hooks:
+            yield path
 
 
 def _looks_like_one(code: str) -> bool:

@@ -19,6 +19,7 @@ from pytest_hookharness.reporting import read_file
 from pytest_hookharness.reports.page import page
 from pytest_hookharness.reports.plain import plain
 from pytest_hookharness.reports.runs import Run, UnreadableTrace
+from pytest_hookharness.traces import SUFFIX
 
 # Under this word a worker of xdist is told where to write.
 _FOLDER = "hook_report_traces"
@@ -65,10 +66,11 @@ class PageOfRun:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """
-        Remember what became of each test, for only it knows what it expects.
+        Remember which tests passed and which failed, for only they know what they expect.
         """
-        if report.when == "call":
-            self._passed[report.nodeid] = not report.failed
+        # One that was skipped after all, or was expected to fail, says nothing of what it saw.
+        if report.when == "call" and not report.skipped:
+            self._passed[report.nodeid] = report.passed
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -100,7 +102,9 @@ class PageOfRun:
 
     def _runs(self) -> list[Run]:
         runs: list[Run] = []
-        for path in sorted(set(self._folder.iterdir()) - self._earlier, key=_last_written):
+        # Debugging entries may lie there as well.
+        fresh = (path for path in self._folder.glob(f"*{SUFFIX}") if path not in self._earlier)
+        for path in sorted(fresh, key=_last_written):
             try:
                 run = read_file(path)
             except (UnreadableTrace, OSError) as error:

@@ -122,7 +122,8 @@ def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
     )
     for name in names:
         path = root / name
-        if name.startswith("..") or not path.is_file() or not path.resolve().is_relative_to(root):
+        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
             continue
         data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
         if data and b"\0" not in data:

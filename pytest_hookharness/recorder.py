@@ -9,6 +9,8 @@ goes wrong with the recording reaches hook or host.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import json
 import os
 import signal
@@ -16,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 TYPE_CHECKING = False
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 16
 MOST = 4 << 20
+# PR_SET_PDEATHSIG of Linux.
+_DEATH_SIGNAL = 1
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -40,21 +44,26 @@ def main(argv: Sequence[str]) -> int:
     """
     folder, *command = argv
     began, at = time.monotonic(), time.time_ns()
-    process = subprocess.Popen(command, stdin=subprocess.PIPE)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        preexec_fn=_end_together(),  # noqa: PLW1509 -- there is no other thread yet
+    )
     for number in _PASSED_ON:
         signal.signal(number, lambda received, _: process.send_signal(received))
     seen = bytearray()
     # Whoever keeps the input open shall not keep the hook that has ended.
     threading.Thread(target=_pass_on, args=(process, seen), daemon=True).start()
-    # What takes time is done while the hook runs, so that it ends no later than without this.
-    from pytest_hookharness.reports.redaction import find_secrets
-
-    secrets = find_secrets(os.environ)
-    code = process.wait()
     try:
+        # What takes time is done while the hook runs, so that it ends no later than without this.
+        from pytest_hookharness.reports.redaction import find_secrets
+
+        secrets = find_secrets(os.environ)
+        code = process.wait()
         _keep(Path(folder), at, bytes(seen), command[-1], code, time.monotonic() - began, secrets)
     except Exception as error:  # noqa: BLE001 -- the hook's answer counts, whatever became of the recording
         _complain(Path(folder), error)
+        code = process.wait()
     if code < 0:
         # Some signals have no other way than their own.
         with contextlib.suppress(OSError):
@@ -65,17 +74,30 @@ def main(argv: Sequence[str]) -> int:
     os._exit(code & 0xFF)
 
 
+def _end_together() -> Callable[[], object] | None:
+    """
+    What has a hook killed with this process, as a host kills it that starts it itself; where Linux does that.
+    """
+    try:
+        control = ctypes.CDLL(None).prctl
+    except (OSError, AttributeError):
+        return None
+    return functools.partial(control, _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+
+
 def _pass_on(process: subprocess.Popen[bytes], seen: bytearray) -> None:
     # One that reads no more is no reason to keep the host from writing.
     listening = process.stdin
-    while chunk := os.read(0, _CHUNK):
-        seen.extend(chunk[: max(0, MOST - len(seen))])
-        try:
-            if listening is not None:
-                listening.write(chunk)
-                listening.flush()
-        except OSError:
-            listening = None
+    # A host may have closed the input, or be gone.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(0, _CHUNK):
+            seen.extend(chunk[: max(0, MOST - len(seen))])
+            try:
+                if listening is not None:
+                    listening.write(chunk)
+                    listening.flush()
+            except OSError:
+                listening = None
     if listening is not None:
         with contextlib.suppress(OSError):
             listening.close()

@@ -25,10 +25,13 @@ from pytest_hookharness import hosts
 from pytest_hookharness.entries import make_folder
 from pytest_hookharness.hosts.wrapping import command_keys, exchange
 from pytest_hookharness.model.checkups import Place
+from pytest_hookharness.model.counting import counted
 from pytest_hookharness.places import find_places
 from pytest_hookharness.settings import SimulationError
 
 RECORDER = Path(__file__).with_name("recorder.py")
+# In commands that are recorded, whichever installation does it.
+_OURS = f"{RECORDER.parent.name}/{RECORDER.name}"
 FOLDER = "hook-recordings"
 DESCRIPTION = (
     "Has the hooks of a project run by a recorder until Ctrl-C, and keeps what each of them is given, "
@@ -84,9 +87,8 @@ def tell(arguments: argparse.Namespace) -> int:
     """
     folder = _folder(arguments)
     if arguments.restore:
-        for line in restore(folder):
-            print(line)
-        return 0
+        _confine(folder, arguments.path.resolve())
+        return _told(restore(folder), folder)
     if (folder / _JOURNAL).exists():
         raise SimulationError(f"{folder} holds settings that were not put back; call it with --restore first")
     files = plan(arguments.path, arguments.host, folder)
@@ -100,9 +102,33 @@ def tell(arguments: argparse.Namespace) -> int:
         print("start the agent now; Ctrl-C ends this and puts the settings back", flush=True)
         signal.sigwait(_ENDS)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDS)
+    if (folder / _JOURNAL).exists():
+        return 2
     number = len(list(folder.glob("*.json"))) - before
-    print(f"{number} payloads in {folder}; the settings are as they were")
+    print(f"{counted(number, 'payload')} in {folder}; the settings are as they were")
     return 0
+
+
+def _confine(folder: Path, whole: Path) -> None:
+    """
+    See that a journal names files of a project alone, for it may have come with the project.
+
+    Raises:
+        SimulationError: It names another one.
+    """
+    for entry in _journal(folder):
+        file = Path(str(entry["file"])).resolve()
+        if not file.is_relative_to(whole):
+            raise SimulationError(
+                f"{folder / _JOURNAL}: names {file}, which is not in {whole}; nothing was changed. "
+                "Call it with the PATH that was recorded"
+            )
+
+
+def _told(lines: Sequence[str], folder: Path) -> int:
+    for line in lines:
+        print(line)
+    return 2 if (folder / _JOURNAL).exists() else 0
 
 
 def _folder(arguments: argparse.Namespace) -> Path:
@@ -125,6 +151,11 @@ def plan(path: Path, host: str, folder: Path) -> tuple[Wrapped, ...]:
 
 
 def _wrap(place: Place, folder: Path) -> Iterator[Wrapped]:
+    if any(_OURS in hook.command for hook in place.hooks):
+        raise SimulationError(
+            f"{place.root}: its hooks are recorded already; end that with Ctrl-C, or call it with --restore "
+            "and the --output that was given then"
+        )
     profile = hosts.find(place.host)
     keys = command_keys(profile.config)
     commands = {
@@ -158,6 +189,8 @@ class Guarded:
         self._ears, self._mouth = -1, -1
 
     def __enter__(self) -> None:
+        # What is in here is nobody's to commit by the way.
+        (self._folder / ".gitignore").write_text("*\n")
         journal = [
             {
                 "file": str(wrapped.file),
@@ -172,7 +205,8 @@ class Guarded:
         self._ears, self._mouth = os.pipe()
         # In a session of its own, so that Ctrl-C and a closed terminal reach only its ward.
         subprocess.Popen(
-            [sys.executable, "-m", "pytest_hookharness.recording", str(self._folder)],
+            # Not from the folder it is called in: a project may hold a module of any name.
+            [sys.executable, "-P", "-m", "pytest_hookharness.recording", str(self._folder)],
             stdin=self._ears,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -183,26 +217,44 @@ class Guarded:
             replace_file(wrapped.file, wrapped.meanwhile, wrapped.file.stat().st_mode & 0o7777)
 
     def __exit__(self, *_: object) -> None:
-        for line in restore(self._folder):
-            print(line)
+        _told(restore(self._folder), self._folder)
         os.close(self._mouth)
 
 
 def restore(folder: Path) -> tuple[str, ...]:
     """
-    Put back what a recording changed.
+    Put back what a recording changed; what cannot be put back now is left for another time.
 
     Returns:
-        What is to be told: files that somebody else has changed meanwhile.
+        What is to be told: files that somebody else has changed meanwhile, or that could not be put back.
     """
-    journal = folder / _JOURNAL
+    entries = _journal(folder)
+    told: list[str] = []
+    left: list[Mapping[str, Any]] = []
+    for entry in entries:
+        try:
+            told.append(_restore(entry))
+        except (OSError, UnicodeError) as error:
+            left.append(entry)
+            told.append(
+                f"{entry['file']}: could not be put back: {error}; mend that, and call it with --restore"
+            )
+    if left:
+        replace_file(folder / _JOURNAL, json.dumps(left).encode(), 0o600)
+    else:
+        (folder / _JOURNAL).unlink(missing_ok=True)
+    return tuple(filter(None, told))
+
+
+def _journal(folder: Path) -> list[Mapping[str, Any]]:
+    """
+    What has to be put back, file for file.
+    """
     try:
-        entries: list[dict[str, Any]] = json.loads(journal.read_text("utf-8"))
+        entries: list[Mapping[str, Any]] = json.loads((folder / _JOURNAL).read_text("utf-8"))
     except FileNotFoundError:
-        return ()
-    told = tuple(said for entry in entries if (said := _restore(entry)))
-    journal.unlink(missing_ok=True)
-    return told
+        return []
+    return entries
 
 
 def _restore(entry: Mapping[str, Any]) -> str:
@@ -230,12 +282,16 @@ def replace_file(file: Path, data: bytes, mode: int) -> None:
     """
     fresh = file.with_name(f".{file.name}.{os.getpid()}")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(handle)
-    fresh.chmod(mode)
-    fresh.replace(file)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(handle)
+        fresh.chmod(mode)
+        fresh.replace(file)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def watch(folder: Path) -> None:

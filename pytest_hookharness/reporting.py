@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pytest_hookharness.entries import require_new, write_new
 from pytest_hookharness.reports.page import page
-from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.plain import laid_out, plain
 from pytest_hookharness.reports.runs import LONGEST_LINE, Run, read_run, row
 from pytest_hookharness.reports.table import render
 from pytest_hookharness.reports.unfinished import unfinished
@@ -55,20 +55,24 @@ def tell(arguments: argparse.Namespace) -> str:
     if arguments.format == "page" and arguments.output is None:
         raise ValueError("report: a page is a file for a browser; name it, such as `-o page.html`")
     text = _FORMATS[arguments.format](runs)
-    notes = [f"{path}: holds no whole line and was left out" for path, run in read if run is None]
-    notes += [f"{run.name}: a last line that is not whole was left out" for run in runs if run.torn]
-    arguments.status = judge(runs)
+    notes = [f"{_name(path)}: holds no whole line and was left out" for path, run in read if run is None]
+    notes += [f"{_name(run.name)}: a last line that is not whole was left out" for run in runs if run.torn]
+    arguments.status = judge([run for _, run in read])
     if arguments.output is None:
         return "\n".join(filter(None, (text, *notes)))
     write_new(arguments.output, f"{text}\n")
     return "\n".join((f"wrote {arguments.output}", *notes))
 
 
-def judge(runs: Sequence[Run]) -> int:
+def _name(path: object) -> str:
+    return plain(str(path), _WIDTH)
+
+
+def judge(runs: Sequence[Run | None]) -> int:
     """
-    The exit status that some runs come to.
+    The exit status that some runs come to; of ``None`` not even the beginning was written.
     """
-    passed = [None if run.end is None else run.end["passed"] for run in runs]
+    passed = [None if run is None or run.end is None else run.end["passed"] for run in runs]
     return OTHERWISE if False in passed else UNKNOWN if None in passed or not runs else AS_PROMISED
 
 
@@ -119,7 +123,7 @@ def _each_entry(runs: Sequence[Run]) -> Iterator[str]:
             yield unfinished(run)
         elif not run.end["passed"]:
             entry = run.end["entry"]
-            yield str(entry["text"]) if isinstance(entry, dict) else plain(str(entry))
+            yield "\n".join(laid_out(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
 
 
 _FORMATS: Mapping[str, Callable[[Sequence[Run]], str]] = {"table": _table, "entry": _entries, "page": page}

@@ -10,6 +10,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from os.path import isfile
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,8 @@ def find_script(command: str, scenario: Scenario, root: Path) -> Place | None:
         if not inside.strip("./"):
             continue
         for path in [Path(word)] if word.startswith("/") else [folder / inside for folder in folders]:
-            if path.resolve().is_relative_to(root) and path.is_file():
+            there = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+            if there and path.resolve().is_relative_to(root):
                 return Place(path.resolve())
         key = scenario.mark(f"files.{Path(inside)}")
         if scenario.origin is not None and key in scenario.origin.marks:

@@ -25,7 +25,7 @@ from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.lockouts import judge_explored
 from pytest_hookharness.loop import Loop, OnProbe, OnTurn
 from pytest_hookharness.matrices import Matrix, draw_up
-from pytest_hookharness.menus import suggested
+from pytest_hookharness.menus import suggest
 from pytest_hookharness.model.exploration import Expansion, Exploring
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallels import Parallel
@@ -196,9 +196,9 @@ class _Run:
             return outcome
         seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
         with self.open(replace(scenario, explore=None), settings) as (stage, _):
-            moves = tuple(suggested(stage))
+            suggestions = suggest(stage)
         work = self._expand_all if executor is None else with_executor(executor)
-        explorer = Explorer(scenario, settings, moves, work, seconds=seconds)
+        explorer = Explorer(scenario, settings, suggestions, work, seconds=seconds)
         try:
             return judge_explored(outcome, explorer.explore(outcome))
         except KeyboardInterrupt:

@@ -29,10 +29,13 @@ _CALLED = re.compile(
     rb"|(?:\btimeout[ \t]+\S+[ \t]+|[(\[][\"'])([A-Za-z_][\w.+-]*)",
     re.MULTILINE,
 )
+# Of `#!/usr/bin/env -S python3 -u` all but the options.
+_RUNNER = re.compile(rb"(?<!\S)[A-Za-z/][\w./+-]*(?!\S)")
 _COMMENT = re.compile(rb"(?m)^\s*#.*$")
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # Bytes; what is longer is a program, not a script.
 _LONGEST = 1 << 18
+_PROGRAMS = frozenset({".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php"})
 _MOST = 40
 _SHORT = 1 << 12
 _MOST_FILES = 200
@@ -80,7 +83,9 @@ def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
 
 def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     """
-    Words of the commands of some fires that come before a script: what runs it, without which no hook is run.
+    What runs the scripts of some fires, without which no hook is run.
+
+    These are the words before a script in a command, and those in the first line of a script.
     """
     found: set[str] = set()
     for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
@@ -89,6 +94,8 @@ def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
             words = _WORD.findall(_expand(argument, launch.env))
             scripts = (place for place, word in enumerate(words) if _read(Path(launch.cwd, word)))
             found |= {Path(word).name for word in words[: next(scripts, 0)]}
+        for path in _named(launch):
+            found |= {Path(word.decode()).name for word in _RUNNER.findall(_first_line(path))}
     return frozenset(found)
 
 
@@ -121,6 +128,25 @@ def configured(stage: Stage) -> Mapping[str, str]:
     return found
 
 
+def hook_files(stage: Stage) -> frozenset[str]:
+    """
+    The programs of the workspace that configured commands name, wherever they go to find them there.
+
+    What is no program is what a hook works on, and no part of it.
+    """
+    launches = [_launch(stage, hook, {}) for hook in stage.configuration.hooks if hook.type == "command"]
+    names = {path.name for launch in launches for path in _named(launch)}
+    files = (path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/"))
+    return frozenset(
+        path for path in files if Path(path).name in names and _is_program(stage.workspace.root / path)
+    )
+
+
+def _is_program(path: Path) -> bool:
+    text = _read(path)
+    return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
+
+
 def _short_files(stage: Stage) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
@@ -135,6 +161,11 @@ def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
     for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
     yield from map(_read, _named(launch))
+
+
+def _first_line(path: Path) -> bytes:
+    text = _read(path)
+    return text.partition(b"\n")[0][2:] if text.startswith(b"#!") else b""
 
 
 def _named(launch: Launch) -> Iterator[Path]:

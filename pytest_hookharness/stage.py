@@ -93,8 +93,8 @@ class Stage:
         self._supervisor = supervisor
         self.sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
-        if self.workspace.lending is not None and self.sandbox.contained:
-            self.workspace.lending.lend(self.workspace.root)
+        if self.sandbox.contained:
+            self.workspace.loans.lend()
         conditions.check_disks(self.scenario, self.workspace.locate, self.sandbox)
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pytest_hookharness import agents, hosts, processes
 from pytest_hookharness.execution.sandbox import Supervisor
 from pytest_hookharness.judging import opinion
-from pytest_hookharness.judging.assumptions import UNCONTAINED
+from pytest_hookharness.judging.assumptions import RECORDED, UNCONTAINED
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.judge import judge
 from pytest_hookharness.judging.promises import violations
@@ -184,10 +184,11 @@ class Threads:
         stage, trace = self._stage, self._trace()
         stage.scan()
         tracked = self._tracking.report(self._hook_threads)
+        recorded = (RECORDED,) if stage.settings.ledger is not None else ()
         formed = opinion.form(
             trace,
             end,
-            assumptions=(UNCONTAINED, *stage.sandbox.notes, *stage.scanner.unapplied),
+            assumptions=(UNCONTAINED, *recorded, *stage.sandbox.notes, *stage.scanner.unapplied),
             problems=(
                 *stage.configuration.problems,
                 *hosts.find_ignored(stage.profile, stage.scenario.options),

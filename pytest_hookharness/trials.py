@@ -248,7 +248,8 @@ class Trials:
 
     def _try_fault(self, fault: Fault, usual: Trace, play: Play) -> Tried:
         directions = self._base.scenario.on_failure
-        usual = self._without(fault, usual, play)
+        alone = self._with_input(fault, play)
+        usual = usual if alone is None else alone
 
         def look(seen: Outcome) -> tuple[Sight, ...]:
             return find_bearings(fault, directions, usual, seen.trace)
@@ -262,9 +263,12 @@ class Trials:
             if why := _uncalled(fault.change, outcome):
                 return _spare(fault, why)
             return Tried(tuple(sight.cell for sight in first), first)
+        again = self._with_input(fault, play)
+        controls = self._faultless.take(_CONTROLS, play) if again is None else (again,)
         unsteady = {
             sight.cell.hook
-            for sight in find_bearings(fault, {}, usual, self._without(fault, None, play))
+            for control in controls
+            for sight in find_bearings(fault, {}, usual, control)
             if sight.cell.verdict != "as declared"
         }
         second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look(play(faulty))}
@@ -280,12 +284,13 @@ class Trials:
                 doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
         return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))
 
-    def _without(self, fault: Fault, usual: Trace | None, play: Play) -> Trace:
+    def _with_input(self, fault: Fault, play: Play) -> Trace | None:
         """
-        A run without a fault, but with the input that it takes to show; the usual one where that is the same.
+        A run without a fault, but with the input that it takes to show; ``None`` if it takes none.
         """
-        change = fault.change
-        if not isinstance(change, Surroundings) or not change.extra:
-            return self._faultless.take(1, play)[0] if usual is None else usual
-        alone = replace(fault, change=replace(change, env={}, files={}, home={}))
-        return play(with_fault(self.fixed, alone)).trace
+        match fault.change:
+            case Surroundings(extra=extra) as change if extra:
+                bare = replace(fault, change=replace(change, env={}, files={}, home={}))
+                return play(with_fault(self.fixed, bare)).trace
+            case _:
+                return None

@@ -94,7 +94,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "entries": frozenset({"model", "reports"}),
     "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
     "github": frozenset({"model", "reports"}),
-    "pages": frozenset({"model", "reports", "reporting"}),
+    "pages": frozenset({"model", "reports", "reporting", "traces"}),
     "updating": frozenset({"model", "reports", "loading"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"})
     | {"github", "sarif"},
@@ -111,7 +111,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "consents": frozenset({"model", "settings"}),
     "check": INSIDE | {"harness", "consents", "entries"},
     "checking": INSIDE | {"harness", "check"},
-    "init": frozenset({"model", "hosts", "loading", "places", "settings", "entries"}),
+    "init": frozenset({"model", "execution", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
     "recording": frozenset({"model", "hosts", "places", "settings", "entries"}),
     "cli": INSIDE

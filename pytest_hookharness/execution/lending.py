@@ -8,10 +8,12 @@ folders are lent: a link leads to the real ones, where nothing that is written r
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.repository import list_ignored
 
 _MOST_NAMED = 5
@@ -65,14 +67,62 @@ class Lending:
             if place.parent.is_dir() and not os.path.lexists(place):
                 place.symlink_to(self.project / path)
 
-    def told(self, *, lent: bool) -> str:
+    def told(self, what: str, *, lent: bool) -> str:
         """
         A sentence about it; empty if nothing is ignored.
         """
         away = self.files if lent else (*self.folders, *self.files)
         said = [f"lent as links and not watched: {_named(self.folders)}"] if lent and self.folders else []
         said += [f"left out: {_named(away)}"] if away else []
-        return f"Of what git ignores in the project, {'; '.join(said)}." if said else ""
+        return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
+
+
+class Loans:
+    """
+    What of the project and of the plugin of a workspace is not copied.
+    """
+
+    def __init__(self, home: Path) -> None:
+        """
+        Begin with nothing.
+
+        Args:
+            home: A folder without any configuration of git.
+        """
+        self._home = home
+        self._made: dict[str, tuple[Lending, Path]] = {}
+
+    def copy(self, what: str, source: Path, target: Path) -> None:
+        """
+        Copy the project, or the plugin, into an existing, empty folder.
+
+        Raises:
+            WorkspaceError: It cannot be copied, or git refuses.
+        """
+        lending = Lending.of(source, self._home)
+        copy_folder(source, target, without=lending.paths)
+        self._made[what] = lending, target
+
+    def lend(self) -> None:
+        """
+        Link to the folders that were not copied.
+        """
+        for lending, target in self._made.values():
+            lending.lend(target)
+
+    def folders(self, target: Path) -> tuple[str, ...]:
+        """
+        The folders that a copy is without, relative to it.
+        """
+        return tuple(
+            path for lending, place in self._made.values() if place == target for path in lending.folders
+        )
+
+    def told(self, *, lent: bool) -> Iterator[str]:
+        """
+        A sentence about each of them of which something is ignored.
+        """
+        yield from filter(None, (lending.told(what, lent=lent) for what, (lending, _) in self._made.items()))
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from pytest_hookharness.execution.telltales import TELLTALES
 from pytest_hookharness.execution.traces import OWN, PROMPT
 
 # Far above those that scripts are given or choose, so that theirs keep their numbers.
@@ -20,21 +21,22 @@ BASH_ENV = "HOOKHARNESS_RECORDED_BASH_ENV"
 SETTINGS = "HOOKHARNESS_RECORDED"
 
 
-def bash_prelude(trace: Path) -> str:
+def bash_prelude(trace: Path, loads: Path) -> str:
     """
     What a script of bash reads first, in a few builtins that start no process.
 
     Args:
         trace: The file that takes the trace; nothing is traced if it cannot be written.
+        loads: A file with a pattern for more scripts that the trace is left to.
     """
-    file = shlex.quote(str(trace))
     return (
         _BASH.replace("@VARIABLE@", BASH_ENV)
-        .replace("@FILE@", file)
+        .replace("@FILE@", shlex.quote(str(trace)))
+        .replace("@LOADS@", shlex.quote(str(loads)))
         .replace("@FD@", str(_DESCRIPTOR))
         .replace("@PROMPT@", PROMPT)
         .replace("@OWN@", OWN)
-        .replace("@TELLTALES@", _TELLTALES)
+        .replace("@TELLTALES@", shlex.quote(TELLTALES))
     )
 
 
@@ -60,20 +62,17 @@ def python_settings(data: Path, *, branch: bool) -> str:
     return _SETTINGS.format(file=file, branch=branch)
 
 
-# What a script says that traces itself, or that asks which options are set.
-_FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
-_TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-"
-
 # Whoever traces on their own wants the trace on standard error, so it is left to them. What bash would have
 # loaded comes first, expanded as bash would have. The call leaves `$_` as it found it: scripts ask it first
 # whether they are sourced.
 _BASH = r"""if [[ ${@VARIABLE@-} ]]; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
 __recorded() {
-  local lines=("${BASH_EXECUTION_STRING-}")
+  local lines=("${BASH_EXECUTION_STRING-}") own=@TELLTALES@ loads=
   unset -f __recorded
   if [[ $- == *x* ]] || ! { exec @FD@>>@FILE@; } 2>/dev/null; then return 0; fi
   if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi 2>/dev/null
-  if [[ "${lines[*]}" =~ @TELLTALES@ ]]; then
+  if [[ -r @LOADS@ ]]; then read -r loads <@LOADS@; fi 2>/dev/null
+  if [[ "${lines[*]}" =~ $own${loads:+|$loads} ]]; then
     printf '\x1d@OWN@\x1f%s\x1f%s\x1f%s\x1e\n' "$$" "$PWD" "$0" >&@FD@
     exec @FD@>&-
     return 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,10 +20,18 @@ from pytest_hookharness.execution.confinement import (
     WorkspaceError,
     make_folders,
     read_bytes,
+    remove_tree,
     write_bytes,
 )
 from pytest_hookharness.execution.ledger import write_recording
-from pytest_hookharness.execution.origins import CLEARED, OWN_TRACE, Origins, called_scripts, why_silent
+from pytest_hookharness.execution.origins import (
+    CLEARED,
+    OWN_TRACE,
+    TAKEN,
+    Origins,
+    called_scripts,
+    why_silent,
+)
 from pytest_hookharness.execution.preludes import (
     BASH_ENV,
     SETTINGS,
@@ -31,13 +39,16 @@ from pytest_hookharness.execution.preludes import (
     python_prelude,
     python_settings,
 )
+from pytest_hookharness.execution.telltales import find_loadable, loads_trace
 from pytest_hookharness.execution.traces import Record, read_trace
 from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.recordings import Gap, Ledger, Recording, Traced
 
-_PRELUDE, _PYTHON, _SETTINGS = "prelude.bash", "python", "coveragerc"
+_PRELUDE, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
 # What is more than that for one fire is no trace of a hook.
 _MOST_TRACE = 64 << 20
+# Seconds for what recording takes of a fire, on a busy machine: our own patience is no property of a host.
+_SPARE = 1.0
 
 
 class Recorder:
@@ -63,10 +74,13 @@ class Recorder:
         """
         self._ledger = ledger
         self._name = name
+        self._base = base
         self._folder = base / "recorder"
         written, coverage = self._folder / "written", _home_of_coverage()
         self._trace, self._data = written / "trace", written / "data"
         known = {copy: source for copy, source in copies.items() if copy and source}
+        self._unread = {copy for copy in copies if copy}
+        self._loadable: dict[Path, str] = {}
         self._origins = Origins(known, base, (self._folder, base / "bin", base / "doubles"))
         self._called: dict[str, None] = {}
         self._records: dict[Record, None] = {}
@@ -82,7 +96,7 @@ class Recorder:
         settings = python_settings(self._data, branch=self._ledger.branch)
         for path, text in (
             (self._trace, ""),
-            (self._folder / _PRELUDE, bash_prelude(self._trace)),
+            (self._folder / _PRELUDE, bash_prelude(self._trace, self._folder / _LOADS)),
             (self._folder / _PYTHON / "sitecustomize.py", python_prelude(lent)),
             (self._folder / _SETTINGS, settings),
         ):
@@ -106,8 +120,22 @@ class Recorder:
         """
         A launch that is recorded; something should be heard of the scripts that it names.
         """
-        self._called |= dict.fromkeys(called_scripts(launch))
-        return replace(launch, env=self.environment(launch.env))
+        called = dict.fromkeys(called_scripts(launch))
+        self._heed(called)
+        self._called |= called
+        return replace(launch, env=self.environment(launch.env), patience=launch.patience + _SPARE)
+
+    def _heed(self, called: Iterable[str]) -> None:
+        """
+        Leave scripts alone that load what traces itself; all that lies in the copies or beside them counts.
+        """
+        new = (Path(script).parent for script in called if script not in self._called)
+        self._unread |= {folder for folder in new if not folder.is_relative_to(self._base)}
+        if self._unread:
+            for folder in self._unread:
+                self._loadable |= find_loadable(folder)
+            self._unread.clear()
+            write_bytes(self._folder / _LOADS, f"{loads_trace(self._loadable)}\n".encode())
 
     def settle(self) -> None:
         """
@@ -119,7 +147,10 @@ class Recorder:
                 write_bytes(self._trace, b"")
         except WorkspaceError as error:
             self._gaps.append(Gap(self._name, f"the trace of a fire was lost: {error.reason}"))
-            self._trace.unlink(missing_ok=True)
+            if self._trace.is_dir() and not self._trace.is_symlink():
+                remove_tree(self._trace)
+            else:
+                self._trace.unlink(missing_ok=True)
             return
         self._records |= dict.fromkeys(read_trace(data))
 
@@ -132,6 +163,9 @@ class Recorder:
         silent = dict(self._called)
         for record in self._records:
             silent.pop(record.script, None)
+            if record.traces_itself:
+                # Said whatever file that is: what a hook printed is not what it prints otherwise.
+                self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
             if isinstance(file := self._file(record.script), str):
                 shell.setdefault(file, []).append(Traced(record.line, record.text))
                 if record.clears_environment:
@@ -178,11 +212,21 @@ class Recorder:
                     (file, tuple(data.arcs(file) or ((line,) for line in data.lines(file) or ())))
                     for file in data.measured_files()
                 ]
-            except (CoverageException, OSError) as error:
-                # A hook that was killed while it wrote.
+                _check_types(found)
+            except (CoverageException, OSError, TypeError, ValueError) as error:
+                # A hook that was killed while it wrote, or one that wrote something else.
                 self._gaps.append(Gap(self._name, f"what a Python recorded cannot be read: {error}"))
                 continue
             yield from found
+
+
+def _check_types(found: list[tuple[str, tuple[tuple[int, ...], ...]]]) -> None:
+    # The columns of a database take anything.
+    for file, steps in found:
+        if not isinstance(file, str) or "\0" in file:
+            raise TypeError("a name of a file is none")
+        if not all(isinstance(line, int) for step in steps for line in step):
+            raise TypeError("a line is no number")
 
 
 def _home_of_coverage() -> Path:

@@ -8,6 +8,7 @@ with fixed people and times, so that the same files give the same commit.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ _HARDENED = (
     "safe.directory=*",
 )
 _PATIENCE = 120.0
+# In a pattern of git, by "gitignore" in its manual.
+_MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
 
 
 def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
@@ -60,7 +63,8 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
     if excluded:
         info = root / ".git" / "info"
         info.mkdir(exist_ok=True)
-        (info / "exclude").write_text("".join(f"/{path}\n" for path in excluded))
+        patterns = (_MEANS_MORE.sub(r"\\\g<0>", path) for path in excluded)
+        (info / "exclude").write_bytes(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
 
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
@@ -87,6 +91,9 @@ def _environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
+        # What is missing in a store of objects is not fetched, for a repository says by which program.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
         "GIT_CEILING_DIRECTORIES": str(home),
         **{f"GIT_{role}_NAME": _WHO[0] for role in ("AUTHOR", "COMMITTER")},
         **{f"GIT_{role}_EMAIL": _WHO[1] for role in ("AUTHOR", "COMMITTER")},

@@ -99,6 +99,12 @@ class Scanner:
         """
         return tuple(self._survey.unapplied[name] for name in sorted(self._survey.unapplied))
 
+    def unmasked(self, path: str, data: bytes) -> bytes | None:
+        """
+        What the masks leave of the content of a covered file; ``None`` for nothing.
+        """
+        return self._masking.apply(path, data).data
+
     @property
     def written(self) -> Mapping[str, int] | None:
         """

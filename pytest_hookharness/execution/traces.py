@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,9 +18,11 @@ from dataclasses import dataclass
 PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
 # In place of a line: the script traces itself, so its trace is its own.
 OWN = "own"
-_RECORD = re.compile(rb"\x1d+(own|\d+)\x1f(\d+)\x1f([^\x1f\x1d]*)\x1f([^\x1e\x1d]+)\x1e([^\x1d]*)")
+_RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0\x1e\x1d]+)\x1e([^\x1d]*)")
 _KEPT = 200
 _CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
+
+_TRACING = re.compile(r"set ([-+][a-zA-Z]+ ([a-z]+ )?)*-[a-zA-Z]*(x|o xtrace)\b|(\w+ )?PS4=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,30 @@ class Record:
         """
         return _CLEARING.match(self.text) is not None
 
+    @property
+    def traces_itself(self) -> bool:
+        """
+        Whether it asked for a trace of its own, which came here instead.
+        """
+        return _TRACING.match(self.text) is not None
+
+
+def _place(folder: bytes, script: bytes) -> str:
+    return os.path.normpath(os.path.join(*map(os.fsdecode, (folder or b"/", script))))
+
+
+def _sourced(text: bytes) -> bytes:
+    """
+    The file that a command reads into its shell, as it names it; empty if it reads none.
+    """
+    if not text.startswith((b". ", b"source ")):
+        return b""
+    try:
+        words = shlex.split(os.fsdecode(text))
+    except ValueError:
+        return b""
+    return os.fsencode(words[1]) if len(words) > 1 else b""
+
 
 def read_trace(data: bytes) -> Iterator[Record]:
     """
@@ -56,8 +83,10 @@ def read_trace(data: bytes) -> Iterator[Record]:
         line, shell, folder, script, text = found.groups()
         place = places.get((shell, script))
         if place is None:
-            place = os.path.normpath(os.path.join(*map(os.fsdecode, (folder or b"/", script))))
-            places[shell, script] = place
+            place = places[shell, script] = _place(folder, script)
+        if sourced := _sourced(text):
+            # Its functions may be called first from another folder.
+            places.setdefault((shell, sourced), _place(folder, sourced))
         number = 0 if line == OWN.encode() else int(line)
         record = Record(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
         if record not in seen:

@@ -32,13 +32,12 @@ from pytest_hookharness.execution.confinement import (
     remove_tree,
     write_bytes,
 )
-from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.corruption import corrupt
 from pytest_hookharness.execution.doubles import Doubles
 from pytest_hookharness.execution.environment import host_environment, search_path
 from pytest_hookharness.execution.hiding import Hiding
 from pytest_hookharness.execution.instruments import Instruments
-from pytest_hookharness.execution.lending import Lending
+from pytest_hookharness.execution.lending import Loans
 from pytest_hookharness.execution.neighbours import find_neighbours
 from pytest_hookharness.execution.recorder import Recorder
 from pytest_hookharness.execution.repository import commit_all
@@ -77,7 +76,7 @@ class Workspace:
         lineage: The sessions that stand-ins played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: That, and what records the hooks.
-        lending: What of the project is not copied; ``None`` without one.
+        loans: What of the project and the plugin is not copied.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -104,7 +103,7 @@ class Workspace:
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
         self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
-        copies = {self.root: scenario.project, self.plugin: scenario.plugin}
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
         recorder = Recorder(ledger, scenario.id, copies, base) if ledger is not None else None
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique(
@@ -123,7 +122,7 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
-        self.lending: Lending | None = None
+        self.loans = Loans(base)
         self._kept = False
 
     @classmethod
@@ -189,11 +188,10 @@ class Workspace:
             folder.chmod(_FOR_EVERYBODY)
         make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
-            self.lending = Lending.of(scenario.project, self.base)
-            copy_folder(scenario.project, self.root, without=self.lending.paths)
+            self.loans.copy("project", scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            copy_folder(scenario.plugin, self.plugin, Lending.of(scenario.plugin, self.base).paths)
+            self.loans.copy("plugin", scenario.plugin, self.plugin)
         for path, text in scenario.files.items():
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
@@ -208,7 +206,7 @@ class Workspace:
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base, excluded=self.lending.folders if self.lending else ())
+            commit_all(self.root, self.base, excluded=self.loans.folders(self.root))
 
     def locate(self, state_path: str) -> Path:
         """

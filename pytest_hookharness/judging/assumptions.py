@@ -21,6 +21,8 @@ CLOCKS: tuple[str, ...] = (
     "Time that passed was shown by a stand-in for GNU date, by what bash, Python and node load and by files.",
     "Other programs saw the machine's clock, and fires the machine's times of files that they wrote.",
 )
+# What holds where hooks are recorded.
+RECORDED = "What records the hooks (--hook-cov) decides nothing, nor does the time that it takes."
 # Which of these holds is known to those who ran the fires.
 CONTAINED = "Nobody else changed files outside of the covered folders meanwhile."
 UNCONTAINED = "Nothing outside the covered folders decides; what is written there was not watched."

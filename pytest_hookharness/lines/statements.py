@@ -24,6 +24,8 @@ _PREFIXES = frozenset({"time", "coproc"})
 _PARTS = frozenset(
     {"command_substitution", "process_substitution", "heredoc_body", "string", "raw_string", "ERROR"}
 )
+# Of what bash tells at least that much is kept.
+_KEPT = 100
 _PRAGMA = "pragma: no cover"
 
 
@@ -162,7 +164,7 @@ def _beginning(command: Node) -> str:
         if not _PLAIN.fullmatch(text) or text in _PREFIXES:
             break
         words.append(text)
-    return "".join(f"{word} " for word in words)
+    return "".join(f"{word} " for word in words)[:_KEPT]
 
 
 def _text(node: Node) -> str:

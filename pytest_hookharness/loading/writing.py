@@ -58,6 +58,8 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
         keys["git"] = True
     if scenario.options:
         keys["options"] = dict(scenario.options)
+    if scenario.order:
+        keys["order"] = {event: [*places] for event, places in scenario.order.items()}
     if scenario.commands:
         keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
     if scenario.answers:

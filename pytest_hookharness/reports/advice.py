@@ -157,9 +157,9 @@ def _uncovered(outcome: Outcome) -> str:
     if outcome.explored is None or not outcome.explored.open:
         return ""
     return (
-        "Let more be tried (`explore: {states: ..., time: ...}`), or name the moves that matter "
-        "(`explore: {moves: [...]}`). Where something only counts or grows, no number of states is enough: "
-        "if that decides nothing, say so (`mask`)."
+        "Let more be tried (`explore: {states: ..., time: ...}`, within the budget of the run), or name the "
+        "moves that matter (`explore: {moves: [...]}`). Where something only counts or grows, no number of "
+        "states is enough: if that decides nothing, say so (`mask`)."
     )
 
 

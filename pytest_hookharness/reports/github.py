@@ -8,20 +8,17 @@ Actions", the bound of a summary (1 MiB for each step) under "Adding a job summa
 from __future__ import annotations
 
 import html
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.reports.markdown import code, fence
-from pytest_hookharness.reports.plain import plain
+from pytest_hookharness.reports.plain import laid_out, plain
 from pytest_hookharness.reports.table import Row
 
 MOST_BYTES = 1 << 20
 _MOST_ROWS = 500
 _LONGEST = 300
-# Blanks align the story, and the command that plays it again may hold several.
-_WORD = re.compile(r"[^ ]+")
 _HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 
 
@@ -75,8 +72,10 @@ def step_summary(rows: Sequence[Row], failures: Sequence[Failure], *, most: int 
         failures: What failed.
         most: Bytes that it may have; stories that find no room are counted instead.
     """
-    broken = sum(1 for row in rows if not row["passed"])
-    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised"
+    broken = sum(1 for row in rows if row["passed"] is False)
+    unknown = sum(1 for row in rows if row["passed"] is None)
+    told = f", {unknown} not known" if unknown else ""
+    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}"
     text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])
     # Room for the sentence about what has none.
     room = most - len(text.encode()) - 200
@@ -99,7 +98,7 @@ def _table(rows: Sequence[Row]) -> list[str]:
     if not rows:
         return []
     # Those that failed are never left out for want of room.
-    told = sorted(rows, key=lambda row: bool(row["passed"]))[:_MOST_ROWS]
+    told = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
     lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in told)]
     left_out = len(rows) - len(told)
     return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
@@ -117,7 +116,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         str(row["blocks"]),
         str(row["verdict"]),
         f"{float(row['wall'] or 0):.1f} s",
-        "yes" if row["passed"] else "**no**",
+        "?" if row["passed"] is None else "yes" if row["passed"] else "**no**",
     )
 
 
@@ -128,8 +127,8 @@ def _cell(text: object) -> str:
 
 def _folded(failure: Failure) -> str:
     head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
-    story = [_WORD.sub(lambda word: plain(word[0], _LONGEST), line) for line in failure.story.splitlines()]
-    return _lines(["<details>", f"<summary><code>{head}</code></summary>", *fence(story), "</details>", ""])
+    story = fence(laid_out(failure.story))
+    return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])
 
 
 def _lines(lines: Iterable[str]) -> str:

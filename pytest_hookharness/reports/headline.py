@@ -118,7 +118,9 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
 def _probed(probing: Probing) -> str:
     parts = counted(len(probing.parts), "part")
     which = "that changes decides nothing" if len(probing.parts) == 1 else "that change decide nothing"
-    alike = "each turn is like the one before" if probing.period == 1 else f"{probing.period} turns repeat"
+    alike = (
+        "each turn is like the one before" if probing.period == 1 else f"every {probing.period} turns repeat"
+    )
     return (
         f"up to turn {probing.turn} {alike}, and the {parts} {which} "
         f"(period {probing.period}, probed evidence: {counted(len(probing.probes), 'experiment')})"

@@ -92,15 +92,25 @@ def _data(runs: Sequence[Run]) -> list[str]:
 
 def _elements(runs: Sequence[Run], longest: int) -> Iterator[str]:
     for number, run in enumerate(runs):
-        records: Json = {
-            "begin": run.begin,
-            "steps": list(run.steps),
-            "states": list(run.states),
-            # The entry says the same in another form.
-            "end": run.end and {key: value for key, value in run.end.items() if key != "entry"},
-        }
-        text = embedded(records)
+        text = embedded(_records(run))
         # No text is longer than all of it.
         if len(text) > longest:
-            text = embedded(bound(records, longest))
+            text = embedded(_records(run, longest))
         yield f'<script type="application/json" id="run-{number}">{text}</script>'
+
+
+def _records(run: Run, longest: int | None = None) -> dict[str, Json]:
+    """
+    The records of a run, all of them; the texts in each as long as may be.
+    """
+
+    def shortened(record: Json) -> Json:
+        return record if longest is None else bound(record, longest)
+
+    return {
+        "begin": shortened(run.begin),
+        "steps": [*map(shortened, run.steps)],
+        "states": [*map(shortened, run.states)],
+        # The entry says the same in another form.
+        "end": shortened(run.end and {key: value for key, value in run.end.items() if key != "entry"}),
+    }

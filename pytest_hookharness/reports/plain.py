@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
 # Controls, invisible format characters (direction marks among them), halves of surrogate pairs, private
 # and unassigned characters, and the separators of lines and paragraphs.
 _HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # What runners of GitHub, Azure and TeamCity obey, the first two wherever it stands in a line of the log.
 _COMMAND = re.compile(r"##(?=\w*\[)")
+_WORD = re.compile(r"[^ ]+")
+_LONGEST_WORD = 64 << 10
 _MORE = "..."
 _MOST_MARKS = 3
 
@@ -28,6 +31,15 @@ def plain(text: str, most: int = 80) -> str:
     line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
     safe = _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
     return clip(safe if whole else safe + " " * (most + 1), most).rstrip(" ")
+
+
+def laid_out(text: str) -> Iterator[str]:
+    """
+    The lines of a text that was laid out before, with all blanks, without anything that acts on a terminal.
+    """
+    # Blanks align a story, and the command that plays it again may hold several.
+    for line in text.splitlines():
+        yield _WORD.sub(lambda word: plain(word[0], _LONGEST_WORD), line)
 
 
 def quoted(text: str, most: int = 80) -> str:

@@ -40,6 +40,8 @@ _SECRET = re.compile(
 # They say where something is, or how much.
 _HARMLESS = re.compile(r"(?:_SOCK|_FILE|_PATH|_DIR|_HOME)$", re.IGNORECASE)
 _NUMBER = re.compile(r"TOKENS", re.IGNORECASE)
+# What Python, JavaScript and JavaScript for whole addresses leave as it is in an address.
+_UNQUOTED = ("", "/", "!'()*", ";,/?:@&=+$!*'()#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,9 @@ def _forms(value: str) -> Iterator[str]:
             once = _escaped(text, ascii_only)
             yield from (once, _escaped(once, ascii_only))
         yield shlex.quote(text).strip("'")
-        yield quote(text, safe="", errors="replace")
+        for unquoted in _UNQUOTED:
+            address = quote(text, safe=unquoted, errors="replace")
+            yield from (address, address.replace("%20", "+"))
 
 
 def _escaped(text: str, ascii_only: bool) -> str:
@@ -126,7 +130,7 @@ def redact(text: str, secrets: Secrets, *, cut: bool = False) -> str:
     ends = [len(text)] if cut else []
     if len(text) <= _LONGEST_CLIPPED:
         ends += [found.start() for found in _CLIPPED.finditer(text)]
-    pieces = (piece for end in ends for piece in _pieces(text[:end], secrets))
+    pieces = (piece for end in ends for piece in _pieces(text, end, secrets))
     spans = sorted((*_known(text, secrets), *_alike(text), *pieces))
     if not spans:
         return text
@@ -160,12 +164,17 @@ def _alike(text: str) -> Iterator[tuple[int, int, str]]:
             yield (*found.span(pattern.groups), name)
 
 
-def _pieces(text: str, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+def _pieces(text: str, end: int, secrets: Secrets) -> Iterator[tuple[int, int, str]]:
+    """
+    The longest beginning of each secret that stands just before the place where a text was cut.
+    """
     for form, name in (*secrets.forms, *secrets.encoded):
-        for size in range(min(len(form) - 1, len(text)), _SHORTEST_PIECE - 1, -1):
-            if text.endswith(form[:size]):
-                yield len(text) - size, len(text), name
-                break
+        shortest = form[:_SHORTEST_PIECE]
+        start = text.find(shortest, max(0, end - len(form) + 1), end)
+        while start >= 0 and not form.startswith(text[start:end]):
+            start = text.find(shortest, start + 1, end)
+        if start >= 0:
+            yield start, end, name
 
 
 def redacted(value: _T, secrets: Secrets) -> _T:

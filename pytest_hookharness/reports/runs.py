@@ -7,6 +7,7 @@ Middle floor: reports. Pure. A trace file may come from anywhere, so nothing in 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NoReturn, cast
@@ -101,7 +102,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run | None:
 
 def _record(line: bytes, where: str) -> Record:
     try:
-        record = json.loads(line, parse_constant=_refuse)
+        record = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         raise UnreadableTrace(f"{where}: is no JSON; a trace file has one JSON object in each line") from None
     if not isinstance(record, dict) or record.get("record") not in _KINDS:
@@ -123,6 +124,12 @@ def _record(line: bytes, where: str) -> Record:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(constant)
+
+
+def _finite(literal: str) -> float:
+    # JSON has no word for what is larger than all numbers, and browsers read no page that holds one.
+    number = float(literal)
+    return number if math.isfinite(number) else _refuse(literal)
 
 
 def row(run: Run) -> Row:

@@ -54,6 +54,27 @@ def test_github_is_told_where(project, on_github):
     assert summary.count("<details>") == 2
 
 
+UNSURE = """
+import pytest
+def test_endless(hook_loop):
+    assert hook_loop(Stop="echo 'run never' >&2; exit 2").livelock
+@pytest.mark.xfail
+def test_expected(hook_loop):
+    assert hook_loop(Stop="echo 'run never' >&2; exit 2").terminated
+"""
+
+
+def test_a_test_in_python_says_what_is_promised(project, on_github):
+    """In the summary a simulation of a test is kept if that passed, else not known."""
+    project.write("test_it.py", UNSURE)
+
+    project.run("test_it.py").assert_outcomes(passed=1, xfailed=1)
+
+    lines = on_github.read_text().splitlines()
+    assert "2 simulations, none not as promised, 1 not known" in lines
+    assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["yes", "?"]
+
+
 def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
     """Fewer slow hooks than none are a usage error that names the option."""
     monkeypatch.setattr(pytestconfig.option, "hook_durations", -1)

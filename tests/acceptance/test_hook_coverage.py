@@ -2,14 +2,21 @@
 Coverage of hooks as users ask for it: one option, and the reports of coverage.py.
 """
 
+import contextlib
 import io
+import os
+import re
 import subprocess
 import sys
 
 import pytest
-from coverage import Coverage
+from coverage import cmdline
 
-from pytest_hookharness import cli
+from pytest_hookharness import cli, covering
+from pytest_hookharness.coverage import bash_files
+from pytest_hookharness.covering import Wish, open_ledger, publish
+from pytest_hookharness.execution.ledger import write_recording
+from pytest_hookharness.model.recordings import Gap, Ledger, Recording, Traced
 
 SHELL = """\
 #!/usr/bin/env bash
@@ -73,16 +80,12 @@ def covered(project):
     return project
 
 
-def report(place, kind="report", **how):
-    """What coverage says about the data that were left, in a process that knows nothing else."""
-    settings = place.path / ".coveragerc"
-    reader = Coverage(
-        str(place.path / ".coverage"), config_file=str(settings) if settings.exists() else False
-    )
-    reader.load()
-    file = io.StringIO()
-    getattr(reader, kind)(**({"file": file} if kind == "report" else how))
-    return file.getvalue()
+def report(place, kind="report", *arguments):
+    """What a command of coverage prints about the data that were left, in the folder of the project."""
+    said = io.StringIO()
+    with contextlib.chdir(place.path), contextlib.redirect_stdout(said):
+        assert cmdline.main([kind, *arguments]) == 0, said.getvalue()
+    return said.getvalue()
 
 
 def last_words(table, *names):
@@ -90,44 +93,66 @@ def last_words(table, *names):
     return [line.split()[-1] for name in names for line in table.splitlines() if name in line]
 
 
+def reached(text, pattern, *names):
+    """The lines of some files of which a text says that they were reached, and those that were not."""
+    parts = {name: next(part for part in re.split(pattern[0], text) if name in part) for name in names}
+    return {
+        name: tuple([int(line) for line in re.findall(each, part)] for each in pattern[1:])
+        for name, part in parts.items()
+    }
+
+
 @pytest.mark.slow
 def test_all_reports_of_coverage_show_hooks_in_bash_and_in_python(covered):
-    """One run leaves data from which coverage makes a table, XML, LCOV and HTML, and says what is missing."""
-    covered.write(".coveragerc", SETTINGS)
-    result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml", "tests")
+    """Two workers leave data from which coverage tells the same lines in each of its four reports."""
+    settings = 'plugins = ["pytest_hookharness.coverage"]\nbranch = true\n'
+    covered.write("pyproject.toml", f"[tool.coverage.run]\n{settings}")
+    covered.write("scenarios/project/unused.sh", "#!/usr/bin/env bash\nexit 0\n")
+    result = covered.run("--hook-cov-source=.", "-n2", "scenarios/covered.scenario.yaml", "tests")
     result.assert_outcomes(passed=2)
-    plain = "not recorded: */plain.sh: *another shell than bash*"
-    result.stdout.fnmatch_lines(["*hook coverage*", *WITH_LINES, "wrote .coverage", plain])
-    result.stdout.fnmatch_lines(["not recorded: workspace/within.sh: a scenario writes it itself*"])
-    assert last_words(report(covered), "check.sh", "guard.py", "lib.sh") == ["80%", "75%", "50%"]
-    report(covered, "xml_report", outfile="out.xml")
-    assert '<line number="5" hits="0"/>' in (covered.path / "out.xml").read_text()
-    report(covered, "lcov_report", outfile="out.lcov")
-    assert "check.sh\nDA:2,1\nDA:3,1\nDA:4,1\nDA:5,0\n" in (covered.path / "out.lcov").read_text()
-    report(covered, "html_report", directory="html")
-    pages = " ".join(path.name for path in (covered.path / "html").iterdir())
-    assert all(name in pages for name in ("check_sh", "guard_py", "lib_sh"))
+    table = report(covered)
+    assert last_words(table, "check.sh", "unused.sh", "lib.sh") == ["80%", "0%", "50%"]
+    assert "guard.py " in table
+    names, found = ("check.sh", "guard.py"), {"check.sh": ([2, 3, 4, 7], [5]), "guard.py": ([2, 3, 5], [6])}
+    report(covered, "xml", "-o", "out.xml")
+    text = (covered.path / "out.xml").read_text()
+    lines = (r"(?=<class )", r'number="(\d+)" hits="1"', r'number="(\d+)" hits="0"')
+    assert reached(text, lines, *names) == found
+    report(covered, "lcov", "-o", "out.lcov")
+    text = (covered.path / "out.lcov").read_text()
+    assert reached(text, ("end_of_record", r"\nDA:(\d+),1", r"\nDA:(\d+),0"), *names) == found
+    report(covered, "html", "-d", "html")
+    pages = (path.read_text() for path in (covered.path / "html").glob("*.html"))
+    lines = (
+        "<!DOCTYPE",
+        r'class="(?:par )?run[^"]*"><span class="n"><a id="t(\d+)"',
+        r'class="mis[^"]*"><span class="n"><a id="t(\d+)"',
+    )
+    text = "".join(page for page in pages if 'id="t1"' in page)
+    assert reached(text, lines, *names) == found
 
 
 @pytest.mark.slow
 def test_without_the_plugin_in_its_settings_coverage_still_reads_the_data(covered):
     """Shell scripts are only in the table then, and a line says what is to be named where."""
-    result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml")
-    result.stdout.fnmatch_lines([*WITH_LINES[1:], "*plugins = ?*pytest_hookharness.coverage*"])
+    result = covered.run("--hook-cov", "scenarios/covered.scenario.yaml", "tests")
+    result.stdout.fnmatch_lines(["*hook coverage*", *WITH_LINES, "wrote .coverage"])
+    result.stdout.fnmatch_lines(["*plugins = ?*pytest_hookharness.coverage*"])
+    result.stdout.fnmatch_lines(["not recorded: */plain.sh: *another shell than bash*"])
+    result.stdout.fnmatch_lines(["not recorded: workspace/within.sh: a scenario writes it itself*"])
     found = report(covered)
     assert "guard.py" in found
     assert ".sh" not in found
 
 
-@pytest.mark.slow
-def test_workers_add_up_and_sources_show_what_nobody_ran(covered):
-    """Under xdist the data are those of all workers; a named folder shows its other scripts too."""
-    covered.write(".coveragerc", f"{SETTINGS}branch = true\n")
-    covered.write("scenarios/project/unused.sh", "#!/usr/bin/env bash\nexit 0\n")
-    result = covered.run("--hook-cov-source=.", "-n2", "scenarios/covered.scenario.yaml", "tests")
-    result.assert_outcomes(passed=2)
-    rates = last_words(report(covered), "check.sh", "unused.sh")
-    assert rates == ["80%", "0%"]
+def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
+    """Their number stands there, and their names where they are asked for."""
+    gaps = {Gap("/b.sh", "no trace"), Gap("/a.sh", "no trace"), Gap("/c", "too old")}
+    short, long = (
+        [*covering._tell_gaps(gaps, covering.Wish(sources=(), verbose=verbose))] for verbose in (False, True)
+    )
+    assert short == ["not recorded: 2 scripts (-v names them): no trace", "not recorded: /c: too old"]
+    assert [line.split(": ")[1] for line in long] == ["/a.sh", "/b.sh", "/c"]
 
 
 @pytest.mark.nightly
@@ -152,6 +177,54 @@ def test_what_else_is_measured_is_kept(covered):
     assert done.returncode == 0, done.stdout
     report(covered, "combine")
     assert last_words(report(covered), "beside.sh", "test_beside.py") == ["100%", "100%"]
+
+
+@pytest.mark.slow
+def test_a_run_that_is_stopped_shows_what_was_recorded(covered):
+    """After `-x` there is a table of what ran until then."""
+    covered.write("tests/test_no_more.py", "def test_no_more():\n    assert False\n")
+    result = covered.run("--hook-cov", "-x", "tests")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*hook coverage*", WITH_LINES[0], "wrote .coverage"])
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """A ledger in a folder of its own."""
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    return Ledger(folder=folder)
+
+
+def test_a_hook_that_was_removed_since_is_named(tmp_path, ledger):
+    """Of a file that is gone when the data are written no report can be made, and the others are told."""
+    gone, kept = str(tmp_path / "gone.sh"), tmp_path / "kept.py"
+    kept.write_text("print(1)\n")
+    shell = {gone: (Traced(1, "echo"),)}
+    write_recording(
+        ledger.folder, Recording(shell=shell, python={str(kept): ((1,),)}, gaps=(), context="test")
+    )
+    (tmp_path / ".coveragerc").write_text(f"[run]\ndata_file = {tmp_path}/data\nplugins = nonesuch\n")
+    said = publish(ledger, Wish(sources=(str(tmp_path),), settings=str(tmp_path / ".coveragerc")))
+
+    assert f"not recorded: {gone}: it is not there any more" in said
+    assert "no table: No module named 'nonesuch'" in said
+    assert (tmp_path / "data").exists()
+
+
+def test_settings_that_coverage_cannot_read_are_an_error_of_usage(tmp_path):
+    """What is wrong with the settings of coverage is said before anything is played."""
+    (tmp_path / "settings").write_text("[run]\nbranch = maybe\n")
+    with pytest.raises(pytest.UsageError, match="Not a boolean: maybe"):
+        open_ledger(settings=str(tmp_path / "settings"))
+
+
+def test_only_files_are_looked_into(tmp_path):
+    """A named pipe among the scripts of a folder is none, and nobody waits for what it says."""
+    os.mkfifo(tmp_path / "pipe.sh")
+    (tmp_path / "hook.sh").write_text("echo a\n")
+
+    assert [*bash_files(str(tmp_path))] == [str(tmp_path / "hook.sh")]
 
 
 @pytest.mark.slow

@@ -5,12 +5,16 @@ Claims about ``hookharness record`` and ``hookharness init``, with real processe
 import json
 import os
 import select
+import shlex
 import signal
 import subprocess
 import sys
-from pathlib import Path
+from hashlib import sha256
 
 import pytest
+
+from pytest_hookharness import cli, recording
+from pytest_hookharness.settings import SimulationError
 
 SETTINGS = """\
 {
@@ -19,6 +23,7 @@ SETTINGS = """\
   }
 }
 """
+RUN = shlex.join([sys.executable, "-P", str(recording.RECORDER)])
 VALUE = "not-to-be-told-to-anybody"
 PAYLOAD = {"hook_event_name": "Stop", "session_id": "s", "note": f"the token is {VALUE}"}
 
@@ -38,7 +43,7 @@ def recorded(tmp_path):
 
         def begin(self):
             process = subprocess.Popen(
-                [sys.executable, "-m", "pytest_hookharness.cli", "record"],
+                [sys.executable, "-P", "-m", "pytest_hookharness.cli", "record"],
                 cwd=tmp_path,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -83,7 +88,7 @@ def test_a_recorded_hook_runs_as_ever(recorded):
     assert (ran.returncode, ran.stdout, ran.stderr) == (2, "a b\n", "why\n")
     assert json.loads((recorded.path / "seen.json").read_text()) == PAYLOAD
     assert (recorded.path / ".claude" / "settings.json").read_text() == SETTINGS
-    assert "1 payloads" in told
+    assert "1 payload in" in told
     (record,) = recorded.records()
     assert (record["event"], record["exit"]) == ("Stop", 2)
     assert record["payload"] == {**PAYLOAD, "note": "the token is [redacted: MY_API_TOKEN]"}
@@ -98,6 +103,72 @@ def test_settings_are_put_back_after_a_crash(recorded):
 
     assert meanwhile != SETTINGS
     assert recorded.restored()
+
+
+def test_a_project_has_no_say_in_its_guardian(recorded):
+    """Settings are put back also where the project has modules by the names of Python's own."""
+    (recorded.path / "shlex.py").write_text("open('said', 'w').close()\nraise SystemExit\n")
+    process = recorded.begin()
+    process.kill()
+    process.communicate(timeout=20)
+
+    assert recorded.restored()
+    assert not (recorded.path / "said").exists()
+
+
+def test_hooks_are_not_recorded_twice(tmp_path):
+    """Hooks that are recorded already are refused, for the second recording would put the first one back."""
+    file = tmp_path / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(SETTINGS)
+    (wrapped,) = recording.plan(tmp_path, "", tmp_path / "kept")
+    file.write_bytes(wrapped.meanwhile)
+
+    with pytest.raises(SimulationError, match="its hooks are recorded already"):
+        recording.plan(tmp_path, "", tmp_path / "kept")
+
+
+@pytest.fixture
+def journal(tmp_path):
+    """Writes down how files were that a recording has changed, as if the machine had gone down then."""
+
+    def write(*names):
+        folder = tmp_path / "project" / "hook-recordings"
+        folder.mkdir(parents=True)
+        entries = []
+        for name in names:
+            (tmp_path / name).write_text("meanwhile")
+            digest = sha256(b"meanwhile").hexdigest()
+            entry = {"file": str(tmp_path / name), "before": "before", "meanwhile": digest}
+            entries.append({**entry, "keys": [], "commands": {}})
+        (folder / "restore.json").write_text(json.dumps(entries))
+        return folder
+
+    return write
+
+
+def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, capsys):
+    """What can be put back is, and what cannot is told, and put back when it can be."""
+    folder = journal("project/one.json", "project/two.json")
+    (tmp_path / "project" / "one.json").write_bytes(b"\xff")
+    command = ["record", str(tmp_path / "project"), "--restore"]
+
+    assert cli.main(command) == 2
+    assert (tmp_path / "project" / "two.json").read_text() == "before"
+    assert "one.json: could not be put back" in capsys.readouterr().out
+    (tmp_path / "project" / "one.json").write_text("meanwhile")
+    assert cli.main(command) == 0
+    assert (tmp_path / "project" / "one.json").read_text() == "before"
+    assert not list(folder.iterdir())
+
+
+def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_path, capsys):
+    """Files outside of the project are never put back, whoever wrote down how they were."""
+    journal("project/one.json", "outside.json")
+
+    assert cli.main(["record", str(tmp_path / "project"), "--restore"]) == 2
+    assert (tmp_path / "outside.json").read_text() == "meanwhile"
+    assert "outside.json, which is not in" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -115,9 +186,8 @@ def test_changes_made_meanwhile_stay(recorded):
 
 def test_a_hook_that_a_signal_ends(tmp_path):
     """A recorded hook ends by the signal that ended it, also if its input is never closed."""
-    recorder = Path(__file__).parents[2] / "pytest_hookharness" / "recorder.py"
     process = subprocess.Popen(
-        [sys.executable, "-P", recorder, tmp_path / "kept", "/bin/sh", "-c", "kill -KILL $$"],
+        [*shlex.split(RUN), tmp_path / "kept", "/bin/sh", "-c", "kill -KILL $$"],
         stdin=subprocess.PIPE,
     )
     with process:
@@ -126,6 +196,29 @@ def test_a_hook_that_a_signal_ends(tmp_path):
     assert code == -signal.SIGKILL
     (record,) = [json.loads(file.read_text()) for file in (tmp_path / "kept").iterdir()]
     assert (record["exit"], record["payload"]) == (-9, "")
+
+
+def test_a_host_that_closes_the_input(tmp_path):
+    """Where the host gives no input a recorded hook has an empty one, and nobody complains in its place."""
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"exec {RUN} {tmp_path / 'kept'} /bin/sh -c 'cat; exit 3' <&-"],
+        capture_output=True,
+        timeout=20,
+        check=False,
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (3, b"", b"")
+
+
+def test_a_recorded_hook_is_killed_with_its_recorder(tmp_path):
+    """What a host kills is the hook, though it started the recorder."""
+    command = [*shlex.split(RUN), str(tmp_path / "kept"), "/bin/sh", "-c", "echo ready; exec sleep 60"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        process.kill()
+        # The end of its output needs the end of the hook.
+        assert select.select([process.stdout], [], [], 20)[0]
+        assert process.stdout.read() == b""
 
 
 def test_first_scenarios_play(project):
@@ -142,4 +235,34 @@ def test_first_scenarios_play(project):
     )
 
     assert (first.stdout.count("wrote "), second.stdout.count("kept ")) == (3, 3)
+    assert "git: true" in (project.path / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
     project.run("--hook-scenarios").assert_outcomes(passed=3)
+
+
+@pytest.fixture
+def ignoring(tmp_path):
+    """A repository with hooks in a file of its own and in one that git ignores."""
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text(".claude/settings.local.json\n")
+    (tmp_path / ".claude").mkdir()
+    for name in ("settings.json", "settings.local.json"):
+        (tmp_path / ".claude" / name).write_text(SETTINGS)
+    return tmp_path
+
+
+def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, capsys):
+    """What git ignores is in no copy, so that first scenarios do not speak of it, and that is said."""
+    assert cli.main(["init", str(ignoring)]) == 0
+
+    assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
+    text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
+    assert "The hooks of .claude/settings.json let go of an agent" in text
+
+
+def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
+    """Where git ignores all files with hooks nothing is written."""
+    (ignoring / ".claude" / "settings.json").unlink()
+
+    assert cli.main(["init", str(ignoring)]) == 2
+    assert "git ignores .claude/settings.local.json, so that no copy" in capsys.readouterr().err
+    assert not (ignoring / "scenarios").exists()

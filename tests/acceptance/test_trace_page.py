@@ -55,6 +55,37 @@ def test_a_page_of_one_run(project):
     assert [path.name for path in file.parent.iterdir()] == ["page.html"]
 
 
+UNSURE = """
+import pytest
+def test_skipped(hook_loop):
+    hook_loop(Stop='echo mine >&2; exit 2')
+    pytest.skip()
+@pytest.mark.xfail
+def test_expected(hook_loop):
+    assert hook_loop(Stop='echo mine >&2; exit 2').terminated
+def test_wrong(hook_loop):
+    assert hook_loop(Stop='exit 0').livelock
+"""
+
+
+def test_tests_that_say_nothing(project):
+    """What a test saw that was skipped then, or is expected to fail, is no promise that was kept."""
+    project.write("test_it.py", UNSURE)
+
+    result = project.run(
+        "test_it.py", "--hook-report", "all.html", "--hook-trace-dir", "x", "--hook-entry-dir=x"
+    )
+
+    result.assert_outcomes(failed=1, skipped=1, xfailed=1)
+    assert len([*(project.path / "x").glob("*.md")]) == 1
+    assert rows(project.path / "all.html") == [
+        ("test_expected", "livelock", "left to its test"),
+        ("test_skipped", "livelock", "left to its test"),
+        ("test_wrong", "terminated", "broken"),
+    ]
+    assert "left out" not in result.stdout.str()
+
+
 def test_a_page_that_cannot_be_written(project):
     """A file that cannot be written is a usage error that names it, before anything is played."""
     project.write("taken", "")

@@ -16,6 +16,11 @@ import pytest
 
 import pytest_hookharness
 from pytest_hookharness import cli, reporting
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.reports import records as trace_records
 from pytest_hookharness.reports.schema import schema
 
 SHIPPED = Path(pytest_hookharness.__path__[0]) / "trace.schema.json"
@@ -212,6 +217,38 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
     assert "there is no" in said[0]
     assert "holds no trace file (*.jsonl)" in said[1]
     assert "a.jsonl:1: is no JSON" in said[2]
+
+
+def kept_run(text="all is well"):
+    """
+    The lines of a run that was as promised, and whose entry says something.
+    """
+    seen = Outcome(
+        scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
+    )
+    occasion = trace_records.Occasion(id="lint", door="pytest", host="claude-code")
+    made = [trace_records.begin(seen.scenario, occasion), trace_records.end(seen, entry=text)]
+    return "".join(f"{json.dumps(record)}\n" for record in made)
+
+
+def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
+    """A file without a whole line is of a run that came to no end, whatever became of all others."""
+    (tmp_path / "kept.jsonl").write_text(kept_run())
+    assert cli.main(["report", str(tmp_path)]) == reporting.AS_PROMISED
+    capsys.readouterr()
+    (tmp_path / "killed\x1b[31m.jsonl").write_text('{"record": "beg')
+
+    assert cli.main(["report", str(tmp_path)]) == reporting.UNKNOWN
+    assert "killed\\x1b[31m.jsonl: holds no whole line" in capsys.readouterr().out
+
+
+def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
+    """What acts on a terminal is shown, and not sent, where an entry is read back; its blanks stay."""
+    text = kept_run("# one\n\n    two   three \x1b]0;four\x07\n").replace('"passed": true', '"passed": false')
+    (tmp_path / "a.jsonl").write_text(text)
+
+    assert cli.main(["report", str(tmp_path), "--format", "entry"]) == reporting.OTHERWISE
+    assert capsys.readouterr().out == "# one\n\n    two   three \\x1b]0;four\\x07\n\n"
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ WELL_BEHAVED = sorted(path.name for path in GOOD.iterdir())
 SEEDED = sorted(path.name for path in BAD.iterdir())
 # Those of each set that are quickly judged.
 QUICK = ["no-private-keys", "branch-as-context"]
-QUICKLY_SEEDED = ["event-of-its-own", "matcher-in-small-letters", "not-executable", "script-of-another-name"]
+QUICKLY_SEEDED = ["event-of-its-own", "matcher-in-small-letters"]
 # Names of the labels for which the catalogue has another.
 OURS = {
     # The label has a name of its own for all that hooks do to index, refs and stash.

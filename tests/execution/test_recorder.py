@@ -3,10 +3,15 @@ The recorder beside real shells and Pythons: what they ran, and that nobody noti
 """
 
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
+from coverage import CoverageData
 
 from pytest_hookharness.execution.ledger import read_recordings
 from pytest_hookharness.execution.recorder import Recorder
@@ -134,6 +139,22 @@ def record(tmp_path, place):
     return run
 
 
+@pytest.fixture
+def read_back(tmp_path):
+    """What is recorded if a hook leaves something of its own for the recorder."""
+
+    def leave(harm):
+        ledger = Ledger(folder=tmp_path / "ledger")
+        ledger.folder.mkdir()
+        recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
+        harm(Path(recorder.written[0]))
+        recorder.settle()
+        recorder.close()
+        return (*read_recordings(ledger.folder),)
+
+    return leave
+
+
 def ran(recording, path):
     return lines_run(read_script(path.read_bytes()).statements, recording.shell[str(path)])
 
@@ -158,6 +179,16 @@ def test_each_line_that_bash_runs_is_recorded_and_no_other(place, record):
         run_there,
         run_there | missed_there,
     )
+    assert recording.gaps == ()
+
+
+def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(place, record):
+    """A file that was sourced by a path of the folder then is the same file in functions that run later."""
+    (place / "inner").mkdir()
+    library = write(place / "lib of mine.sh", "first() {\n  echo first\n}\n")
+    write(place / "hook.sh", '#!/usr/bin/env bash\n. "./lib of mine.sh"\ncd inner\nfirst\n')
+    _, recording = record("./hook.sh")
+    assert ran(recording, library) == {2}
     assert recording.gaps == ()
 
 
@@ -241,3 +272,113 @@ def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):
     write(place / "hook.sh", f"#!/usr/bin/env bash\n{take}./inner.sh\n{sys.executable} -c 'print(1)'\n")
     done, _ = record("./hook.sh")
     assert done.stdout == b"inner\n1\n"
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        '. "${0%/*}/traced.sh"',
+        ". ./outer.sh",
+        'for f in ./*.sh; do [[ $f == "$0" ]] || . "$f"; done',
+        "f=traced.sh; source $f",
+    ],
+)
+def test_a_script_that_loads_one_which_traces_itself_is_left_alone(place, record, sources):
+    """What a loaded file traces reaches standard error, however the script came to load it."""
+    write(place / "traced.sh", "PS4='> '; set -x\n")
+    write(place / "outer.sh", '. "$(dirname "$0")/traced.sh"\n')
+    hook = write(place / "hook", f"#!/bin/bash -e\n{sources}\necho traced\n")
+    done, recording = record("./hook")
+    assert b"> echo traced\n" in done.stderr
+    assert recording.shell == {}
+    assert [gap.script for gap in recording.gaps] == [str(hook)]
+
+
+def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_itself(place, record):
+    """A neighbour that says `set -x` and is not loaded keeps nothing from being recorded."""
+    write(place / "traced.sh", "set -x\n")
+    write(place / "lib.sh", "greet() { echo hello; }\n")
+    hook = write(place / "hook.sh", '#!/bin/bash -e\n. "$(dirname "$0")/lib.sh"\ngreet\n')
+    _, recording = record("./hook.sh")
+    assert ran(recording, hook) == {2, 3}
+    assert recording.gaps == ()
+
+
+def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(place, tmp_path):
+    """A recorded hook has a second more until we give it up, and its host's limit stays."""
+    launch = Launch(argv=("true",), cwd=str(place), env={}, limit=0.2, patience=0.5)
+    ledger = Ledger(folder=tmp_path)
+    shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").shown_to(launch)
+    assert (shown.limit, shown.patience) == (0.2, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("options=-eux\nset -- -x\nset -f $options\n", "line 4 of */project/hook.sh"),
+        (". ../elsewhere.sh\n", "line 2 of */elsewhere.sh"),
+    ],
+)
+def test_a_trace_that_nobody_foresaw_is_said_to_be_taken(place, record, text, line):
+    """Where a variable holds the option, or a file from elsewhere says it, scenario and line are named."""
+    # Nothing runs after it, so that nothing is missing on standard error here.
+    write(place / "../elsewhere.sh", "\nPS4='> ' && set -x\n")
+    write(place / "hook.sh", f"#!/bin/bash\n{text}")
+    (gap,) = record("./hook.sh")[1].gaps
+    assert gap.script == "a scenario"
+    assert fnmatch(gap.reason, f"{line} began a trace*")
+
+
+@pytest.mark.parametrize(
+    "traced",
+    [
+        b"\x1d" + b"9" * 5000 + b"\x1f1\x1f/\x1fa\x1eecho\n",
+        b"\x1d1\x1f1\x1f/\x1fa\0b\x1eecho\n",
+        b"\x1d1\x1f1\x1f/\0\x1fa\x1eecho\n",
+    ],
+)
+def test_a_forged_trace_proves_nothing_and_breaks_nothing(read_back, traced):
+    """Numbers without end and paths that are none are no records."""
+    (recording,) = read_back(lambda written: (written / "trace").write_bytes(traced))
+    assert (recording.shell, recording.gaps) == ({}, ())
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_stands_in_the_place_of_the_trace_is_taken_away(read_back, make):
+    """A folder or a pipe instead of the trace loses what was traced, and nobody waits for it later."""
+    places = []
+
+    def harm(written):
+        places.append(written / "trace")
+        places[0].unlink()
+        make(places[0])
+
+    (recording,) = read_back(harm)
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a fire was lost"]
+    assert not places[0].exists()
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "update file set path = 'a' || char(0)",
+        "drop table file; create table file (id, path); insert into file values (1, 5)",
+        "update line_bits set numbits = 'abc'",
+        "insert into arc values (1, 1, 'a', 'b')",
+    ],
+)
+def test_forged_data_of_a_python_are_named_and_left(read_back, statements):
+    """A database with something else than paths and lines in it is no recording, and that is said."""
+
+    def harm(written):
+        data = CoverageData(str(written / "data.x"))
+        data.add_lines({"/a.py": [1]})
+        data.close(force=True)
+        with closing(sqlite3.connect(written / "data.x")) as connection:
+            connection.executescript(statements)
+
+    (recording,) = read_back(harm)
+    assert recording.python == {}
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == [
+        "what a Python recorded cannot be read"
+    ]

@@ -86,8 +86,12 @@ def test_a_fire_that_was_cut_is_never_within_its_time():
 
 
 def test_what_never_ran_is_not_quick():
-    """A budget of an event of which nothing ran is broken."""
-    assert broken([], Stop=500) == [("expect.within_ms.Stop", "no command of Stop was run")]
+    """A budget of an event of which nothing ran is broken, also if a command could not be started."""
+    missing = fired(1, 0.001, NotStarted("./lint.sh does not exist"))
+
+    for steps in ([], [missing], [missing, missing]):
+        assert broken(steps, Stop=500) == [("expect.within_ms.Stop", "no command of Stop was run")]
+    assert broken([missing, fired(2, 0.1)], Stop=500) == []
 
 
 @pytest.mark.parametrize(

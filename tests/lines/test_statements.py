@@ -57,6 +57,14 @@ def test_bytes_that_are_no_text_and_scripts_that_are_broken_are_read_all_the_sam
     assert sorted(read_script(b"echo \xff\necho b\n").lines) == [1, 2]
 
 
+def test_a_long_command_counts_as_run():
+    """Of a traced command only the beginning is kept, and that is enough to know it by."""
+    command = "echo " + " ".join(f"word{number}" for number in range(60))
+    traced = Traced(line=1, text=command[:200])
+
+    assert lines_run(read_script(command.encode()).statements, [traced]) == {1}
+
+
 def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
     """Where tree-sitter is missing, the error names the extra."""
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)

@@ -50,6 +50,14 @@ def test_the_summary_is_a_table_with_folded_stories():
     assert lines[start + 3 : start + 7] == ["```text", "turn 1   agent", "  ::x", "```"]
 
 
+def test_what_nobody_promised_is_not_known():
+    """A simulation of which nobody says how it should end is neither as promised nor otherwise."""
+    lines = step_summary([ROW, {**ROW, "passed": None}], []).splitlines()
+
+    assert "2 simulations, none not as promised, 1 not known" in lines
+    assert "| `lint` | `claude-code@2` | 3 | 1 | terminated | 1.2 s | ? |" in lines
+
+
 def test_hostile_text_stays_in_its_place():
     """Neither tags, nor fences, nor bars and new lines leave the place that a text was put in."""
     hostile = "</code><script>|```\x1b[31m"

@@ -163,6 +163,15 @@ def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
     assert (row.promise, row.name, row.file) == (promise, "test_it", "t.py")
 
 
+def test_what_the_shell_plays_is_left_to_no_test(read_back):
+    """A simulation of the shell command without a scenario file keeps the usual promise, or breaks it."""
+    runs = [read_back(kept=kept) for kept in (True, False)]
+    for run in runs:
+        run.begin.update(file=None, id="try[claude-code]", door="hookharness")
+
+    assert [row.promise for row in rows_of(runs, {})] == ["kept", "broken"]
+
+
 def test_a_page_without_a_script(read_back):
     """Without JavaScript there is a table of all simulations, in which hostile text is text."""
     text = page([read_back(EVIL, name=EVIL, kept=False)])
@@ -172,6 +181,15 @@ def test_a_page_without_a_script(read_back):
     assert "&lt;/script&gt;" in table
     assert "<img" not in table
     assert "\x1b" not in table
+
+
+def test_no_turn_is_left_out(read_back):
+    """However many steps a run has, they are all on the page; only their texts may be shortened."""
+    run = read_back("x" * 60, turns=400)
+    read = Outline(page([run])).data("run-0")
+
+    assert len(read["steps"]) == len(run.steps) == 1201
+    assert len(read["states"]) == 400
 
 
 @pytest.mark.parametrize(("most", "longest"), [(10**9, 8000), (170_000, 4096), (10, 1024)])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.plain import columns, fit, plain, quoted, squeeze
+from pytest_hookharness.reports.plain import columns, fit, laid_out, plain, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",
@@ -46,6 +46,17 @@ def test_what_comes_out_is_one_bounded_harmless_line(text: str, most: int) -> No
     assert len(line) <= most
     assert not {unicodedata.category(character) for character in line} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
     line.encode("utf-8")
+
+
+def test_a_text_that_was_laid_out_stays_so() -> None:
+    """
+    Lines and blanks of a text stay as they are, and what acts on a terminal is shown in its place.
+    """
+    assert [*laid_out("  turn 1   a\n\n      b \x1b[31m##[x]\n")] == [
+        "  turn 1   a",
+        "",
+        "      b \\x1b[31m#\\x23[x]",
+    ]
 
 
 def test_a_flood_is_cut_without_being_read() -> None:

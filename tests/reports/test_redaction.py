@@ -6,9 +6,10 @@ import base64
 import json
 import shlex
 import string
+import time
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -141,7 +142,9 @@ def forms(secret):
     yield json.dumps(json.dumps({"key": secret}))
     yield json.dumps({"a": json.dumps({"key": secret}, ensure_ascii=False)}, ensure_ascii=False)
     yield shlex.quote(secret)
-    yield quote(secret, safe="")
+    for unquoted in ("", "/", "!'()*", ";,/?:@&=+$!*'()#"):
+        yield quote(secret, safe=unquoted)
+    yield quote_plus(secret)
     for before in (b"", b"a", b"ab"):
         yield base64.b64encode(before + raw + b"tail").decode()
         yield base64.urlsafe_b64encode(b"user:" + before + raw).decode()
@@ -244,6 +247,17 @@ def test_every_text_of_a_value_is_redacted():
     assert clean[0].run.stderr.cut_at == len(clean[0].run.stderr.data)
     assert "sesame" not in json.dumps(bound(of_json(clean)))
     assert "sesame" in json.dumps(bound(of_json(replace(fire, run=None))))
+
+
+def test_no_clipped_text_takes_long():
+    """A text with very many signs that it was clipped is looked through in a moment, for long secrets too."""
+    lines = (f"{number:04}{LONG[:60]}" for number in range(36))
+    known = find_secrets({"A_TOKEN": "\n".join(lines)})
+    began = time.process_time()
+
+    assert redact("..x" * 2000 + f"0007{LONG[:9]}... " * 20, known).endswith("[redacted: A_TOKEN]... ")
+    assert redact("a ... " * 1300, known) == "a ... " * 1300
+    assert time.process_time() - began < 1.5
 
 
 @pytest.mark.parametrize(

@@ -87,6 +87,7 @@ def test_a_line_that_is_not_whole_is_left_out():
 BAD = [
     ([b"nothing\n"], "a.jsonl:1: is no JSON"),
     ([b'{"record": NaN}\n'], "a.jsonl:1: is no JSON"),
+    ([b'{"record": 1e999}\n'], "a.jsonl:1: is no JSON"),
     ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is no JSON"),
     ([b"\xff\n"], "a.jsonl:1: is no JSON"),
     ([b"[]\n"], "a.jsonl:1: is no record of a trace"),

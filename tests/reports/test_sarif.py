@@ -210,6 +210,7 @@ def test_messages_are_hostile_text():
         ("../outside.sh", None, 0),
         ("echo 'unclosed", None, 0),
         ("ruff check .", None, 0),
+        (f"python3 -c '{'pass;' * 80}'", None, 0),
     ],
 )
 def test_scripts_are_found(tmp_path, command, file, line):

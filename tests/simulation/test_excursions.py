@@ -73,6 +73,16 @@ def test_states_are_the_same_in_any_folder(harness, tmp_path):
     assert near.arrivals[0].digest == far.arrivals[0].digest
 
 
+def test_what_is_masked_makes_no_state(harness, tmp_path):
+    """A mask hides a number that differs each time also where the workspace's own path stands beside it."""
+    counts = '#!/bin/sh\necho "at $(date +%s%N) $PWD" >log\nexit 2\n'
+    mask = [{"file": "workspace/log", "text": r"at \d+"}]
+    given = errand(counts, [Stop()], [Stop()], settings=harness.settings, mask=mask)
+    found = expand(given, harness.supervisor, tmp_path)
+
+    assert found.arrivals[0].digest == found.digest != ""
+
+
 def test_no_guard_ends_what_the_hooks_do_not(harness, tmp_path):
     """After more refusals than the host's guard allows, the next stop is still asked about and refused."""
     given = errand(REFUSES, [Stop()], [Stop()] * 12, settings=harness.settings)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.exploration import Explorer, first_way, way_to
+from pytest_hookharness.menus import Suggestions
 from pytest_hookharness.model.exploration import Arrival, Expansion, Exploring
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, Run, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -80,7 +81,8 @@ def explore(machine, commands=("lock",), verdict=None, steps=(), **bounds):
     played = verdict or Terminated(turn=1)
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(steps=tuple(steps)), verdict=played)
     moves = [Stop(), *(Run(command=command) for command in commands)]
-    return Explorer(scenario, Settings(), moves, machine.work, seconds=wish.seconds).explore(outcome)
+    suggestions = Suggestions(given=tuple(moves))
+    return Explorer(scenario, Settings(), suggestions, machine.work, seconds=wish.seconds).explore(outcome)
 
 
 def test_a_lock_out_is_found_with_the_shortest_way_in():
@@ -124,6 +126,20 @@ def test_what_is_not_known_is_no_lock_out():
 
     assert explored.trap is None
     assert explored.open == {"it is odd": 1}
+
+
+def test_only_moves_that_were_made_are_counted():
+    """Where the way to a state could not be played again, no move was tried in it."""
+
+    class Losing(Machine):
+        def expand(self, errand):
+            found = super().expand(errand)
+            return found if found.digest == "open" else Expansion(digest="", why="it was lost")
+
+    explored = explore(Losing(LOCKING))
+
+    assert (explored.states, explored.tried) == (2, 2)
+    assert explored.open == {"it was lost": 2}
 
 
 def test_states_beyond_the_bound_are_open():

@@ -13,6 +13,7 @@ import pytest
 from pytest_hookharness import explore
 from pytest_hookharness.loading import scenario_from
 from pytest_hookharness.model.moves import Run, Stop
+from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.settings import SimulationError
 
 LOCKS = "#!/bin/sh\n[ -e .lock ] || exit 0\necho 'It is locked.' >&2; exit 2\n"
@@ -77,6 +78,41 @@ def test_a_lock_out_is_found_with_its_way_in(harness):
 
     assert outcome.passed
     assert outcome.verdict.moves == (Stop(), Run(command="touch .lock"))
+
+
+@pytest.mark.slow
+def test_a_hook_that_names_itself_is_not_removed(harness):
+    """A hook that is called from its folder, and says where it is, holds an agent all the same."""
+    never = "echo 'Refused by scripts/never.sh.' >&2; exit 2\n"
+    keys = {
+        "files": {"scripts/never.sh": never},
+        "hooks": {"Stop": "cd scripts && sh never.sh"},
+        "agent": [{"stop": "Done."}],
+        "explore": True,
+        "expect": {"verdict": "lockout", "way_in": []},
+    }
+    outcome = harness.simulate(scenario_from({"name": "test", **keys}))
+
+    assert outcome.passed
+    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.menu)
+
+
+@pytest.mark.slow
+def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
+    """Where nothing is contained, a command that only a hook names is not run, and nothing is claimed."""
+    kept = tmp_path / "kept"
+    kept.touch()
+    keys = {
+        "files": {"check.sh": f"#!/bin/sh\necho 'Never run `rm -f {kept}` here.' >&2; exit 2\n"},
+        "hooks": {"Stop": "./check.sh"},
+        "explore": True,
+    }
+    settings = replace(harness.settings, tier=Tier.GROUP)
+    outcome = explore(scenario_from({"name": "test", **keys}), settings=settings)
+
+    assert kept.exists()
+    assert outcome.explored.trap is None
+    assert any("a command that only a hook names" in why for why in outcome.explored.open)
 
 
 @pytest.mark.slow

@@ -76,11 +76,14 @@ def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
     assert problem.unwritten == "none, for it was interrupted"
 
 
-def test_options_are_written(project, tmp_path):
-    """Options of the host that a session was played with stand in its file."""
+def test_conditions_are_written(project, tmp_path):
+    """Options of the host, and the order of hooks, that a session was played with stand in its file."""
     found = checkup(project)
     (problem,) = found.problems
-    scenario = replace(problem.scenario, host="openhands", options={"stuck_detection": False})
+    scenario = replace(
+        problem.scenario, host="openhands", options={"stuck_detection": False}, order={"Stop": (1, 2)}
+    )
     made = replace(found, problems=(replace(problem, scenario=scenario),))
     (problem,) = file_away(made, tmp_path, lambda *_: True).problems
-    assert loading.load(problem.file)[0].options == {"stuck_detection": False}
+    (loaded,) = loading.load(problem.file)
+    assert (loaded.options, loaded.order) == ({"stuck_detection": False}, {"Stop": (1, 2)})

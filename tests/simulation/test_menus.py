@@ -4,7 +4,16 @@ Menus: which moves are suggested by hooks, by what they say, and by a script.
 
 import pytest
 
-from pytest_hookharness.menus import Menu, named, named_in_source, scripted
+from pytest_hookharness.menus import (
+    LEFT,
+    WITHHELD,
+    Menu,
+    Reach,
+    Suggestions,
+    named,
+    named_in_source,
+    scripted,
+)
 from pytest_hookharness.model.moves import Edit, Read, Run, Script, Stop, ToolCall, Tools
 from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.trace import Hooked, Step
@@ -18,6 +27,11 @@ def told(*reasons):
         turn=1,
         exchange=Hooked(event="Stop", decision=Decision(event="Stop", reasons=reasons, rule=rule)),
     )
+
+
+def given(*moves, **keys):
+    """What a scenario's author gives."""
+    return Suggestions(given=moves, **keys)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +63,41 @@ def test_files_that_are_named_are_changed_and_removed():
     assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
 
 
+@pytest.mark.parametrize(
+    ("reach", "withheld"),
+    [
+        (Reach.CONTAINED, []),
+        (Reach.WORKSPACE, ["rm -rf /data", "rm -rf ~/data", "rm ../data"]),
+        (Reach.MACHINE, ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b", "rm -f a/b"]),
+    ],
+)
+def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
+    """Where it is not contained it counts as missing on the menu, unless the author gives it too."""
+    commands = [
+        "rm -rf /data",
+        "rm -rf ~/data",
+        "rm ../data",
+        "touch ./a/b",
+        "rm -f a/b",
+        "rm -f a",
+        "git push",
+    ]
+    menu = Menu(given(Stop(), Run(command="git push"), reach=reach), most=9, fixed=False)
+    menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
+
+    assert {*commands} - {move.command for move in menu.moves if isinstance(move, Run)} == {*withheld}
+    assert menu.missing[WITHHELD] == len(withheld)
+
+
+def test_hooks_are_no_files_to_change():
+    """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
+    menu = Menu(given(Stop(), hooks=frozenset({"scripts/never.py"})), most=9, fixed=False)
+    menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
+
+    assert menu.moves == [Stop(), Edit(file="notes.md", text="explored\n"), Run(command="rm -f notes.md")]
+    assert [*named_in_source("[ -x ./scripts/never.py ] || exit 0\n", {"scripts/never.py"})] == []
+
+
 def test_state_that_hooks_make_is_only_removed():
     """A file that a hook looks at can be made and removed, one that it makes itself only removed."""
     found = [*named_in_source("[ -e checked ] || touch .lock\n")]
@@ -69,24 +118,24 @@ def test_a_script_gives_its_moves_but_for_those_to_refuse():
         Tools(calls=(ToolCall(name="X", input={}, expect="deny"),)),
     )
 
-    assert [*map(str, Menu(scripted(Script(acts=acts)), most=9, fixed=False).moves)] == [
+    assert [*map(str, Menu(given(*scripted(Script(acts=acts))), most=9, fixed=False).moves)] == [
         *map(str, [Stop(), Run(command="make"), Read(file="a.txt")])
     ]
 
 
 def test_a_menu_grows_by_what_is_told_up_to_its_length():
     """What hooks name is added once, and what comes after there is enough is counted."""
-    menu = Menu([Stop()], most=2, fixed=False)
+    menu = Menu(given(Stop()), most=2, fixed=False)
     menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
 
     assert menu.moves == [Stop(), Run(command="make test")]
-    assert menu.left == 1
+    assert menu.missing == {LEFT: 1}
 
 
 def test_a_menu_that_is_given_stays_as_it_is():
     """Where the author says which moves there are, nothing is added but a stop."""
-    menu = Menu([Run(command="make")], most=9, fixed=True)
+    menu = Menu(given(Run(command="make")), most=9, fixed=True)
     menu.learn([told("Run `make test`.")])
 
     assert menu.moves == [Stop(), Run(command="make")]
-    assert menu.left == 0
+    assert not menu.missing

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pytest_hookharness.bench import anchor
 from pytest_hookharness.model.checkups import Place
 from pytest_hookharness.places import find_places
 from pytest_hookharness.settings import SimulationError
@@ -45,6 +46,16 @@ def test_sources_are_the_scripts_of_the_project(tmp_path):
     at(tmp_path, "hooks/guard.sh", "exit 0\n")
     (place,) = find_places(tmp_path)
     assert place.sources == (("hooks/guard.sh", "exit 0\n"),)
+
+
+def test_words_that_can_name_no_file(tmp_path):
+    """A command may hold a word that is too long for the name of a file; it names no script."""
+    hook = {"type": "command", "command": f"hooks/guard.sh {'a' * 300}"}
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": [{"hooks": [hook]}]}})
+    at(tmp_path, "hooks/guard.sh", "exit 0\n")
+    (place,) = find_places(tmp_path)
+    assert [name for name, _ in place.sources] == ["hooks/guard.sh"]
+    assert anchor(hook["command"], tmp_path) == f"{tmp_path}/hooks/guard.sh {'a' * 300}"
 
 
 def test_one_file_alone(tmp_path):

@@ -2,11 +2,16 @@
 Claims about scenarios whose project is the repository that they are in.
 """
 
+import contextlib
+import json
+import os
 import subprocess
 
 import pytest
 
 from pytest_hookharness import loading
+from pytest_hookharness.execution.confinement import WorkspaceError
+from pytest_hookharness.execution.repository import list_ignored
 from pytest_hookharness.harness import Harness
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.settings import Settings
@@ -16,7 +21,7 @@ name: own
 project: repository
 git: true
 hooks:
-  Stop: 'test "$(git status --porcelain)$(packages/tool)" = installed; touch packages/cache; test ! -e .env'
+  Stop: 'test "$(git status -s)$(packages/tool)" = installed && touch packages/cache && test ! -e .env'
 agent: [{prompt: Go.}, {stop: Done.}]
 expect: {verdict: terminated}
 """
@@ -53,6 +58,81 @@ def test_packages_are_lent_and_secrets_stay_away(repository, harness):
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the project, lent as links and not watched: packages; left out: .env."
     ]
+
+
+PLUGIN = """\
+name: own
+plugin: repository
+agent: [{prompt: Go.}, {stop: Done.}]
+expect: {verdict: terminated}
+"""
+COMMAND = 'test "$("$CLAUDE_PLUGIN_ROOT"/packages/tool)" = installed && test ! -e "$CLAUDE_PLUGIN_ROOT"/.env'
+
+
+def test_packages_of_a_plugin_are_lent(repository, harness):
+    """The hooks of a plugin find the packages that its repository has installed, and the outcome says so."""
+    stops = {"Stop": [{"hooks": [{"type": "command", "command": f"{COMMAND} || exit 2"}]}]}
+    (repository / "hooks").mkdir()
+    (repository / "hooks" / "hooks.json").write_text(json.dumps({"hooks": stops}))
+    (repository / "scenarios" / "own.scenario.yaml").write_text(PLUGIN)
+    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+
+    outcome = harness.simulate(scenario)
+    if outcome.tier is not Tier.NAMESPACES:
+        pytest.skip("no namespaces here, so nothing is lent")
+
+    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+    assert [line for line in outcome.assumptions if "git ignores" in line] == [
+        "Of what git ignores in the plugin, lent as links and not watched: packages; left out: .env."
+    ]
+
+
+def test_names_that_mean_more_to_git(repository, harness):
+    """Whatever a lent folder is called, git sees no more of it in the copy than in the repository."""
+    for name in ("new*[1] ", os.fsdecode(b"packages\xff")):
+        (repository / name).mkdir()
+        (repository / name / "file").touch()
+    (repository / ".gitignore").write_text("packages*/\nnew*/\n.env\n")
+    (repository / "newer").touch()
+    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+
+    outcome = harness.simulate(scenario)
+    if outcome.tier is not Tier.NAMESPACES:
+        pytest.skip("no namespaces here, so nothing is lent")
+
+    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
+
+
+def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
+    """A repository that names a program to fetch what it lacks is asked what it ignores, and runs none."""
+    said = tmp_path_factory.mktemp("elsewhere") / "said"
+
+    def git(*words):
+        command = ["git", "-C", str(repository), *words]
+        return subprocess.run(command, check=False, capture_output=True, text=True).stdout.split()
+
+    git("add", ".gitignore")
+    git("update-index", "--skip-worktree", ".gitignore")
+    (repository / ".gitignore").unlink()
+    blob = git("rev-parse", ":.gitignore")[0]
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    for name, value in (
+        ("core.repositoryformatversion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.url", f"ext::sh -c touch% {said}"),
+        ("protocol.ext.allow", "always"),
+    ):
+        git("config", name, value)
+
+    with contextlib.suppress(WorkspaceError):
+        list_ignored(repository, tmp_path_factory.mktemp("home"))
+
+    assert not said.exists()
+    git("ls-files", "--others", "--ignored", "--exclude-standard")
+    assert said.exists(), "git does not fetch what is missing here, so nothing was shown"
 
 
 def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factory):

@@ -11,7 +11,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Signaled
 from pytest_hookharness.model.variations import Wish
 from pytest_hookharness.plans import Clues
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.settings import Choice, Settings, SimulationError
 from pytest_hookharness.variations import vary as play_again
 
 REFUSED = [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
@@ -117,6 +117,14 @@ def test_a_tool_that_nobody_calls_shows_nothing(vary):
     ]
 
 
+def test_what_runs_a_script_is_no_tool_of_it(vary):
+    """The interpreter that the first line of a script asks for is not missing, though the script names it."""
+    hook = "#!/usr/bin/env python3\nprint('by python3')\n"
+    note = "Not tried (tools): the command python3, which runs the hook itself."
+
+    assert note in vary(hook, "tools", agent=[{"run": "ls", "result": "a"}, {"stop": "Done."}]).varied
+
+
 def test_chance_is_not_blamed_on_a_variation(vary):
     """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
@@ -127,6 +135,20 @@ def test_chance_is_not_blamed_on_a_variation(vary):
     assert ("RAW-JSON" not in names(varied), theatre.outcomes) == (True, [other])
     assert any("perhaps by chance" in note for note in varied.varied)
     assert "RAW-JSON" in names(play_again(base, Clues(), Coin([other, base, base, other]), Settings()))
+
+
+def test_chance_is_not_blamed_on_a_fault(vary):
+    """A hook that throws a coin is not said to be open with a fault, if it is without one as well."""
+    base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
+
+    def tried(*outcomes):
+        theatre = Coin([*outcomes])
+        varied = play_again(base, Clues(), theatre, Settings(choice=Choice(most=1)))
+        return [cell.verdict for cell in varied.cells if cell.hook], len(theatre.outcomes)
+
+    assert tried(base, other, base, other, other) == (["not tried"], 0)
+    assert tried(base, other, base, base, other) == (["open"], 0)
 
 
 def test_what_there_was_no_time_for_is_no_pass(vary):
@@ -278,6 +300,16 @@ def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
 
     assert found == names(vary(hook, "wide", agent=agent))
+
+
+@pytest.mark.slow
+def test_a_crowd_is_of_those_that_write(vary):
+    """Lost updates are blamed on the hook that writes, and not on one beside it that writes nothing."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+    hooks = {"PreToolUse": ["./hook.sh", "true"]}
+    (found,) = vary(COUNTS, "wide", agent=agent, hooks=hooks).findings
+
+    assert (found.name, found.hook) == ("LOST-UPDATES", "./hook.sh")
 
 
 @pytest.mark.slow

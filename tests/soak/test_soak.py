@@ -118,7 +118,11 @@ def leave_a_descriptor(_base):
 
 def leave_a_process(_base):
     """Leave a process that stays."""
-    return subprocess.Popen(["sleep", STAY])
+    process = subprocess.Popen(["sleep", STAY])
+    # It is there before its command line is.
+    while not any(STAY in line for line in command_lines()):
+        assert process.poll() is None
+    return process
 
 
 @pytest.mark.slow

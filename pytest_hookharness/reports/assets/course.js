@@ -21,18 +21,19 @@ function moodOf(run, turn) {
 
 // The numbers of turns, or a text for those in the middle that find no room.
 function shortened(first, last, most) {
-  const all = Array.from({length: Math.max(0, last - first + 1)}, (_, place) => first + place);
-  if (all.length <= most) return all;
+  const numbers = (from, number) => Array.from({length: number}, (_, place) => from + place);
+  const all = Math.max(0, last - first + 1);
+  if (all <= most) return numbers(first, all);
   const head = Math.ceil((most - 1) / 2);
   const tail = most - 1 - head;
-  return [...all.slice(0, head), `${all.length - head - tail} more`, ...all.slice(-tail)];
+  return [...numbers(first, head), `${all - head - tail} more`, ...numbers(last - tail + 1, tail)];
 }
 
 function course(run, row) {
   const narrow = innerWidth < 700;
   const gap = narrow ? 64 : 112;
   const verdict = run.end?.verdict ?? {name: "interrupted"};
-  const last = Math.max(0, ...run.steps.map((step) => step.turn));
+  const last = run.steps.reduce((most, step) => Math.max(most, step.turn), 0);
   const loop = verdict.name === "livelock";
   const line = shortened(1, loop ? verdict.stem : last, narrow ? 3 : 6);
   const around = loop ? shortened(verdict.stem + 1, verdict.stem + verdict.period, MOST_AROUND) : [];

@@ -88,7 +88,8 @@ function changeBlock({path, how, diff}) {
 // The signs of a unified diff stay; colour only repeats what they say.
 function diffBlock(diff) {
   const kinds = {"+": "added", "-": "gone", "@": "place"};
-  const lines = diff.split("\n").filter((line) => line && !/^(---|\+\+\+) /.test(line));
+  // The first two lines name the file; a line of it may begin as they do.
+  const lines = diff.split("\n").slice(2).filter(Boolean);
   return html("pre", {class: "diff", tabindex: "0", role: "region", "aria-label": "difference"},
     lines.map((line) => html("span", {class: kinds[line[0]] ?? ""}, line)));
 }

@@ -190,6 +190,26 @@ def test_an_item_by_its_address(browser, written):
     assert browser.complaints() == []
 
 
+def test_differences_and_numbers_of_any_kind(browser, tmp_path, read_back):
+    """No line of a difference is taken for the name of its file, and no number of a turn is too large."""
+    run = read_back(name="large", verdict=Terminated(turn=3))
+    change = next(step for step in run.steps if step["kind"] == "performed")["changes"][0]
+    change["diff"]["text"] = "--- a/q.sql\n+++ b/q.sql\n@@ -1 +1 @@\n--- old\n+++ new\n"
+    run.steps[-1]["turn"] = 10**11
+    file = tmp_path / "page.html"
+    file.write_text(page([run]))
+
+    browser.open(file, to("large"))
+    browser.ask(OPEN_ALL)
+
+    assert browser.ask("document.querySelector('.diff').innerText").split("\n") == [
+        "@@ -1 +1 @@",
+        "--- old",
+        "+++ new",
+    ]
+    assert "99999999995 more" in browser.ask("document.querySelector('figure').textContent")
+
+
 def test_small_screens_and_dark_ones(browser, written):
     """At the width of a phone nothing is beyond the edge, and by day and by night every text can be read."""
     for scheme in ("light", "dark"):
