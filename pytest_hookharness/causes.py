@@ -7,18 +7,21 @@ Upper floor. Pure.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.alterations import Recording
 from pytest_hookharness.judging.complaints import complaints, doubts
 from pytest_hookharness.model.checkups import Complaint, Place, Problem, Session
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.problem_names import name_problem
 from pytest_hookharness.records import find_problems, find_silent, percentile
 
+_NO_GIT = "Git is not installed here, so no copy was a repository: what hooks do with one was not seen."
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -58,7 +61,23 @@ class Evidence:
         The same as a problem, with the session as it was.
         """
         return Problem(
-            id=self.id, complaint=self.complaint, scenario=self.session.scenario, shown_by=self.shown_by
+            id=self.id,
+            complaint=self.complaint,
+            scenario=self.session.scenario,
+            shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
+            move=Recording.of(self.trace).move(self.complaint.turn),
+        )
+
+    def shown_again(self, scenario: Scenario, complaint: Complaint) -> Problem:
+        """
+        The same as a problem that a scenario showed again.
+        """
+        whole = scenario == self.session.scenario
+        return replace(
+            self.problem,
+            scenario=scenario,
+            complaint=complaint,
+            move=self.problem.move if whole else None,
         )
 
 
@@ -131,7 +150,7 @@ def summarise(place: Place, played: Sequence[Played]) -> Summary:
         problems=problems,
         woken=tuple(dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.fires())),
         tried=tuple(_tried(place, outcomes)),
-        open=(*unshown, *_unguarded(place, outcomes)),
+        open=(*unshown, *_unguarded(place, outcomes), *(() if place.git else (_NO_GIT,))),
         undecided=(*unplayed, *open_ends, *_late(outcomes)),
     )
 

@@ -83,9 +83,11 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
     share = replace(settings, wall=settings.wall / len(places))
     with Harness(share) as harness:
-        found = [
-            check(place, harness, arguments.only, arguments.write_scenarios, _progress()) for place in places
-        ]
+        found: list[Checkup] = []
+        for place in places:
+            found.append(check(place, harness, arguments.only, arguments.write_scenarios, _progress()))
+            if found[-1].interrupted:
+                break
     _clear()
 
     def again(problem: Problem) -> str:
@@ -143,6 +145,8 @@ def judge(found: Sequence[Checkup]) -> int:
     """
     The exit status that check-ups come to.
     """
+    if any(checkup.interrupted for checkup in found):
+        return UNKNOWN
     if any(checkup.problems for checkup in found):
         return FOUND
     return UNKNOWN if any(checkup.undecided for checkup in found) else CLEAN

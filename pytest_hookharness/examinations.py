@@ -275,8 +275,7 @@ class Examination:
             if small is None:
                 self._undecided.append(f"Seen once and not again: {evidence.complaint.text}")
                 continue
-            scenario, complaint = small
-            self._problems.append(replace(evidence.problem, complaint=complaint, scenario=scenario))
+            self._problems.append(evidence.shown_again(*small))
 
     def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Complaint] | None]]:
         def job(seat: Seat | None, base: Path) -> tuple[Evidence, tuple[Scenario, Complaint] | None]:

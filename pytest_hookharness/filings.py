@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pytest_hookharness import loading
+from pytest_hookharness.checkups import alone
 from pytest_hookharness.execution.confinement import WorkspaceError
 from pytest_hookharness.execution.copying import copy_folder
+from pytest_hookharness.judging.codes import NOT_RUN
 from pytest_hookharness.loading.folders import REPOSITORY, find_folder
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.scenario import Scenario
@@ -24,6 +26,7 @@ from pytest_hookharness.model.scenario import Scenario
 Shows = Callable[[Scenario, Complaint], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
+_ALONE = "Played is this hook alone, as it was configured, for others have problems too."
 _NOT_RED = "none, for a scenario of it breaks no promise; the command above shows it again"
 
 
@@ -42,7 +45,7 @@ def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:
         return _unwritten(checkup, "none, for it was interrupted")
     try:
         project = _project(checkup.place, folder)
-        filed = [_file(checkup.place, problem, folder, project, shows) for problem in checkup.problems]
+        filed = [_file(checkup, problem, folder, project, shows) for problem in checkup.problems]
     except (OSError, WorkspaceError) as error:
         # What was found took minutes, so it is told whatever becomes of the files.
         return _unwritten(checkup, f"none, for {folder} cannot be used: {error}")
@@ -79,19 +82,34 @@ def _copy(project: Path, folder: Path) -> None:
         shutil.move(fresh, folder / _COPY)
 
 
-def _file(place: Place, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
+def _file(checkup: Checkup, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
     if not problem.scenario.script.acts:
         return replace(problem, unwritten="none, for no session wakes this hook")
-    name = f"{place.host}-{problem.id}"
+    name = f"{checkup.place.host}-{problem.id}"
     path = folder / f"{name}{SUFFIX}"
     if path.exists():
         return replace(problem, unwritten=f"none, for {path} is there already; move it away")
     try:
-        text = loading.write(problem.scenario, name=name, why=problem.complaint.text, folder=project)
-        (scenario,) = loading.loads(text, path)
+        for scenario, why in _choices(checkup, problem):
+            text = loading.write(scenario, name=name, why=why, folder=project)
+            (loaded,) = loading.loads(text, path)
+            if shows(loaded, problem.complaint):
+                path.write_text(text, "utf-8")
+                return replace(problem, file=path)
     except (loading.Unwritable, loading.ScenarioErrors) as error:
         return replace(problem, unwritten=f"none, for it cannot be written: {error}")
-    if not shows(scenario, problem.complaint):
-        return replace(problem, unwritten=_NOT_RED)
-    path.write_text(text, "utf-8")
-    return replace(problem, file=path)
+    return replace(problem, unwritten=_NOT_RED)
+
+
+def _choices(checkup: Checkup, problem: Problem) -> Iterator[tuple[Scenario, str]]:
+    """
+    Scenarios of a problem, with what each says of itself, the best first.
+
+    Where other hooks have problems as well, a file with all of them stays red when this hook is mended.
+    """
+    complaint = problem.complaint
+    own = [hook for hook in checkup.place.hooks if hook.command == complaint.hook and hook.args is None]
+    others = any(other.complaint.hook != complaint.hook for other in checkup.problems)
+    if own and others and complaint.code != NOT_RUN.code:
+        yield alone(problem.scenario, *own), f"{complaint.text} {_ALONE}"
+    yield problem.scenario, complaint.text

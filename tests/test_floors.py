@@ -68,12 +68,13 @@ BELOW: Mapping[str, frozenset[str]] = {
     "checkups": frozenset({"model", "hosts", "agents", "phrasings", "toolnames"}),
     "records": frozenset({"model", "judging", "toolnames"}),
     "problem_names": frozenset({"model", "judging", "settings", "records"}),
-    "causes": frozenset({"model", "hosts", "judging", "checkups", "records", "problem_names"}),
+    "causes": frozenset({"model", "hosts", "judging", "alterations", "checkups", "records"})
+    | {"problem_names"},
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
     | {"phrasings", "shrinking"},
-    "filings": frozenset({"model", "execution", "loading"}),
+    "filings": frozenset({"model", "execution", "judging", "loading", "checkups"}),
     "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "menus": frozenset({"model", "hosts", "stage", "sources"}),
     "atlas": frozenset({"model", "judging"}),
