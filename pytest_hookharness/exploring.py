@@ -89,6 +89,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = explore(scenario, settings=settings), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
+        print("\ninterrupted: this was seen of the scenario's own agent, and what was explored is not known")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
     return UNKNOWN if interrupted else judge(outcome)

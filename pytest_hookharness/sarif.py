@@ -21,7 +21,7 @@ from pytest_hookharness.github import repository
 from pytest_hookharness.judging.codes import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.sarif import Place, Surroundings, log, results
+from pytest_hookharness.reports.sarif import Place, Surroundings, log, of_test, results
 
 _VARIABLE = re.compile(r"^\$\{?\w+\}?/+")
 _SUFFIX = ".scenario.yaml"
@@ -89,9 +89,9 @@ class SarifFile:
         self._file.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
 
 
-def told(item: pytest.Item, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def told(item: pytest.Item, outcomes: Sequence[Outcome], said: str) -> list[dict[str, Any]]:
     """
-    The results of a test that failed.
+    The results of a test that failed; what it said itself if nothing is wrong about its simulations.
     """
     root = repository(item.config)
     _, line, _ = item.location
@@ -100,7 +100,9 @@ def told(item: pytest.Item, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]
     def around(scenario: Scenario) -> Surroundings:
         return Surroundings(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
 
-    return [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
+    found = [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
+    # All that a scenario promises is among them; else it could not be played.
+    return found if found or hasattr(item, "scenario") else [of_test(said, around(outcomes[-1].scenario))]
 
 
 def find_script(command: str, scenario: Scenario, root: Path) -> Place | None:

@@ -195,11 +195,11 @@ class _Run:
         if isinstance(outcome.verdict, Hung | Recursing):
             return outcome
         seconds = min(wish.seconds, max(0.0, settings.wall - outcome.wall))
-        with self.open(replace(scenario, explore=None), settings) as (stage, _):
-            suggestions = suggest(stage)
-        work = self._expand_all if executor is None else with_executor(executor)
-        explorer = Explorer(scenario, settings, suggestions, work, seconds=seconds)
         try:
+            with self.open(replace(scenario, explore=None), settings) as (stage, _):
+                suggestions = suggest(stage)
+            work = self._expand_all if executor is None else with_executor(executor)
+            explorer = Explorer(scenario, settings, suggestions, work, seconds=seconds)
             return judge_explored(outcome, explorer.explore(outcome))
         except KeyboardInterrupt:
             raise Interrupted(outcome) from None

@@ -67,7 +67,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
     if report.failed and item.config.getoption("--hook-sarif") is not None:
-        report.user_properties.append((sarif.NAME, sarif.told(item, outcomes)))
+        said = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
+        report.user_properties.append((sarif.NAME, sarif.told(item, outcomes, said)))
     folder = item.config.getoption("--hook-entry-dir")
     if report.failed and folder is not None:
         report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))

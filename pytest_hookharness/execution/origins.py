@@ -26,7 +26,10 @@ _PYTHON = re.compile(rb"#!.*\bpython")
 _SHELL = re.compile(rb"#!.*\b(sh|dash|ash|ksh|mksh|zsh)\b")
 INLINE = "a scenario writes it itself (`files`) or it was changed meanwhile, so its lines are in no file"
 GONE = "it is not there any more"
-OWN_TRACE = "it, or a file that it may load, sets or reads options such as xtrace, so the trace is left to it"
+OWN_TRACE = (
+    "it, or a file that it may load, sets or reads options such as xtrace, or closes all descriptors, so the "
+    "trace is left to it"
+)
 CLEARED = "line {line} starts something with a cleared environment, of which nothing is heard"
 TAKEN = "line {line} of {script} began a trace, which the recorder took from standard error; play it without"
 _SILENT = {

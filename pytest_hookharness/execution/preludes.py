@@ -62,17 +62,17 @@ def python_settings(data: Path, *, branch: bool) -> str:
     return _SETTINGS.format(file=file, branch=branch)
 
 
-# Whoever traces on their own wants the trace on standard error, so it is left to them. What bash would have
-# loaded comes first, expanded as bash would have. The call leaves `$_` as it found it: scripts ask it first
-# whether they are sourced.
-_BASH = r"""if [[ ${@VARIABLE@-} ]]; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
+# Whoever traces on their own wants the trace on standard error, so it is left to them, and nothing of ours is
+# in it. What bash would have loaded comes first, expanded as bash would have. The call leaves `$_` as it
+# found it: scripts ask it first whether they are sourced.
+_BASH = r"""if { [[ ${@VARIABLE@-} ]]; } 2>/dev/null; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
 __recorded() {
   local lines=("${BASH_EXECUTION_STRING-}") own=@TELLTALES@ loads=
   unset -f __recorded
-  if [[ $- == *x* ]] || ! { exec @FD@>>@FILE@; } 2>/dev/null; then return 0; fi
-  if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi 2>/dev/null
-  if [[ -r @LOADS@ ]]; then read -r loads <@LOADS@; fi 2>/dev/null
-  if [[ "${lines[*]}" =~ $own${loads:+|$loads} ]]; then
+  { exec @FD@>>@FILE@; } || return 0
+  if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi
+  if [[ -r @LOADS@ ]]; then read -r loads <@LOADS@; fi
+  if [[ $- == *x* || "${lines[*]}" =~ $own${loads:+|$loads} ]]; then
     printf '\x1d@OWN@\x1f%s\x1f%s\x1f%s\x1e\n' "$$" "$PWD" "$0" >&@FD@
     exec @FD@>&-
     return 0
@@ -81,7 +81,7 @@ __recorded() {
   PS4=@PROMPT@
   set -x
 }
-__recorded "$_"
+{ __recorded "$_"; } 2>/dev/null
 """
 
 _SETTINGS = """[run]
@@ -124,6 +124,7 @@ def _record():
     try:
         import coverage
 
+        _silence(coverage.Coverage)
         os.environ["COVERAGE_PROCESS_START"] = settings
         coverage.process_startup()
     except Exception:
@@ -135,6 +136,19 @@ def _record():
         else:
             os.environ["COVERAGE_PROCESS_START"] = before
         sys.dont_write_bytecode = kept
+
+
+def _silence(kind):
+    write = kind._atexit
+
+    def write_quietly(self, *args):
+        # A hook may leave no room, no rights or no descriptor for what it ran.
+        try:
+            write(self, *args)
+        except Exception:
+            pass
+
+    kind._atexit = write_quietly
 
 
 def _begin():

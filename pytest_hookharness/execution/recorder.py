@@ -220,7 +220,7 @@ class Recorder:
             yield from found
 
 
-def _check_types(found: list[tuple[str, tuple[tuple[int, ...], ...]]]) -> None:
+def _check_types(found: Iterable[tuple[object, Iterable[Iterable[object]]]]) -> None:
     # The columns of a database take anything.
     for file, steps in found:
         if not isinstance(file, str) or "\0" in file:

@@ -17,8 +17,10 @@ from pathlib import Path
 from pytest_hookharness.execution.confinement import WorkspaceError, read_bytes
 
 _FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
+# What closes descriptors that it does not know, the trace's among them: bash traces to standard error then.
+_CLOSES = r"\$[^[:space:]]*[<>]&-|217[<>]&-"
 # What a script says that traces itself, or that asks which options are set.
-TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-"
+TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
 # Where a command begins that loads something, and then its name, or what ends a word that does not name it.
 _BEGINS = r"""(^|[[:cntrl:];&|({!"']|then|else|do|if|while|until|command|=[^[:space:]]*)[[:blank:]]*"""
 _LOADS = rf"{_BEGINS}(\.|source)[[:blank:]]+[^;|[:cntrl:]]*"

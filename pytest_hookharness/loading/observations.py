@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pytest_hookharness.model.expectations import VerdictName
-from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.outcome import HOLLOW, Outcome
 
 # So much of the reasons is enough to write a pattern; hooks may say as much as they like.
 MOST_REASONS = 20
@@ -30,6 +30,7 @@ class Observation:
         blocks: Refusals that the host honoured, by event.
         reasons: The reasons of refusals, each once, in order and cut short.
         unmet: Places of those promised patterns that no whole reason holds.
+        hollow: Names of findings after which its end says nothing of the hooks, and that nobody promised.
     """
 
     verdict: VerdictName
@@ -37,6 +38,7 @@ class Observation:
     blocks: Mapping[str, int] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     unmet: tuple[int, ...] = ()
+    hollow: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, outcome: Outcome) -> Observation:
@@ -44,7 +46,8 @@ class Observation:
         What an outcome gives.
         """
         reasons = outcome.reasons()
-        patterns = outcome.scenario.expect.reasons
+        expect = outcome.scenario.expect
+        hollow = (finding for finding in outcome.findings if finding.name in HOLLOW)
         events = dict.fromkeys(hooked.event for _, hooked in outcome.trace.hooked())
         return cls(
             verdict=outcome.verdict_name,
@@ -53,9 +56,10 @@ class Observation:
             reasons=tuple(dict.fromkeys(reason[:LONGEST_REASON] for reason in reasons))[:MOST_REASONS],
             unmet=tuple(
                 place
-                for place, pattern in enumerate(patterns)
+                for place, pattern in enumerate(expect.reasons)
                 if not any(re.search(pattern, reason) for reason in reasons)
             ),
+            hollow=tuple(found.name for found in hollow if not expect.allows(found.code, found.name)),
         )
 
     @classmethod
@@ -69,6 +73,7 @@ class Observation:
             blocks=told["blocks"],
             reasons=tuple(told["reasons"]),
             unmet=tuple(told["unmet"]),
+            hollow=tuple(told["hollow"]),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -81,4 +86,5 @@ class Observation:
             "blocks": dict(self.blocks),
             "reasons": list(self.reasons),
             "unmet": list(self.unmet),
+            "hollow": list(self.hollow),
         }

@@ -96,6 +96,10 @@ def _updated(
         runs = seen.get(scenario.id, ())
         if not runs:
             raise _Refused(f"{scenario.id} shares this promise and was not played to its end; play it too")
+        if hollow := runs[0].hollow:
+            raise _Refused(
+                f"{scenario.id} had {', '.join(hollow)}, so its hooks did not decide; mend that first"
+            )
         if any(run != runs[0] for run in runs):
             raise _Refused(f"{scenario.id} gave different things when it was played again")
     if after.verdict != before.verdict:

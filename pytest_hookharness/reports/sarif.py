@@ -132,6 +132,13 @@ def results(outcome: Outcome, around: Surroundings) -> list[Json]:
     ]
 
 
+def of_test(said: str, around: Surroundings) -> Json:
+    """
+    What only a test in Python knows to be wrong.
+    """
+    return _result(_PROMISE, "error", f"the test failed: {said}", [around.place], around, "test")
+
+
 def _of_violation(outcome: Outcome, violation: Violation, around: Surroundings) -> Json:
     mark = outcome.scenario.mark
     kind = _PROMISE

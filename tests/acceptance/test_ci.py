@@ -75,6 +75,19 @@ def test_a_test_in_python_says_what_is_promised(project, on_github):
     assert [line.split()[-2] for line in lines if "test_it.py::" in line] == ["yes", "?"]
 
 
+def test_what_only_a_test_knows_is_a_result(project):
+    """A Python test that fails though its simulation is as usual promised is a result at the test."""
+    project.write(
+        "test_it.py", "def test_it(hook_loop):\n    assert hook_loop(Stop='exit 0').blocks() == 1\n"
+    )
+
+    project.run("test_it.py", "--hook-sarif=r.sarif").assert_outcomes(failed=1)
+
+    (found,) = json.loads((project.path / "r.sarif").read_text())["runs"][0]["results"]
+    assert (found["ruleId"], spot(found)) == ("promise", ("test_it.py", 1))
+    assert found["message"]["text"] == "the test failed: AssertionError: assert 0 == 1"
+
+
 def test_a_number_of_slow_hooks_is_none_or_more(pytestconfig, monkeypatch):
     """Fewer slow hooks than none are a usage error that names the option."""
     monkeypatch.setattr(pytestconfig.option, "hook_durations", -1)

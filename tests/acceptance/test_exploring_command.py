@@ -5,8 +5,12 @@ Claims about ``hookharness explore``, as a process of its own.
 import json
 import subprocess
 import sys
+from concurrent.futures import Executor
+from functools import partial
 
 import pytest
+
+from pytest_hookharness import cli, exploring
 
 SETTINGS = ".claude/settings.json"
 LOCKS = "#!/bin/sh\n[ -e .lock ] || exit 0\necho 'It is locked: run ./open.' >&2; exit 2\n"
@@ -63,6 +67,31 @@ def test_what_is_not_covered_is_told(explore):
     assert result.returncode == 2, result.stdout + result.stderr
     assert "not known: " in result.stdout
     assert "leads to one state more than may be tried" in result.stdout
+
+
+class Interrupted(Executor):
+    """
+    An executor at which Ctrl-C is pressed.
+    """
+
+    def submit(self, *_, **__):
+        """Give up."""
+        raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_an_interrupt_is_told(project, monkeypatch, capsys):
+    """Ctrl-C ends exploring, and it is said that nothing is known of it: status 2."""
+    project.write(
+        SETTINGS, json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}})
+    )
+    monkeypatch.chdir(project.path)
+    monkeypatch.setattr(exploring, "explore", partial(exploring.explore, executor=Interrupted()))
+
+    assert cli.main(["explore", SETTINGS]) == 2
+    said = capsys.readouterr().out
+    assert "interrupted: this was seen of the scenario's own agent" in said
+    assert "terminated" in said
 
 
 def test_a_file_that_is_none_is_an_error_in_a_line(explore):

@@ -194,7 +194,13 @@ def test_functions_of_a_sourced_file_are_known_after_another_folder_was_entered(
 
 @pytest.mark.parametrize(
     "text",
-    ["set -x\necho a\n", "set -eo pipefail -x\necho a\n", "case $- in *x*) echo traced ;; esac\n"],
+    [
+        "set -x\necho a\n",
+        "set -eo pipefail -x\necho a\n",
+        "case $- in *x*) echo traced ;; esac\n",
+        "exec 217>&-\necho a\n",
+        'for fd in /proc/$$/fd/*; do fd=${fd##*/}; ((fd > 2)) && eval "exec $fd>&-"; done\necho a\n',
+    ],
 )
 def test_a_script_that_traces_itself_keeps_its_trace_and_is_named(place, record, text):
     """What is written by `set -x` reaches standard error, and the script is said not to be recorded."""
@@ -202,6 +208,25 @@ def test_a_script_that_traces_itself_keeps_its_trace_and_is_named(place, record,
     _, recording = record("./hook.sh")
     assert recording.shell == {}
     assert [(gap.script, "xtrace" in gap.reason) for gap in recording.gaps] == [(str(hook), True)]
+
+
+def test_a_shell_that_is_called_to_trace_tells_nothing_of_ours(place, record):
+    """With `-x` on the command line or after `#!` the trace is that of the script alone, which is named."""
+    hook = write(place / "hook.sh", "#!/bin/bash -x\necho a\n")
+    inner = write(place / "inner.sh", "echo b\n")
+    done, recording = record("./hook.sh; bash -x ./inner.sh")
+    assert done.stderr == b"+ echo a\n+ echo b\n"
+    assert [(gap.script, "xtrace" in gap.reason) for gap in recording.gaps] == [
+        (str(hook), True),
+        (str(inner), True),
+    ]
+
+
+def test_a_lock_that_is_given_back_keeps_nothing_from_being_recorded(place, record):
+    """A script that closes a descriptor which it named or numbered itself is recorded."""
+    text = "#!/bin/bash\nexec {lock}>lock 9>other\nexec {lock}>&- 9>&-\necho a\n"
+    hook = write(place / "hook.sh", text)
+    assert ran(record("./hook.sh")[1], hook) == {2, 3, 4}
 
 
 def test_flags_of_other_commands_are_no_trace(place, record):
@@ -263,6 +288,16 @@ def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
     done, recording = record(f"{sys.executable} hook.py; ./hook.py 2>/dev/null; exit 5")
     assert done.returncode == 5
     assert sorted(recording.python[str(hook)]) == [(1,), (2,), (4,)]
+
+
+@pytest.mark.parametrize("limit", ["FSIZE", "NOFILE"])
+def test_a_python_that_can_write_nothing_says_nothing_of_it(place, record, limit):
+    """A hook that leaves itself no room or no descriptors prints what it prints otherwise, and is named."""
+    text = f"import resource\nresource.setrlimit(resource.RLIMIT_{limit}, (0, 0))\nprint('a')\n"
+    hook = write(place / "hook.py", text)
+    done, recording = record(f"{sys.executable} ./hook.py")
+    assert (done.stdout, done.stderr, recording.python) == (b"a\n", b"", {})
+    assert str(hook) in [gap.script for gap in recording.gaps]
 
 
 def test_a_hook_that_takes_away_what_records_it_runs_as_without(place, record):

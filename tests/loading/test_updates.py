@@ -2,6 +2,7 @@
 Promises in files that are changed to what was seen: what is written, what is not, and that all else stays.
 """
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from pytest_hookharness.judging.codes import NOT_RUN
 from pytest_hookharness.loading import loads
 from pytest_hookharness.loading.layout import rewrite
 from pytest_hookharness.loading.observations import Observation
 from pytest_hookharness.loading.revisions import Change
 from pytest_hookharness.loading.updates import update
-from pytest_hookharness.model.expectations import Range
+from pytest_hookharness.model.expectations import Expectation, Range
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Terminated
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
 BASE = "x[claude-code]"
@@ -38,6 +44,33 @@ def updated(text, *runs, trouble=False, **seen):
     told = {f"x[{name.replace('_', '-')}]": [one] for name, one in seen.items()}
     made = update(text, HERE, {BASE: list(runs), **told} if runs else told, trouble=trouble)
     return made.text, made.refused
+
+
+def test_hooks_that_did_not_run_change_no_promise():
+    """What a run gave whose hooks could not be started is nothing that could be promised."""
+    text = "name: x\nexpect: {verdict: livelock}"
+
+    assert updated(text, replace(saw(), hollow=("NOT-RUN",))) == (
+        text,
+        ("expect: x[claude-code] had NOT-RUN, so its hooks did not decide; mend that first",),
+    )
+
+
+@pytest.mark.parametrize("promised", [(), ("NOT-RUN",)])
+def test_what_is_known_of_a_run_crosses_as_json(promised):
+    """An observation is the same there and back, and knows of findings that nobody promised."""
+    expect = Expectation(verdict="terminated", findings=promised)
+    outcome = Outcome(
+        scenario=Scenario(name="x", expect=expect),
+        host="claude-code",
+        trace=Trace(),
+        verdict=Terminated(turn=1),
+        findings=(NOT_RUN.found("./x is not there"),),
+    )
+    seen = Observation.of(outcome)
+
+    assert seen.hollow == (() if promised else ("NOT-RUN",))
+    assert Observation.from_json(json.loads(json.dumps(seen.to_json()))) == seen
 
 
 @pytest.mark.parametrize(
