@@ -35,6 +35,7 @@ from pytest_hookharness import (
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
+from pytest_hookharness.judging.endless import look_up_ending
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.progress import shell_line
@@ -164,7 +165,7 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     transcript.set_defaults(scenario=None, told=_analysis)
     kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
-    kinds.add_argument("codes", metavar="CODE", nargs="*", help="a code or a name, such as HH001 (all)")
+    kinds.add_argument("codes", metavar="CODE", nargs="*", help="codes or names, as HH001 or livelock (all)")
     kinds.set_defaults(scenario=None, told=lambda given: _findings(given.codes))
     schema = add("schema", help="print the JSON Schema of scenario files, or of trace files")
     schema.add_argument("--trace", action="store_true", help="the one of trace files")
@@ -195,12 +196,13 @@ def _findings(words: Sequence[str]) -> str:
     Raises:
         ValueError: There is no such kind.
     """
-    strange = [word for word in words if look_up(word) is None]
+    known = {word: look_up(word) or look_up_ending(word) for word in words}
+    strange = [word for word, code in known.items() if code is None]
     if strange:
         near = nearest(strange[0])
         meant = f"did you mean {near!r}?" if near else "without one, all are listed"
         raise ValueError(f"findings: {strange[0]!r} is neither code nor name; {meant}")
-    found = [code for word in words if (code := look_up(word)) is not None]
+    found = [code for code in known.values() if code is not None]
     return told_codes(found) if found else codes_table(catalogue())
 
 

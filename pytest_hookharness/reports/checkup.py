@@ -6,6 +6,7 @@ Middle floor: reports. Pure.
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -65,6 +66,11 @@ def told(checkup: Checkup, again: Again) -> str:
     lines = [headline(checkup)]
     for problem in checkup.problems:
         lines += ["", *_problem(problem, again)]
+    if files := [str(problem.file) for problem in checkup.problems if problem.file is not None]:
+        lines += [
+            "",
+            f"play all scenarios that were written: {shlex.join(['pytest', '--hook-scenarios', *files])}",
+        ]
     if well := _well(checkup):
         lines += ["", "no problem was seen with:", *(f"  - {plain(command, _HOOK)}" for command in well)]
     tried = (_ONLY.format(name=checkup.only), *checkup.tried) if checkup.only else checkup.tried
@@ -145,8 +151,7 @@ def _problem(problem: Problem, again: Again) -> Iterator[str]:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
         yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
-    code = problem.complaint.code
-    yield f"  page      {_page(problem)}" + (f", or `hookharness findings {code}`" if code else "")
+    yield f"  more      {_explained(problem)}"
 
 
 def _shown_by(problem: Problem) -> str:
@@ -157,6 +162,10 @@ def _shown_by(problem: Problem) -> str:
         where = f"turn {problem.complaint.turn} of {problem.shown_by[0]}"
         return f"{where}, not made smaller: {plain(_act_words(problem.move), _HOOK)}"
     return "; then ".join([f"{len(moves) - _MOST_MOVES} others before", *moves[-_MOST_MOVES:]])
+
+
+def _explained(problem: Problem) -> str:
+    return f"hookharness findings {problem.complaint.code or problem.complaint.kind}"
 
 
 def _page(problem: Problem) -> str:
@@ -218,6 +227,7 @@ def _place(checkup: Checkup, again: Again) -> dict[str, Any]:
                 "varied": [wish.kind for wish in problem.scenario.vary],
                 "again": again(problem),
                 "scenario": None if problem.file is None else str(problem.file),
+                "explained": _explained(problem),
                 "page": _page(problem),
                 "shown_by": [*problem.shown_by],
             }

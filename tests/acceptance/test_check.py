@@ -35,9 +35,10 @@ NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 
 def test_nobody_to_ask(checked, capsys):
     """Where nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
-    checked("Stop", NEVER)
+    folder = checked("Stop", NEVER)
     assert cli.main(["check"]) == 2
     told = capsys.readouterr()
+    assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
     assert "give --yes" in told.err
     assert "hooks/hook.sh" in told.err
     assert not told.out

@@ -77,3 +77,11 @@ def test_an_interrupted_check_up_is_unknown():
     found = Checkup(place=PLACE, problems=(problem("./a.sh"),))
     assert judge([found]) == FOUND
     assert judge([found, replace(found, interrupted=True)]) == UNKNOWN
+
+
+def test_all_files_are_played_by_one_command():
+    """The command that plays all files that were written names each of them, wherever they stand."""
+    found = tuple(problem(hook, file=Path(f"{hook[2]} b.scenario.yaml")) for hook in ("./a.sh", "./b.sh"))
+    said = report(problems=found)
+    assert "were written: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+    assert "were written" not in report(problems=(problem("./a.sh"),))
