@@ -33,7 +33,7 @@ _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
-_ONLY = "Only {name} was looked for, and nothing after it was shown."
+_ONLY = "Only {name} was looked for{until}."
 Again = Callable[[Problem], str]
 
 
@@ -73,7 +73,10 @@ def told(checkup: Checkup, again: Again) -> str:
         ]
     if well := _well(checkup):
         lines += ["", "no problem was seen with:", *(f"  - {plain(command, _HOOK)}" for command in well)]
-    tried = (_ONLY.format(name=checkup.only), *checkup.tried) if checkup.only else checkup.tried
+    tried = checkup.tried
+    if checkup.only:
+        until = ", and nothing else was tried once it was shown" if checkup.problems else ""
+        tried = (_ONLY.format(name=checkup.only, until=until), *tried)
     lines += ["", "tried:", *(line for text in tried for line in _item(text))]
     for title, texts in (("not shown:", checkup.open), ("could not be told:", checkup.undecided)):
         if texts:
