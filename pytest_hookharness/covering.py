@@ -196,7 +196,8 @@ def _write(
     if not readable:
         data = _collect(recordings, wish, branch=branch, shell=False)
     outer = Coverage.current() is not None
-    aside = wish.aside or outer or bool(reader.get_option("run:parallel"))
+    parallel = bool(reader.get_option("run:parallel"))
+    aside = wish.aside or outer or parallel
     suffix = f"hooks.{os.getpid()}.{secrets.token_hex(4)}" if aside else None
     written = CoverageData(str(reader.get_option("run:data_file")), suffix=suffix)
     if not aside:
@@ -208,7 +209,8 @@ def _write(
     if wish.aside:
         told = "the data were left to pytest-cov, which adds them to its own"
     elif aside:
-        told += "; `coverage combine` adds it to the rest"
+        # Without the option it would replace what `coverage run` has written into one file.
+        told += f"; `coverage combine{'' if parallel else ' --append'}` adds it to the rest"
     yield told
     if bash and not readable:
         yield _NOT_NAMED

@@ -175,7 +175,8 @@ def test_what_else_is_measured_is_kept(covered):
         [*command, "--hook-cov", "tests"], cwd=covered.path, capture_output=True, check=False
     )
     assert done.returncode == 0, done.stdout
-    report(covered, "combine")
+    assert b"`coverage combine --append`" in done.stdout
+    report(covered, "combine", "--append")
     assert last_words(report(covered), "beside.sh", "test_beside.py") == ["100%", "100%"]
 
 
