@@ -121,9 +121,9 @@ def _names(words: str, command: str) -> bool:
 
 def _well(checkup: Checkup) -> list[str]:
     """
-    The hooks that were fired and of which no problem was seen, where others have some.
+    The hooks that were fired and of which no problem was seen, where others have some and all was tried.
     """
-    if checkup.only or not checkup.problems:
+    if checkup.only or checkup.undecided or not checkup.problems:
         return []
     concerned = _concerned(checkup)
     return [

@@ -48,6 +48,7 @@ def test_which_hooks_have_problems():
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
     assert "\n\nno problem was seen with:\n  - ./b.sh\n\ntried:" in told(made, lambda _: "")
     assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
+    assert "no problem was seen" not in told(replace(made, undecided=("No time.",)), lambda _: "")
 
 
 def test_problems_of_all_hooks_or_of_none():
