@@ -6,18 +6,22 @@ Upper floor. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
+from pytest_hookharness.alterations import Recording
 from pytest_hookharness.judging.complaints import complaints, doubts
 from pytest_hookharness.model.checkups import Complaint, Place, Problem, Session
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.records import find_problems, find_silent, percentile, short_name
+from pytest_hookharness.problem_names import name_problem
+from pytest_hookharness.records import find_problems, find_silent, percentile
 
+_NO_GIT = "Git is not installed here, so no copy was a repository: what hooks do with one was not seen."
 _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
@@ -57,7 +61,23 @@ class Evidence:
         The same as a problem, with the session as it was.
         """
         return Problem(
-            id=self.id, complaint=self.complaint, scenario=self.session.scenario, shown_by=self.shown_by
+            id=self.id,
+            complaint=self.complaint,
+            scenario=self.session.scenario,
+            shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
+            move=Recording.of(self.trace).move(self.complaint.turn),
+        )
+
+    def shown_again(self, scenario: Scenario, complaint: Complaint) -> Problem:
+        """
+        The same as a problem that a scenario showed again.
+        """
+        whole = scenario == self.session.scenario
+        return replace(
+            self.problem,
+            scenario=scenario,
+            complaint=complaint,
+            move=self.problem.move if whole else None,
         )
 
 
@@ -67,13 +87,15 @@ class Summary:
     What sessions come to beside the problems that they showed.
 
     Attributes:
-        problems: What is wrong with hooks that no session woke.
+        problems: What is wrong by all that hooks did together.
+        woken: The commands of the hooks that were fired.
         tried: What was tried, in sentences.
         open: What was not shown, in sentences.
         undecided: Why this is no proof that all is well, in sentences.
     """
 
     problems: tuple[Problem, ...]
+    woken: tuple[str, ...]
     tried: tuple[str, ...]
     open: tuple[str, ...]
     undecided: tuple[str, ...]
@@ -93,33 +115,24 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
             continue
         for complaint in complaints(one.outcome, mark=mark, harmless=one.session.harmless):
             causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
-    names: set[str] = set()
-    return tuple(_evidence(seen, names) for seen in causes.values())
+    found: dict[str, Evidence] = {}
+    for seen in causes.values():
+        evidence = _evidence(seen, found)
+        found[evidence.id] = evidence
+    return tuple(found.values())
 
 
-def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], names: set[str]) -> Evidence:
+def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], taken: Collection[str]) -> Evidence:
     session, outcome, complaint = min(
         seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
     )
     return Evidence(
-        id=_identify(complaint, names),
+        id=name_problem(complaint, taken),
         complaint=complaint,
         session=session,
         trace=outcome.trace,
         shown_by=tuple(dict.fromkeys(session.title for session, _, _ in seen)),
     )
-
-
-def _identify(complaint: Complaint, names: set[str]) -> str:
-    """
-    A name that is the same in the next check-up, as long as the same is wrong.
-    """
-    script = "" if complaint.shared else short_name(complaint.hook).lower()
-    base = "-".join(filter(None, (complaint.kind.lower(), script)))
-    free = (base if number == 1 else f"{base}-{number}" for number in range(1, len(names) + 2))
-    name = next(name for name in free if name not in names)
-    names.add(name)
-    return name
 
 
 def summarise(place: Place, played: Sequence[Played]) -> Summary:
@@ -135,8 +148,9 @@ def summarise(place: Place, played: Sequence[Played]) -> Summary:
     unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
         problems=problems,
+        woken=tuple(dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.fires())),
         tried=tuple(_tried(place, outcomes)),
-        open=(*unshown, *_unguarded(place, outcomes)),
+        open=(*unshown, *_unguarded(place, outcomes), *(() if place.git else (_NO_GIT,))),
         undecided=(*unplayed, *open_ends, *_late(outcomes)),
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness import consents
 from pytest_hookharness.copies import copyable
+from pytest_hookharness.entries import make_folder
 from pytest_hookharness.examinations import Examination, OnStep
 from pytest_hookharness.execution.sandbox import available_tiers
 from pytest_hookharness.filings import file_away
@@ -23,6 +24,7 @@ from pytest_hookharness.harness import Harness, options
 from pytest_hookharness.model.checkups import Checkup, Place, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.places import find_places
+from pytest_hookharness.problem_names import where_called
 from pytest_hookharness.reports import checkup as reports
 from pytest_hookharness.settings import Settings, SimulationError
 
@@ -71,15 +73,21 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     Check all hooks that are found, and print what is wrong.
     """
     places = find_places(arguments.path, arguments.host)
+    if arguments.only:
+        places = where_called(arguments.only, places)
     for place in places:
         print(reports.announcement(place, apart(settings)), file=sys.stderr)
     if not arguments.yes and not consents.ask(arguments.path, places):
         raise SimulationError(f"{arguments.path}: nothing was run, for you did not agree to it")
+    if arguments.write_scenarios is not None:
+        make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
     share = replace(settings, wall=settings.wall / len(places))
     with Harness(share) as harness:
-        found = [
-            check(place, harness, arguments.only, arguments.write_scenarios, _progress()) for place in places
-        ]
+        found: list[Checkup] = []
+        for place in places:
+            found.append(check(place, harness, arguments.only, arguments.write_scenarios, _progress()))
+            if found[-1].interrupted:
+                break
     _clear()
 
     def again(problem: Problem) -> str:
@@ -137,6 +145,8 @@ def judge(found: Sequence[Checkup]) -> int:
     """
     The exit status that check-ups come to.
     """
+    if any(checkup.interrupted for checkup in found):
+        return UNKNOWN
     if any(checkup.problems for checkup in found):
         return FOUND
     return UNKNOWN if any(checkup.undecided for checkup in found) else CLEAN

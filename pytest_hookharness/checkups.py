@@ -273,7 +273,7 @@ def _scenario(place: Place, acts: Sequence[Act], then: Behaviour | None = None) 
         project=None if place.plugin else place.root,
         plugin=place.root if place.plugin else None,
         hooks=place.only or None,
-        git=True,
+        git=place.git,
         commands=_stand_ins(place),
         answers=tuple(_answers(place)),
         options=_without_circles(place.host),
@@ -291,16 +291,19 @@ def _without_circles(host: str) -> dict[str, bool | int | float | str]:
     return {stuck.option: False} if stuck is not None and stuck.option else {}
 
 
-def alone(scenario: Scenario, hook: Hook) -> Scenario:
+def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     """
-    A scenario in which one hook is configured and no other.
+    A scenario in which these hooks are configured and no other.
     """
     config = hosts.find(scenario.host).config
-    handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
-    handler[config.types["command"]] = hook.command
-    if hook.matcher is not None:
-        handler["matcher"] = hook.matcher
-    return replace(scenario, hooks={hook.event: [handler]})
+    configured: dict[str, list[Json]] = {}
+    for hook in hooks:
+        handler: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+        handler[config.types["command"]] = hook.command
+        if hook.matcher is not None:
+            handler["matcher"] = hook.matcher
+        configured.setdefault(hook.event, []).append(handler)
+    return replace(scenario, hooks=configured)
 
 
 def _answers(place: Place) -> Iterator[Answer]:

@@ -35,6 +35,7 @@ from pytest_hookharness import (
 from pytest_hookharness.bench import pick
 from pytest_hookharness.harness import TIERS, TROUBLE, Harness, again, header
 from pytest_hookharness.judging.codes import catalogue, look_up, nearest
+from pytest_hookharness.judging.endless import look_up_ending
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.progress import shell_line
@@ -164,7 +165,7 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     )
     transcript.set_defaults(scenario=None, told=_analysis)
     kinds = add("findings", help="list all kinds of findings, or tell what, why and how to mend some")
-    kinds.add_argument("codes", metavar="CODE", nargs="*", help="a code or a name, such as HH001 (all)")
+    kinds.add_argument("codes", metavar="CODE", nargs="*", help="codes or names, as HH001 or livelock (all)")
     kinds.set_defaults(scenario=None, told=lambda given: _findings(given.codes))
     schema = add("schema", help="print the JSON Schema of scenario files, or of trace files")
     schema.add_argument("--trace", action="store_true", help="the one of trace files")
@@ -195,12 +196,13 @@ def _findings(words: Sequence[str]) -> str:
     Raises:
         ValueError: There is no such kind.
     """
-    strange = [word for word in words if look_up(word) is None]
+    known = {word: look_up(word) or look_up_ending(word) for word in words}
+    strange = [word for word, code in known.items() if code is None]
     if strange:
         near = nearest(strange[0])
         meant = f"did you mean {near!r}?" if near else "without one, all are listed"
         raise ValueError(f"findings: {strange[0]!r} is neither code nor name; {meant}")
-    found = [code for word in words if (code := look_up(word)) is not None]
+    found = [code for code in known.values() if code is not None]
     return told_codes(found) if found else codes_table(catalogue())
 
 
@@ -208,10 +210,6 @@ def _whole(option: str, least: int) -> Callable[[str], int]:
     return lambda text: whole(text, option, least)
 
 
-_THERE = (
-    "--output: {file} is there already, and somebody may have filled it in; allowed is a new file. "
-    "Name another one, or move it away"
-)
 _ANALYZE = (
     "Reads what Claude Code, Codex or OpenHands wrote of a session, told apart by its content, and names the "
     "loops of the agent's own moves; docs/loop-detection.md says what is one. Exit status: 0 none, 1 loops, "
@@ -300,10 +298,8 @@ def _write_entry(arguments: argparse.Namespace) -> int:
     """
     scenario, settings = arguments.scenario(arguments), _settings(arguments)
     file: Path | None = arguments.output
-    if file is not None and file.exists():
-        raise ValueError(_THERE.format(file=file))
-    if file is not None and not file.parent.is_dir():
-        raise ValueError(f"--output: {file.parent} is no folder; make it, or name a file in another one")
+    if file is not None:
+        entries.require_new(file)
     repeat = arguments.again(arguments, scenario, settings)
     try:
         outcome, ended = _play(scenario, settings, repeat, to=sys.stderr), KEPT

@@ -34,7 +34,7 @@ def ask(path: Path, places: Sequence[Place]) -> bool:
     if note.is_file():
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise SimulationError(_NOBODY.format(path=path))
+        raise SimulationError(_NOBODY.format(path=path.resolve()))
     print(_QUESTION, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         return False

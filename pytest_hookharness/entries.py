@@ -16,6 +16,7 @@ from datetime import datetime
 from importlib.metadata import version
 from io import FileIO
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -59,25 +60,46 @@ def secrets_of(scenario: Scenario) -> Secrets:
     return find_secrets(scenario.env, os.environ, words=schema.words())
 
 
-def make_folder(named: str, option: str, *, below: Path) -> Path:
+def make_folder(named: str, option: str, *, below: Path, mode: int = 0o777) -> Path:
     """
-    Make the folder that an option names, and tell its full name.
+    Make the folder that an option names, see that files can be made in it, and tell its full name.
 
     Workers of xdist take over the options and may stand elsewhere.
 
     Raises:
-        pytest.UsageError: It cannot be made.
+        pytest.UsageError: It cannot be made or written.
     """
     if not named.strip():
         raise pytest.UsageError(f"{option}: names no folder; name one, which is made if need be")
     folder = below / named
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+        TemporaryFile(dir=folder).close()
     except OSError as error:
+        what = "written" if folder.is_dir() else "made"
         raise pytest.UsageError(
-            f"{option}: {folder} cannot be made ({error.strerror}); name a folder that can be written"
+            f"{option}: {folder} cannot be {what} ({error.strerror}); name a folder that can be written"
         ) from None
     return folder
+
+
+def require_new(file: Path) -> None:
+    """
+    See that the file of ``--output`` is not there yet and can be made, before anything is done for it.
+
+    Raises:
+        pytest.UsageError: It is there, or cannot be made.
+    """
+    if file.exists():
+        raise pytest.UsageError(
+            f"--output: {file} is there already, and somebody may have filled it in; allowed is a new file. "
+            "Name another one, or move it away"
+        )
+    if not file.parent.is_dir():
+        raise pytest.UsageError(
+            f"--output: {file.parent} is no folder; make it, or name a file in another one"
+        )
+    make_folder(str(file.parent), "--output", below=Path.cwd())
 
 
 def most_telling(outcomes: Sequence[Outcome]) -> Outcome:

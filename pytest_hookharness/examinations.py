@@ -59,7 +59,7 @@ class Examination:
         settings: The settings; all of it together may take ``wall`` seconds.
         supervisor: Who keeps the processes.
         base: Folder below which everything is written.
-        only: The problem that is looked for; empty for all.
+        only: The problem that is looked for, until it is shown; empty for all.
         on_step: Called as it goes on.
     """
 
@@ -79,31 +79,57 @@ class Examination:
         """
         Play everything, and tell what is wrong; Ctrl-C only makes it end earlier.
         """
+        interrupted = False
         try:
-            self._play_all()
-            self._show_again(self._wanted())
+            self._search()
         except KeyboardInterrupt:
+            interrupted = True
             self._undecided.append(_INTERRUPTED)
             shown = {problem.id for problem in self._problems}
             self._problems += [one.problem for one in self._wanted() if one.id not in shown]
         summary = summarise(self.place, self._played)
         problems = [*self._problems, *summary.problems]
-        return Checkup(
+        checkup = Checkup(
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
+            only=self.only,
+            woken=summary.woken,
             tried=summary.tried,
-            open=(*summary.open, *self._open),
+            open=tuple(dict.fromkeys((*summary.open, *self._open))),
             undecided=(*self._undecided, *summary.undecided),
+            interrupted=interrupted,
             seconds=time.monotonic() - self._began,
         )
+        # What else there is was not looked for once the one was found.
+        return replace(checkup, open=(), undecided=()) if self._is_found() else checkup
 
-    def _play_all(self) -> None:
+    def _is_found(self) -> bool:
+        return bool(self.only and self._problems)
+
+    def _search(self) -> None:
+        """
+        Play everything and show it again, or until the one problem that is looked for was shown again.
+        """
+        for _ in self._play_all():
+            if self.only:
+                self._show_again(self._wanted())
+            if self._is_found():
+                return
+        if not self.only:
+            self._show_again(self._wanted())
+
+    def _play_all(self) -> Iterator[None]:
+        """
+        Play one kind of sessions after the other; what the first show decides what the later ones try.
+        """
         seed = self.settings.seed
         first = self._play_usual(checkups.plan_usual(self.place, seed))
+        yield
         if first.outcome is None:
             return
         woken = {step.event for _, step in first.outcome.trace.hooked() if step.fires}
         self._play("single events", [*checkups.plan_asks(self.place, woken)])
+        yield
         if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
             self._undecided.append(_HUNG)
             return
@@ -112,6 +138,7 @@ class Examination:
         further = checkups.plan_further(self.place, seed, endless=endless)
         behaviours = [] if endless else [*checkups.plan_behaviours(self.place)]
         self._play("other sessions", [*behaviours[:1], *further])
+        yield
         moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
         commands = [move.command for move in moves if isinstance(move, Run)]
         files = [move.file for move in moves if isinstance(move, Edit)]
@@ -124,7 +151,9 @@ class Examination:
                 *behaviours[1:],
             ],
         )
+        yield
         self._prove(commands, files)
+        yield
 
     def _play_usual(self, session: Session) -> Played:
         """
@@ -246,8 +275,7 @@ class Examination:
             if small is None:
                 self._undecided.append(f"Seen once and not again: {evidence.complaint.text}")
                 continue
-            scenario, complaint = small
-            self._problems.append(replace(evidence.problem, complaint=complaint, scenario=scenario))
+            self._problems.append(evidence.shown_again(*small))
 
     def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Complaint] | None]]:
         def job(seat: Seat | None, base: Path) -> tuple[Evidence, tuple[Scenario, Complaint] | None]:

@@ -17,9 +17,6 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Run, ToolCal
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Performed
 
-# Forms of code that a guard can be expected to know of.
-_PLAIN = ("`sh -c`", "`bash -c`")
-
 
 def phrase(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tuple[Act, ...]:
     """
@@ -70,13 +67,13 @@ def taken_for_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
 
 def told_of_code(outcome: Outcome, commands: Sequence[str]) -> Iterator[str]:
     """
-    In sentences, in which plain forms of code the same words were let through.
+    In sentences, in which forms of code the same command was let through.
     """
     passed = {*_asked(outcome, refused=False)}
     for command in commands:
-        forms = [one.form for one in wordings(command) if one.form in _PLAIN and one.text in passed]
+        forms = [one.form for one in wordings(command) if one.code and one.text in passed]
         if forms:
-            yield f"`{command}` is refused and {' and '.join(forms)} of the same is let through."
+            yield f"`{command}` is refused, and the same is let through by: {', '.join(forms)}."
 
 
 def _asked(outcome: Outcome, *, refused: bool) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -110,6 +111,7 @@ def _read(
         hooks=configuration.hooks,
         flaws=tuple(problem.text for problem in configuration.problems),
         sources=tuple(_sources(root, configuration.hooks)),
+        git=shutil.which("git") is not None,
     )
 
 

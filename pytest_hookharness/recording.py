@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness import hosts
+from pytest_hookharness.entries import make_folder
 from pytest_hookharness.hosts.wrapping import command_keys, exchange
 from pytest_hookharness.model.checkups import Place
 from pytest_hookharness.model.counting import counted
@@ -91,7 +92,8 @@ def tell(arguments: argparse.Namespace) -> int:
     if (folder / _JOURNAL).exists():
         raise SimulationError(f"{folder} holds settings that were not put back; call it with --restore first")
     files = plan(arguments.path, arguments.host, folder)
-    before = len(list(folder.glob("*.json"))) if folder.is_dir() else 0
+    make_folder(str(folder), "--output", below=Path.cwd(), mode=0o700)
+    before = len(list(folder.glob("*.json")))
     # Blocked, and waited for: nobody is interrupted with half of the files changed.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     with Guarded(files, folder):
@@ -170,6 +172,8 @@ def _wrap(place: Place, folder: Path) -> Iterator[Wrapped]:
             text, number = exchange(before.decode("utf-8"), keys, commands)
         except UnicodeDecodeError as error:
             raise SimulationError(f"{file}: is no UTF-8: {error}") from error
+        if number and not os.access(file.parent, os.W_OK):
+            raise SimulationError(f"{file.parent} cannot be written; record in a copy of the project")
         if number:
             yield Wrapped(file, before, text.encode(), keys, {new: old for old, new in commands.items()})
 
@@ -185,7 +189,6 @@ class Guarded:
         self._ears, self._mouth = -1, -1
 
     def __enter__(self) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         # What is in here is nobody's to commit by the way.
         (self._folder / ".gitignore").write_text("*\n")
         journal = [

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.entries import write_new
+from pytest_hookharness.entries import require_new, write_new
 from pytest_hookharness.reports.page import page
 from pytest_hookharness.reports.plain import laid_out, plain
 from pytest_hookharness.reports.runs import LONGEST_LINE, Run, read_run, row
@@ -43,8 +43,10 @@ def tell(arguments: argparse.Namespace) -> str:
 
     Raises:
         ValueError: There is no trace file, or one cannot be read.
-        OSError: The output cannot be written.
+        pytest.UsageError: The output cannot be written.
     """
+    if arguments.output is not None:
+        require_new(arguments.output)
     paths = _files(arguments.folder)
     read = [(path, read_file(path)) for path in paths]
     runs = sorted(

@@ -67,12 +67,14 @@ BELOW: Mapping[str, frozenset[str]] = {
     "toolnames": frozenset({"model", "hosts", "agents"}),
     "checkups": frozenset({"model", "hosts", "agents", "phrasings", "toolnames"}),
     "records": frozenset({"model", "judging", "toolnames"}),
-    "causes": frozenset({"model", "hosts", "judging", "checkups", "records"}),
+    "problem_names": frozenset({"model", "judging", "settings", "records"}),
+    "causes": frozenset({"model", "hosts", "judging", "alterations", "checkups", "records"})
+    | {"problem_names"},
     "shrinking": frozenset({"model", "alterations"}),
     "examinations": LOOP
     | {"settings", "stage", "asking", "crews", "simulation", "checkups", "causes"}
     | {"phrasings", "shrinking"},
-    "filings": frozenset({"model", "execution", "loading", "settings"}),
+    "filings": frozenset({"model", "execution", "judging", "loading", "checkups"}),
     "excursions": LOOP | {"settings", "stage", "playing", "rehearsal"},
     "filenames": frozenset(),
     "menus": frozenset({"model", "hosts", "stage", "sources", "filenames"}),
@@ -109,11 +111,11 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "trying": INSIDE | {"harness", "bench"},
     "exploring": INSIDE | {"harness", "bench", "quantities"},
     "consents": frozenset({"model", "settings"}),
-    "check": INSIDE | {"harness", "consents"},
+    "check": INSIDE | {"harness", "consents", "entries"},
     "checking": INSIDE | {"harness", "check"},
     "init": frozenset({"model", "execution", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
-    "recording": frozenset({"model", "hosts", "places", "settings"}),
+    "recording": frozenset({"model", "hosts", "places", "settings", "entries"}),
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
     | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}

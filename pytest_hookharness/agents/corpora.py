@@ -6,9 +6,12 @@ Middle floor: agents. Pure. Faker and Hypothesis are imported only when somethin
 
 from __future__ import annotations
 
+import os
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from pytest_hookharness.model.moves import Edit, Read, Run, ToolResult
 
@@ -162,8 +165,25 @@ def _by_hypothesis(seed: int, number: int) -> list[str]:
     def collect(text: str) -> None:
         found.append(text)
 
-    collect()
+    with _without_storage():
+        collect()
     return found
+
+
+@contextmanager
+def _without_storage() -> Generator[None]:
+    """
+    Keep Hypothesis from leaving its table of letters in the folder that the person stands in.
+    """
+    from hypothesis import configuration  # noqa: PLC0415 - an extra
+
+    # There is no public way to learn where that of the person is.
+    before = vars(configuration).get("__hypothesis_home_directory")
+    configuration.set_hypothesis_home_dir(Path(os.devnull, "hypothesis"))
+    try:
+        yield
+    finally:
+        configuration.set_hypothesis_home_dir(before)
 
 
 def _by_chance(seed: int, number: int) -> list[str]:

@@ -132,7 +132,10 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
     if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
         return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
     kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
-    fault = f"{kind}: exit code {code}: {_first_line(stderr)}"
+    said = f"exit code {code}: {_first_line(stderr)}"
+    if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
+        said = _told_failure(reader, table, code, stderr)
+    fault = f"{kind}: {said}"
     if code == _REFUSAL and rule.alone is Alone.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.alone is Alone.IGNORED:
@@ -141,6 +144,16 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
         fault = "mangled: what it printed is no answer that the host knows"
     failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
+
+
+def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
+    """
+    A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
+    """
+    refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
+    refuses = any(_REFUSAL in (rule.codes or ()) and rule.alone in refusing for rule in table)
+    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
+    return f'exit code {code}{meant}: "{_first_line(stderr)}"'
 
 
 def _first(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 
@@ -28,6 +29,7 @@ class Place:
         hooks: The hooks.
         flaws: What is wrong with the settings, in sentences.
         sources: The texts of the scripts that their commands name, by path relative to the folder.
+        git: Whether git is there, so that copies of the project can be repositories.
     """
 
     host: str
@@ -38,6 +40,7 @@ class Place:
     hooks: tuple[Hook, ...] = ()
     flaws: tuple[str, ...] = ()
     sources: tuple[tuple[str, str], ...] = ()
+    git: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +108,7 @@ class Problem:
         complaint: What was seen in that session.
         scenario: That session.
         shown_by: The titles of all sessions that showed it.
+        move: The move that the agent had just made, where the session is one that could not be made small.
         file: The scenario file that was written of it; ``None`` for none.
         unwritten: Why none can be, if one was asked for; empty otherwise.
     """
@@ -113,6 +117,7 @@ class Problem:
     complaint: Complaint
     scenario: Scenario
     shown_by: tuple[str, ...] = ()
+    move: Act | None = None
     file: Path | None = None
     unwritten: str = ""
 
@@ -125,15 +130,21 @@ class Checkup:
     Attributes:
         place: The place.
         problems: What is wrong, each cause once.
+        only: The one problem that was looked for, until it was shown; empty for all.
+        woken: The commands of the hooks that were fired.
         tried: What was tried, in sentences.
         open: What could not be told, and so speaks neither for nor against a hook, in sentences.
         undecided: Why the check-up is no proof that all is well, in sentences; empty if it is one.
+        interrupted: Whether Ctrl-C ended it.
         seconds: How long it took.
     """
 
     place: Place
     problems: tuple[Problem, ...] = ()
+    only: str = ""
+    woken: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()
+    interrupted: bool = False
     seconds: float = 0.0

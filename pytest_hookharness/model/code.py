@@ -18,7 +18,7 @@ class Code:
     One kind of defect.
 
     Attributes:
-        code: ``HH`` and three digits.
+        code: ``HH`` and three digits; empty for a bad end, which is known by its name.
         name: The short name, in capitals.
         what: What was seen, in general.
         why: Why that matters.

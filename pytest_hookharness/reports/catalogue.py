@@ -34,7 +34,7 @@ def told_codes(codes: Sequence[Code]) -> str:
 
 def _told(code: Code) -> str:
     parts = (("what", code.what), ("why", code.why), ("mend", code.mend))
-    lines = [f"{code.code} {code.name}"]
+    lines = [f"{code.code} {code.name}".strip()]
     for name, text in parts:
         lines += textwrap.wrap(
             text,
@@ -43,7 +43,8 @@ def _told(code: Code) -> str:
             subsequent_indent=" " * 8,
             break_on_hyphens=False,
         )
-    return "\n".join([*lines, f"  page: docs/findings/{code.code}.md"])
+    page = f"docs/findings/{code.code}.md" if code.code else f"docs/endless-hooks.md#{code.name}"
+    return "\n".join([*lines, f"  page: {page}, of the documentation of pytest-hookharness"])
 
 
 def page_head(code: Code) -> str:

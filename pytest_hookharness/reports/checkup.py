@@ -6,6 +6,7 @@ Middle floor: reports. Pure.
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -32,6 +33,7 @@ _MOST_MOVES = 6
 _LINE = 300
 _PAGES = "docs/findings"
 _VERDICTS = "docs/endless-hooks.md"
+_ONLY = "Only {name} was looked for{until}."
 Again = Callable[[Problem], str]
 
 
@@ -64,7 +66,18 @@ def told(checkup: Checkup, again: Again) -> str:
     lines = [headline(checkup)]
     for problem in checkup.problems:
         lines += ["", *_problem(problem, again)]
-    lines += ["", "tried:", *(line for text in checkup.tried for line in _item(text))]
+    if files := [str(problem.file) for problem in checkup.problems if problem.file is not None]:
+        lines += [
+            "",
+            f"play all scenarios that were written: {shlex.join(['pytest', '--hook-scenarios', *files])}",
+        ]
+    if well := _well(checkup):
+        lines += ["", "no problem was seen with:", *(f"  - {plain(command, _HOOK)}" for command in well)]
+    tried = checkup.tried
+    if checkup.only:
+        until = ", and nothing else was tried once it was shown" if checkup.problems else ""
+        tried = (_ONLY.format(name=checkup.only, until=until), *tried)
+    lines += ["", "tried:", *(line for text in tried for line in _item(text))]
     for title, texts in (("not shown:", checkup.open), ("could not be told:", checkup.undecided)):
         if texts:
             lines += [title, *(line for text in texts for line in _item(text))]
@@ -79,10 +92,43 @@ def headline(checkup: Checkup) -> str:
     took = f"{checkup.seconds:.0f} s"
     if checkup.problems:
         names = ", ".join(dict.fromkeys(problem.complaint.kind for problem in checkup.problems))
-        return f"{host}: {counted(len(checkup.problems), 'problem')} with {hooks} in {took}: {names}"
+        concerned = len(_concerned(checkup))
+        who = f"{concerned} of {hooks}" if 0 < concerned < len(_commands(checkup)) else hooks
+        return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}"
+    if checkup.only:
+        known = "was not seen, but not all could be told" if checkup.undecided else "is not seen any more"
+        return f"{host}: the problem {checkup.only} {known}, with {hooks} in {took}"
     if checkup.undecided:
         return f"{host}: no problem was seen with {hooks} in {took}, but not all could be told"
     return f"{host}: no problem with {hooks} in {took}"
+
+
+def _commands(checkup: Checkup) -> list[str]:
+    return [*dict.fromkeys(hook.command for hook in checkup.place.hooks if hook.command)]
+
+
+def _concerned(checkup: Checkup) -> set[str]:
+    """
+    The commands of the hooks that have a problem, or may have: of some it is only known that one has it.
+    """
+    named = [problem.complaint.hook for problem in checkup.problems]
+    return {command for command in _commands(checkup) if any(_names(words, command) for words in named)}
+
+
+def _names(words: str, command: str) -> bool:
+    return f", {command}, " in f", {words}, "
+
+
+def _well(checkup: Checkup) -> list[str]:
+    """
+    The hooks that were fired and of which no problem was seen, where others have some and all was tried.
+    """
+    if checkup.only or checkup.undecided or not checkup.problems:
+        return []
+    concerned = _concerned(checkup)
+    return [
+        command for command in _commands(checkup) if command in checkup.woken and command not in concerned
+    ]
 
 
 def line(problem: Problem) -> str:
@@ -98,10 +144,7 @@ def line(problem: Problem) -> str:
 def _problem(problem: Problem, again: Again) -> Iterator[str]:
     yield line(problem)
     if problem.scenario.script.acts:
-        moves = _moves(problem.scenario)
-        if len(moves) > _MOST_MOVES:
-            moves = [f"{len(moves) - _MOST_MOVES} others before", *moves[-_MOST_MOVES:]]
-        yield f"  shown by  {'; then '.join(moves)}"
+        yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
         yield f"  varied    {', '.join(wish.kind for wish in problem.scenario.vary)}"
     if problem.complaint.advice:
@@ -111,8 +154,21 @@ def _problem(problem: Problem, again: Again) -> Iterator[str]:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
     if problem.unwritten:
         yield from _wrapped(problem.unwritten, "  scenario  ", "            ")
-    code = problem.complaint.code
-    yield f"  page      {_page(problem)}" + (f", or `hookharness findings {code}`" if code else "")
+    yield f"  more      {_explained(problem)}"
+
+
+def _shown_by(problem: Problem) -> str:
+    moves = _moves(problem.scenario)
+    if len(moves) <= _MOST_MOVES:
+        return "; then ".join(moves)
+    if problem.move is not None:
+        where = f"turn {problem.complaint.turn} of {problem.shown_by[0]}"
+        return f"{where}, not made smaller: {plain(_act_words(problem.move), _HOOK)}"
+    return "; then ".join([f"{len(moves) - _MOST_MOVES} others before", *moves[-_MOST_MOVES:]])
+
+
+def _explained(problem: Problem) -> str:
+    return f"hookharness findings {problem.complaint.code or problem.complaint.kind}"
 
 
 def _page(problem: Problem) -> str:
@@ -174,11 +230,13 @@ def _place(checkup: Checkup, again: Again) -> dict[str, Any]:
                 "varied": [wish.kind for wish in problem.scenario.vary],
                 "again": again(problem),
                 "scenario": None if problem.file is None else str(problem.file),
+                "explained": _explained(problem),
                 "page": _page(problem),
                 "shown_by": [*problem.shown_by],
             }
             for problem in checkup.problems
         ],
+        "no_problem_with": _well(checkup),
         "tried": [*checkup.tried],
         "not_shown": [*checkup.open],
         "could_not_be_told": [*checkup.undecided],

@@ -35,9 +35,10 @@ NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 
 def test_nobody_to_ask(checked, capsys):
     """Where nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
-    checked("Stop", NEVER)
+    folder = checked("Stop", NEVER)
     assert cli.main(["check"]) == 2
     told = capsys.readouterr()
+    assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
     assert "give --yes" in told.err
     assert "hooks/hook.sh" in told.err
     assert not told.out
@@ -47,6 +48,26 @@ def test_project_without_hooks(checked, capsys, tmp_path):
     """A folder without hooks is told of with the exit status 2."""
     assert cli.main(["check", str(tmp_path), "--yes"]) == 2
     assert "no hooks of any host" in capsys.readouterr().err
+
+
+def test_a_problem_that_cannot_be(checked, capsys):
+    """A name that no problem of these hooks can have is told at once, and nothing is run."""
+    checked("Stop", NEVER)
+    assert cli.main(["check", "--yes", "--only", "zzz"]) == 2
+    told = capsys.readouterr()
+    assert "no problem of these hooks can be called 'zzz'" in told.err
+    assert not told.out
+
+
+@pytest.mark.parametrize("folder", ["/sys", "hooks/hook.sh"])
+def test_folder_that_cannot_be_written(checked, capsys, folder):
+    """Where no scenario can be written, that is told before anything is played."""
+    checked("Stop", NEVER)
+    assert cli.main(["check", "--yes", "--write-scenarios", folder]) == 2
+    told = capsys.readouterr()
+    assert f"{folder} cannot be " in told.err
+    assert "name a folder that can be written" in told.err
+    assert not told.out
 
 
 @pytest.mark.slow

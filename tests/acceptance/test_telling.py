@@ -47,14 +47,16 @@ def test_an_event_is_explained(hookharness):
 
 
 def test_findings_are_told(hookharness):
-    """Kinds of findings are told in full by code or name; the nearest to an unknown one is named."""
-    told, wrong = hookharness("findings", "hh001", "HELD-OPEN"), hookharness("findings", "HELD")
+    """Findings and bad ends are told in full by code or name; the nearest to an unknown one is named."""
+    told = hookharness("findings", "hh001", "HELD-OPEN", "livelock")
+    wrong = hookharness("findings", "HELD")
 
     assert told.returncode == 0
     assert [line for line in told.stdout.splitlines() if line.startswith("HH")] == [
         "HH001 HUNG-FIRE",
         "HH002 HELD-OPEN",
     ]
+    assert "\nlivelock\n  what: The hooks refuse the stop for ever" in told.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 

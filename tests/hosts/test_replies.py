@@ -36,7 +36,8 @@ def read(profile, ended):
 @pytest.mark.parametrize(
     "event, code, stdout, stderr, fault",
     [
-        ("Stop", 1, "", "Traceback", "crashed: exit code 1: Traceback"),
+        ("Stop", 1, "", "No.", 'crashed: exit code 1 refuses nothing on claude-code (2 does): "No."'),
+        ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),
         ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
         ("Stop", 126, "", "", "not-run: exit code 126"),
         ("Stop", 0, f"starting\n{BLOCK}", "", "mangled: the answer does not begin"),

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.judging.codes import look_up
+from pytest_hookharness.judging.endless import look_up_ending
 from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.catalogue import told_codes
 from pytest_hookharness.reports.checkup import as_json, told
 
 ROOT = Path(__file__).parents[2]
@@ -21,14 +24,18 @@ ROOT = Path(__file__).parents[2]
     ],
 )
 def test_every_problem_has_a_page(kind, code):
-    """A problem names a page that is there, also where it is a verdict, which has a part of one."""
+    """A problem names a command that explains it and a page that is there, also where it is a verdict."""
     complaint = Complaint(kind=kind, code=code, text="It is.")
     problem = Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"))
     place = Place(host="claude-code", root=Path("/p"), files=())
     checkup = Checkup(place=place, problems=(problem,))
 
-    page = as_json([checkup], lambda _: "")["checkups"][0]["problems"][0]["page"]
-    path, _, part = page.partition("#")
-    assert f"page      {page}" in told(checkup, lambda _: "")
+    (seen,) = as_json([checkup], lambda _: "")["checkups"][0]["problems"]
+    path, _, part = seen["page"].partition("#")
+    assert f"  more      {seen['explained']}" in told(checkup, lambda _: "")
+    word = seen["explained"].removeprefix("hookharness findings ")
+    explained = look_up(word) or look_up_ending(word)
+    assert explained is not None
+    assert f"  page: {seen['page']}, of" in told_codes([explained])
     assert not part or f"\n## {part}\n" in (ROOT / path).read_text()
     assert (ROOT / path).is_file()

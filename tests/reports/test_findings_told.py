@@ -16,7 +16,7 @@ def test_a_code_is_told_in_full() -> None:
         "  what: A thing was odd.",
         "  why:  It matters.",
         "  mend: Mend it.",
-        "  page: docs/findings/HH777.md",
+        "  page: docs/findings/HH777.md, of the documentation of pytest-hookharness",
     ]
 
     assert told_codes([CODE, CODE]).splitlines() == [*lines, "", *lines]

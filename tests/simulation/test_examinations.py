@@ -71,6 +71,17 @@ def test_each_defect_once_and_nothing_else(checkup):
 
 
 @pytest.mark.slow
+def test_one_problem_is_looked_for_until_it_is_shown(harness):
+    """Where one problem is looked for and the first session shows it, no other session is played."""
+    (place,) = find_places(UNWELL)
+    only = "livelock-never_lets_go"
+    found = Examination(place, harness.settings, harness.supervisor, harness.base, only).examine()
+    assert [one.id for one in found.problems] == [only]
+    assert found.tried[0].startswith("1 session ")
+    assert (found.open, found.undecided) == ((), ())
+
+
+@pytest.mark.slow
 def test_the_scenario_file_is_red(filed, examination):
     """The scenario file of a problem loads, and shows it when it is played."""
     (found,) = filed.problems

@@ -40,10 +40,9 @@ def answered(refuses):
 
 
 def test_guard_that_looks_for_words_takes_data_for_code():
-    """A guard that refuses the words wherever they stand is odd, and lets no form of code through."""
+    """A guard that refuses the words wherever they stand is odd."""
     seen = answered(lambda text: COMMAND in text)
     assert [*taken_for_code(seen, [COMMAND])] == [COMMAND]
-    assert [*told_of_code(seen, [COMMAND])] == []
 
 
 def test_guard_that_refuses_everything_takes_nothing_for_code():
@@ -55,8 +54,15 @@ def test_forms_of_code_that_are_let_through_are_told():
     """A guard that looks at the beginning is not odd, and what gets round it is told."""
     seen = answered(lambda text: text.startswith("{'command': 'rm"))
     assert [*taken_for_code(seen, [COMMAND])] == []
+    (said,) = told_of_code(seen, [COMMAND])
+    assert said.startswith(f"`{COMMAND}` is refused, and the same is let through by: `sh -c`, `bash -c`, ")
+
+
+def test_a_command_that_is_put_together_is_told():
+    """A guard that finds the words everywhere is got round by xargs, which is told."""
+    seen = answered(lambda text: COMMAND in text)
     assert [*told_of_code(seen, [COMMAND])] == [
-        f"`{COMMAND}` is refused and `sh -c` and `bash -c` of the same is let through."
+        f"`{COMMAND}` is refused, and the same is let through by: xargs."
     ]
 
 

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from pytest_hookharness.bench import anchor
+from pytest_hookharness.causes import summarise
+from pytest_hookharness.checkups import plan_usual
 from pytest_hookharness.model.checkups import Place
 from pytest_hookharness.places import find_places
 from pytest_hookharness.settings import SimulationError
@@ -90,3 +92,14 @@ def test_nothing_to_check(tmp_path, text):
     at(tmp_path, ".claude/settings.json", text)
     with pytest.raises(SimulationError, match=r"no hooks of any host .* such as .claude/settings.json"):
         find_places(tmp_path)
+
+
+def test_a_machine_without_git(tmp_path, monkeypatch):
+    """Where git is not installed, no session asks for a repository, and that is told as not shown."""
+    at(tmp_path, ".claude/settings.json", {"hooks": {"Stop": GROUPS}})
+    (place,) = find_places(tmp_path)
+    assert plan_usual(place, 0).scenario.git
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (place,) = find_places(tmp_path)
+    assert not plan_usual(place, 0).scenario.git
+    assert "Git is not installed here" in summarise(place, []).open[-1]

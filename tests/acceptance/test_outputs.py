@@ -1,0 +1,47 @@
+"""
+Claims about the files and folders that commands of the shell are told to write.
+"""
+
+import json
+
+import pytest
+
+from pytest_hookharness import cli
+
+ANSWER = "name a folder that can be written"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty trace file, and settings with a hook, in the folder that we stand in."""
+    (tmp_path / "a.jsonl").write_text("")
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": "exit 0"}]}]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("report", "a.jsonl", "-o", "/sys/page.html"),
+        ("entry", "a.scenario.yaml::a[claude-code]", "-o", "/sys/entry.md"),
+        ("record", "-o", "/sys"),
+        ("record", "-o", "a.jsonl"),
+    ],
+)
+def test_where_nothing_can_be_written(here, capsys, words):
+    """A file or folder that cannot be made is told in a sentence that says what to do."""
+    (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("hookharness: --output: ")
+    assert ANSWER in said
+    assert "Errno" not in said
+
+
+def test_a_report_that_is_there(here, capsys):
+    """A report is not written over, and another file is asked for."""
+    assert cli.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
+    assert "Name another one, or move it away" in capsys.readouterr().err
