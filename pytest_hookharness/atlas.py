@@ -11,12 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.reachability import Exit, Graph, Target
-from pytest_hookharness.model.exploration import Arrival
+from pytest_hookharness.model.exploration import BEYOND, Arrival
 from pytest_hookharness.model.moves import Act
 from pytest_hookharness.model.trace import Fire
-
-UNTRIED = "not tried, because a bound was met"
-BEYOND = "leads to one state more than may be tried"
 
 
 class Atlas:
@@ -83,13 +80,14 @@ class Atlas:
         fires = (fire for arrival in arrivals for fire in arrival.refusals)
         return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
 
-    def count_open(self, moves: int, missing: Mapping[str, int]) -> Counter[str]:
+    def count_open(self, moves: int, missing: Mapping[str, int], untried: str) -> Counter[str]:
         """
         How many moves lead to what is not known, by the reason.
 
         Args:
             moves: How many are on the menu.
             missing: How many more were named, by why they are not on it.
+            untried: Why not all of them were made.
         """
         reasons: Counter[str] = Counter()
         for made in self.arrivals:
@@ -97,7 +95,7 @@ class Atlas:
             reasons[BEYOND] += sum(
                 arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
             )
-            reasons[UNTRIED] += moves - len(made)
+            reasons[untried] += moves - len(made)
             reasons.update(missing)
         return reasons
 

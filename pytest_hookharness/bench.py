@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from pytest_hookharness import loading
-from pytest_hookharness.harness import Harness, finding_names, host_names
+from pytest_hookharness.harness import Harness, finding_names, host_names, known_behaviours
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Call
@@ -175,7 +175,9 @@ def pick(name: str, folder: Path | None = None) -> Scenario:
     file, _, wanted = name.partition("::")
     path = (folder or Path()) / file
     known = host_names()
-    scenarios = loading.load(path, known_hosts=known, known_findings=finding_names())
+    scenarios = loading.load(
+        path, known_hosts=known, known_findings=finding_names(), known_behaviours=known_behaviours()
+    )
     if wanted not in {"", *(scenario.id for scenario in scenarios)}:
         # The item may have been played on another host than its file names.
         others = [host for host in known if wanted.endswith((f"[{host}]", f"-{host}]"))]

@@ -266,6 +266,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who reads has seen enough; what is left has nowhere to go when Python closes its output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except KeyboardInterrupt:
+        # What was seen until then is told by whoever played; before and after that there is nothing to tell.
+        print("hookharness: interrupted", file=sys.stderr)
+        return UNUSABLE
     except _CLEAR as error:
         said = "\n".join(plain(line, 1000) for line in str(error).splitlines())
         print(f"hookharness: {said}", file=sys.stderr)

@@ -22,6 +22,7 @@ from pytest_hookharness.drafts import stressed
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.headline import gravest
 from pytest_hookharness.reports.plain import plain
 
 # Marks by which an item may turn out not to be run.
@@ -64,6 +65,7 @@ class ScenarioFile(pytest.Module):
                 hosts=wanted or None,
                 known_hosts=harness.host_names(),
                 known_findings=harness.finding_names(),
+                known_behaviours=harness.known_behaviours(self.config.hook),
             )
         except loading.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
@@ -142,9 +144,10 @@ class ScenarioItem(pytest.Function):
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
             outcome = problem.outcome
-            broken = outcome.violations[0].path if outcome.violations else "expect"
+            broken = gravest(outcome)
             again = harness.again(self.scenario, harness.settings(self.config))
-            return self._told(broken, story.first_line(outcome), story.story(outcome, again=again))
+            told = story.story(outcome, again=again)
+            return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
         if isinstance(problem, harness.TROUBLE):
             said = plain(str(problem), 1000)
             return self._told("name", said, f"{self.name} could not be played: {said}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -63,7 +64,7 @@ def work(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
         pool.shutdown(cancel_futures=True)
         seats.close()
     for place in crowded:
-        yield place, jobs[place](Seat(), base / str(place))
+        yield place, _do(jobs[place], Seat(), base / str(place))
 
 
 def _do(job: Job[T], seat: Seat, base: Path) -> T:
@@ -72,3 +73,10 @@ def _do(job: Job[T], seat: Seat, base: Path) -> T:
         return job(seat, base)
     finally:
         seat.leave()
+        _put_away(base)
+
+
+def _put_away(base: Path) -> None:
+    # It holds what is kept, or was never made.
+    with suppress(OSError):
+        base.rmdir()

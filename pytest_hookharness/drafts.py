@@ -59,6 +59,8 @@ def draft(file: Path, *, host: str = "", refused: Sequence[str] = ()) -> Scenari
         SimulationError: There is no such file, no host looks there, or it configures no hook.
         UnknownHost: There is no such host.
     """
+    if file.exists() and not file.is_file():
+        raise SimulationError(f"{file}: is not a file; name a host's settings file, or FILE::item")
     if not file.is_file():
         raise SimulationError(f"{file}: there is no such file; name a host's settings file, or FILE::item")
     whole = file.resolve()

@@ -22,7 +22,7 @@ from pytest_hookharness.execution.workspace import WorkspaceError
 from pytest_hookharness.judging import opinion
 from pytest_hookharness.judging.ends import End
 from pytest_hookharness.judging.fingerprint import changes, state
-from pytest_hookharness.model.exploration import Arrival, Expansion
+from pytest_hookharness.model.exploration import LATE, Arrival, Expansion
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import HOLLOW
 from pytest_hookharness.model.scenario import Scenario
@@ -33,7 +33,6 @@ from pytest_hookharness.rehearsal import Rehearsal
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.stage import Stage
 
-_LATE = "there was no time for it"
 _OPAQUE = "the state is not known completely"
 _GONE = Entry(kind="gone", mode=0, content="")
 
@@ -63,7 +62,7 @@ def expand(errand: Errand, supervisor: Supervisor, base: Path, seat: Seat | None
     Go to a state and try every move there.
     """
     if time.time() > errand.until:
-        return Expansion(digest="", why=_LATE)
+        return Expansion(digest="", why=LATE)
     with Stage.open(errand.scenario, errand.settings, supervisor, base, seat) as stage:
         return _Excursion(stage, errand).make()
 
@@ -99,7 +98,7 @@ class _Excursion:
         request = self._walk()
         steps = tuple(player.steps)
         if request is None:
-            why = "the session was over on the way" if self._remaining() else _LATE
+            why = "the session was over on the way" if self._remaining() else LATE
             return Expansion(digest="", steps=steps, why=why)
         digest = self._digest(player)
         if not digest:
@@ -135,14 +134,14 @@ class _Excursion:
 
     def _try(self, move: Move, player: Player, request: hosts.NextAct) -> Arrival:
         if not self._remaining():
-            return Arrival(fate="unknown", why=_LATE)
+            return Arrival(fate="unknown", why=LATE)
         player.take(request, move)
         after = player.go_on(self._remaining)
         steps = tuple(player.steps)
         if player.refused is not None:
             return Arrival(fate="unknown", why="hooks started more agents than are allowed", steps=steps)
         if after is None:
-            why = "a subagent is refused its stop again and again" if self._remaining() else _LATE
+            why = "a subagent is refused its stop again and again" if self._remaining() else LATE
             return Arrival(fate="unknown", why=why, steps=steps)
         if isinstance(after, hosts.NextAct) and not after.turn_over:
             self._calm(player)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
-from pytest_hookharness.atlas import BEYOND, UNTRIED, Atlas
+from pytest_hookharness.atlas import Atlas
 from pytest_hookharness.excursions import Errand, expand_apart
 from pytest_hookharness.judging.reachability import (
     Exit,
@@ -29,7 +29,16 @@ from pytest_hookharness.judging.reachability import (
     nearest,
 )
 from pytest_hookharness.menus import Menu, Suggestions
-from pytest_hookharness.model.exploration import Arrival, Expansion, Exploration, Exploring, Trap
+from pytest_hookharness.model.exploration import (
+    BEYOND,
+    INTERRUPTED,
+    LATE,
+    Arrival,
+    Expansion,
+    Exploration,
+    Exploring,
+    Trap,
+)
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -114,6 +123,9 @@ def with_executor(executor: Executor) -> Work:
 class Explorer:
     """
     One exploration under way.
+
+    Attributes:
+        interrupted: Whether Ctrl-C ended it.
     """
 
     def __init__(
@@ -155,10 +167,13 @@ class Explorer:
         self._roots: dict[int, tuple[Step, ...]] = {}
         self._lost: Counter[str] = Counter()
         self._tried = 0
+        self.interrupted = False
 
     def explore(self, outcome: Outcome) -> Exploration:
         """
         Explore from the beginning of a scenario, and from the loop that its own agent ran into, if it did.
+
+        Ctrl-C ends it early; what it had under way then is open.
         """
         scenario = self._plain.scenario
         since = outcome.verdict.stem if isinstance(outcome.verdict, Livelock) else None
@@ -166,9 +181,15 @@ class Explorer:
         if since is not None and len(way := way_to(outcome, since)) <= _LONGEST_WAY:
             ways[since] = way
         self._menu.learn(outcome.trace.steps)
-        beginnings = self._begin(ways)
-        self._go_round()
-        trap = self._find_trap()
+        beginnings: Mapping[int, int] = {}
+        trap = None
+        try:
+            beginnings = self._begin(ways)
+            self._go_round()
+            trap = self._find_trap()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._lost[INTERRUPTED] += 1
         graph = self._draw()
         inside = beginnings.get(since) if since is not None else None
         escape = find_way(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
@@ -193,7 +214,7 @@ class Explorer:
         asked = [(way, moves) for way in ways.values()]
         for (turn, way), found in zip(ways.items(), self._send(asked, self._searching), strict=True):
             if found is None or not found.digest:
-                self._lost[found.why if found is not None else UNTRIED] += len(moves)
+                self._lost[found.why if found is not None else LATE] += len(moves)
                 continue
             fresh = self._atlas.find(found.digest) is None
             state = self._atlas.enter(found.digest, way)
@@ -259,7 +280,8 @@ class Explorer:
         return self._atlas.draw(len(self._menu.moves) + bool(self._menu.missing))
 
     def _count_open(self) -> Mapping[str, int]:
-        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.missing)
+        untried = INTERRUPTED if self.interrupted else LATE
+        reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.missing, untried)
         return {why: number for why, number in sorted(reasons.items()) if number}
 
     def _find_trap(self) -> Trap | None:

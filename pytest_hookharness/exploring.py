@@ -24,6 +24,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.quantities import seconds
 from pytest_hookharness.reports import story
+from pytest_hookharness.reports.explorations import conclude
 from pytest_hookharness.settings import Settings
 from pytest_hookharness.simulation import Interrupted, simulate
 
@@ -89,9 +90,10 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = explore(scenario, settings=settings), False
     except Interrupted as error:
         outcome, interrupted = error.outcome, True
-        print("\ninterrupted: this was seen of the scenario's own agent, and what was explored is not known")
+        print("\ninterrupted: this was seen until then")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
     print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
+    print(conclude(outcome.explored))
     return UNKNOWN if interrupted else judge(outcome)
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.crews import stays_apart
+from pytest_hookharness.execution.confinement import remove_tree
 from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor, available_tiers
 from pytest_hookharness.execution.seats import Seat
 from pytest_hookharness.execution.workspace import WorkspaceError
@@ -108,6 +109,17 @@ def finding_names() -> Mapping[str, str]:
     return {word: refused.get(code, "") for code in catalogue() for word in (code.code, code.name)}
 
 
+def known_behaviours(hook: Any = None) -> Mapping[str, agents.BehaviourFunction]:
+    """
+    The behaviours that ship with the harness and those that plugins registered.
+
+    Args:
+        hook: Where plugins of pytest are asked; ``None`` where there are none.
+    """
+    registered = hook.pytest_hook_behaviours() if hook is not None else ()
+    return {name: function for known in (agents.BEHAVIOURS, *registered) for name, function in known.items()}
+
+
 def header(chosen: Settings) -> str:
     """
     One line that says how the fires are kept apart from the machine.
@@ -193,9 +205,9 @@ class Harness:
             self._supervisor.close()
             self._supervisor = None
         if self._scratch is not None:
-            # What is kept lies in it.
-            if not any(self._scratch.iterdir()):
-                self._scratch.rmdir()
+            # What is kept lies in it; all else is what Ctrl-C left behind.
+            if not (self.settings.keep and any(self._scratch.iterdir())):
+                remove_tree(self._scratch)
             self._scratch = None
 
     @property
@@ -221,13 +233,9 @@ class Harness:
     @property
     def behaviours(self) -> Mapping[str, agents.BehaviourFunction]:
         """
-        The behaviours that ship with the harness and those that plugins registered.
+        The behaviours that are known here.
         """
-        known = dict(agents.BEHAVIOURS)
-        if self._hook is not None:
-            for more in self._hook.pytest_hook_behaviours():
-                known.update(more)
-        return known
+        return known_behaviours(self._hook)
 
     def stage(self, scenario: Scenario) -> Stage:
         """

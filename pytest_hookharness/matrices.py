@@ -66,6 +66,9 @@ def draw_up(base: Outcome, clues: Clues, choice: Choice | None) -> Matrix:
     varied, notes = _variations(base, clues)
     faults, untried = plan_faults(base, clues)
     trials: list[Trial] = [*varied, *faults]
+    # What one kind cannot try another may try in its way; then it is tried.
+    tried = {*map(str, trials)}
+    untried = [cell for cell in untried if cell.fault not in tried]
     if choice is not None:
         trials = _chosen(trials, choice, base.seed)
         untried = [cell for cell in untried if choice.only in cell.fault]

@@ -15,7 +15,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from pytest_hookharness import hosts, sources
+from pytest_hookharness import filenames, hosts, sources
+from pytest_hookharness.model.exploration import LEFT
 from pytest_hookharness.model.moves import (
     Edit,
     Move,
@@ -43,20 +44,18 @@ _TO_RUN = re.compile(
 _AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")
 _TO_SAY = re.compile(r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
 _TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
-# Where scripts look at a file, and where they make one.
-_LOOKED_AT = re.compile(
-    r"(?:\[ (?:! )?-[edfrswx]|\btest (?:! )?-[edfrswx]|\brm(?: -\w+)*)\s+[\"']?([\w.][\w./-]*)"
-)
-_MADE = re.compile(r"(?:\btouch\s|(?<![\d&<=])>>?)\s*[\"']?([\w.][\w./-]*)")
 _GIT = re.compile(r"\bgit\b")
 _TOLD_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
+# A word in backticks that is said to be a file, whatever its name looks like.
+_TOLD_WORD = re.compile(
+    r"\b(?i:file|create|write|touch|make|add|remove|delete)\b(?:\s[a-z]+){0,3}\s`(\.?[\w][\w./-]*)`"
+)
 _SCRIPT = re.compile(r"(?<![\w/.])\./[\w][\w./-]*")
 _TOOL = re.compile(r"\w+")
 # What can reach nothing but the folder that the shell is in.
 _REMOVAL = re.compile(r"rm -f [\w.-]+")
 # A path that is absolute, somebody's home, or a step up.
 _ELSEWHERE = re.compile(r"(?<![\w.])[/~]|\.\.")
-LEFT = "named after there were enough moves"
 WITHHELD = (
     "a command that only a hook names, which might reach the machine here; to have it run, name it yourself"
 )
@@ -236,7 +235,8 @@ def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     yield from (Run(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
     yield from (Run(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
-    for path in _inside(_TOLD_FILE.findall(text), hooks):
+    words = (word for word in _TOLD_WORD.findall(text) if not _looks_like_one(word))
+    for path in _inside((*_TOLD_FILE.findall(text), *words), hooks):
         yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")
 
@@ -248,8 +248,8 @@ def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     A file that hooks make is their own state: agents remove such files, and do not write them.
     """
     yield from (Stop(text=tag) for tag in _TAG.findall(text))
-    made = {*_inside(_MADE.findall(text), hooks)}
-    for path in dict.fromkeys((*_inside(_LOOKED_AT.findall(text), hooks), *sorted(made))):
+    made = {*_inside(filenames.made(text), hooks)}
+    for path in dict.fromkeys((*_inside(filenames.looked_at(text), hooks), *sorted(made))):
         if path not in made:
             yield Edit(file=path, text=_TEXT)
         yield Run(command=f"rm -f {path}")

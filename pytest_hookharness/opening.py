@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol
@@ -15,6 +16,8 @@ from typing import Protocol
 from pytest_hookharness import hosts
 from pytest_hookharness.conditions import ordered
 from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.hosts.configuration import INLINE
+from pytest_hookharness.hosts.entries import Problem
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.settings import SimulationError
 
@@ -100,7 +103,24 @@ def configure(
         plugin_files={place: text} if text is not None else None,
         plugin_root=str(plugin or ""),
     )
-    return ordered(found_there, scenario)
+    return ordered(_placed(found_there, scenario), scenario)
+
+
+def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Configuration:
+    """
+    A configuration whose problems say in which line of the scenario they are, if they are in it.
+    """
+    origin = scenario.origin
+    if origin is None or not origin.marks:
+        return configuration
+
+    def placed(problem: Problem) -> Problem:
+        if problem.source != INLINE:
+            return problem
+        place = f"{origin.file.name}:{origin.line(scenario.mark(problem.path))}"
+        return replace(problem, source=place, text=problem.text.removeprefix(f"{INLINE}: "))
+
+    return replace(configuration, problems=tuple(map(placed, configuration.problems)))
 
 
 def is_settings(paths: tuple[str, ...], path: str) -> bool:

@@ -205,7 +205,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """
     Say how the fires will be kept apart from the machine.
     """
-    if not _wanted(config):
+    if not _wanted(config) and not any(SUFFIX in named for named in config.args):
         return None
     from pytest_hookharness import harness
 

@@ -80,6 +80,10 @@ def _files(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     if not folder.is_dir():
+        if folder.exists():
+            raise ValueError(
+                f"report: {folder} is neither a file nor a folder; name the folder of --hook-trace-dir"
+            )
         raise ValueError(f"report: there is no {folder}; name the folder that --hook-trace-dir named")
     found = sorted(path for path in folder.iterdir() if path.suffix == SUFFIX and path.is_file())
     if not found:

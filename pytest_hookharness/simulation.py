@@ -200,9 +200,12 @@ class _Run:
                 suggestions = suggest(stage)
             work = self._expand_all if executor is None else with_executor(executor)
             explorer = Explorer(scenario, settings, suggestions, work, seconds=seconds)
-            return judge_explored(outcome, explorer.explore(outcome))
+            outcome = judge_explored(outcome, explorer.explore(outcome))
         except KeyboardInterrupt:
             raise Interrupted(outcome) from None
+        if explorer.interrupted:
+            raise Interrupted(outcome)
+        return outcome
 
     def _expand_all(self, errands: Sequence[Errand]) -> Generator[tuple[int, Expansion]]:
         """

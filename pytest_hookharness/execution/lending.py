@@ -15,6 +15,7 @@ from typing import Self
 
 from pytest_hookharness.execution.copying import copy_folder
 from pytest_hookharness.execution.repository import list_ignored
+from pytest_hookharness.model.caches import is_cache
 
 _MOST_NAMED = 5
 
@@ -126,5 +127,7 @@ class Loans:
 
 
 def _named(paths: tuple[str, ...]) -> str:
-    more = len(paths) - _MOST_NAMED
-    return ", ".join(paths[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    telling = [path for path in paths if not is_cache(path)]
+    more = len(telling) - _MOST_NAMED
+    named = ", ".join(telling[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(filter(None, (named, "caches" if len(telling) < len(paths) else "")))

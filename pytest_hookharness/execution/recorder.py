@@ -45,6 +45,8 @@ from pytest_hookharness.model.processes import Launch
 from pytest_hookharness.model.recordings import Gap, Ledger, Recording, Traced
 
 _PRELUDE, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
+# Where this is no folder, Python keeps no bytecode, which would count as written by the hook that it runs.
+_NO_BYTECODE = "__pycache__"
 # What is more than that for one fire is no trace of a hook.
 _MOST_TRACE = 64 << 20
 # Seconds for what recording takes of a fire, on a busy machine: our own patience is no property of a host.
@@ -98,6 +100,7 @@ class Recorder:
             (self._trace, ""),
             (self._folder / _PRELUDE, bash_prelude(self._trace, self._folder / _LOADS)),
             (self._folder / _PYTHON / "sitecustomize.py", python_prelude(lent)),
+            (self._folder / _PYTHON / _NO_BYTECODE, ""),
             (self._folder / _SETTINGS, settings),
         ):
             write_bytes(path, text.encode())

@@ -108,7 +108,7 @@ def ended(fire: Fire, *, quoting: bool = False) -> str:
     if fire.run is None:
         return "answered by the scenario"
     line = next(iter(fire.run.stderr.text.strip().splitlines()), "") if quoting else ""
-    said = f': "{line[:_LONGEST]}"' if line else ""
+    said = f': "{_without_folder(line, fire)[:_LONGEST]}"' if line else ""
     match fire.run.ending:
         case Exited(code) | HeldOpen(Exited(code)):
             return f"exit {code}{said}"
@@ -120,6 +120,12 @@ def ended(fire: Fire, *, quoting: bool = False) -> str:
             return f"not started: {reason}"
         case HeldOpen():
             raise TypeError(f"an exit that nobody knows: {fire.run.ending.exit!r}")
+
+
+def _without_folder(line: str, fire: Fire) -> str:
+    # Each run has a workspace of its own, whose long path would stand where the cause should.
+    folder = fire.payload.get("cwd")
+    return line.replace(f"{folder}/", "") if isinstance(folder, str) and folder.strip("/") else line
 
 
 def refusers(trace: Trace, turn: int) -> str:

@@ -6,10 +6,10 @@ Middle floor.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.loading.elements import Element, Entry, Listing, Scalar, Table, join, shown
+from pytest_hookharness.loading.elements import Element, Entry, Listing, Place, Scalar, Table, join, shown
 from pytest_hookharness.loading.keys import MERGED
 from pytest_hookharness.loading.problems import Problems
 from pytest_hookharness.loading.shapes import Values
@@ -99,6 +99,32 @@ def check_findings(element: Element, known: Mapping[str, str], problems: Problem
                 allowed = [name for name, objection in known.items() if not objection]
                 message = f"{shown(word)} {why}"
                 problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
+
+
+def check_behaviours(element: Element, known: Collection[str], problems: Problems) -> None:
+    """
+    Refuse behaviours that are not known, where an agent is said to go on with them.
+    """
+    for top, table in tables_of(element):
+        acts = table["agent"].value if "agent" in table else None
+        for index, act in enumerate(acts.items if isinstance(acts, Listing) else ()):
+            if "then" in (tags := entries_of(act)):
+                place, word = _named_first(tags["then"].value)
+                if word and word not in known:
+                    path = join(join(join(top, "agent"), index), "then")
+                    message = f"{shown(word)} is not a known behaviour"
+                    problems.add(place, path, message, seen=shown(word), allowed=sorted(known), near=word)
+
+
+def _named_first(behaviour: Element) -> tuple[Place, str]:
+    # What is neither a word nor a table with one is refused by its shape.
+    match behaviour:
+        case Scalar(value=str() as word):
+            return behaviour, word
+        case Table(entries=(first, *_)):
+            return first, first.key
+        case _:
+            return behaviour, ""
 
 
 def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:

@@ -7,10 +7,16 @@ Middle floor. All of them lead through the same tables.
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.loading.assembly import assemble, check_findings, check_hosts, script_of
+from pytest_hookharness.loading.assembly import (
+    assemble,
+    check_behaviours,
+    check_findings,
+    check_hosts,
+    script_of,
+)
 from pytest_hookharness.loading.composing import compose, place_of
 from pytest_hookharness.loading.conversion import FAILED, Conversion
 from pytest_hookharness.loading.elements import Element, Refused, Table, marks
@@ -30,6 +36,7 @@ def load(
     hosts: Sequence[str] | None = None,
     known_hosts: Sequence[str] | None = None,
     known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     The scenarios of a file: its base and variants, on each of its hosts.
@@ -40,6 +47,7 @@ def load(
         known_hosts: The hosts that the file may name; any, if not given.
         known_findings: The findings that there are, and why a file may not name them, if it may not; any,
             if not given.
+        known_behaviours: The behaviours that the agent may go on with; any, if not given.
 
     Raises:
         ScenarioErrors: All that is wrong with it.
@@ -48,7 +56,14 @@ def load(
     data = read_bytes(path, problems)
     problems.raise_if_any()
     text = decode(data, problems)
-    return loads(text, path, hosts=hosts, known_hosts=known_hosts, known_findings=known_findings)
+    return loads(
+        text,
+        path,
+        hosts=hosts,
+        known_hosts=known_hosts,
+        known_findings=known_findings,
+        known_behaviours=known_behaviours,
+    )
 
 
 def loads(
@@ -58,6 +73,7 @@ def loads(
     hosts: Sequence[str] | None = None,
     known_hosts: Sequence[str] | None = None,
     known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
 ) -> tuple[Scenario, ...]:
     """
     The scenarios of a text that stands, or will stand, in a file.
@@ -68,6 +84,7 @@ def loads(
         hosts: Hosts instead of those that the text names.
         known_hosts: The hosts that the text may name; any, if not given.
         known_findings: As for ``load``.
+        known_behaviours: As for ``load``.
 
     Raises:
         ScenarioErrors: All that is wrong with it.
@@ -84,6 +101,8 @@ def loads(
         check_hosts(element, known_hosts, problems)
     if known_findings is not None:
         check_findings(element, known_findings, problems)
+    if known_behaviours is not None:
+        check_behaviours(element, known_behaviours, problems)
     values = convert(SCENARIO, element, Conversion(problems, path.parent))
     return tuple(assemble(values, Origin(file=path, marks=marks(element)), hosts))
 

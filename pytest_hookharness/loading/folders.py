@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.model.caches import is_cache
+
 # Instead of a path: the repository that the scenario file is in. A folder of that name is `./repository`.
 REPOSITORY = "repository"
 
@@ -73,6 +75,8 @@ def _missing(folder: Path, root: Path | None) -> Unfound:
     names = sorted(
         entry.name
         for entry in there.iterdir()
-        if entry.is_dir() and (root is None or entry.resolve().is_relative_to(root))
+        if entry.is_dir()
+        and not is_cache(entry.name)
+        and (root is None or entry.resolve().is_relative_to(root))
     )
     return Unfound(why=f"is not there: {there} has no folder {missing}", missing=missing, there=tuple(names))

@@ -14,6 +14,11 @@ from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 
 Fate: TypeAlias = Literal["state", "stopped", "held", "unknown"]
+# Why a move was not made in a state, or led to a state that was not looked into.
+LATE = "not tried, because the time was over"
+BEYOND = "leads to one state more than may be tried"
+LEFT = "named after there were enough moves"
+INTERRUPTED = "not tried to the end, because it was interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -215,7 +215,7 @@ class EmptyInput:
     """
 
     def __str__(self) -> str:
-        return "nothing on its standard input"
+        return "nothing on standard input"
 
 
 @dataclass(frozen=True, slots=True)

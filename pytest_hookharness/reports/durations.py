@@ -59,15 +59,24 @@ def render(found: Iterable[Timing], *, most: int = 0, least: float = 0.0) -> lis
 
 
 def _cells(timing: Timing) -> tuple[str, ...]:
-    share = 100 * timing.slowness.seconds / timing.limit if timing.limit else None
     return (
         _time(timing.within(MEDIAN)),
         _time(timing.within(NEARLY_ALL)),
-        "" if share is None else f"{share:.0f} %" if share >= 1 else "< 1 %",
+        _share(timing),
         str(len(timing.fires)),
         plain(timing.event, 40),
         plain(timing.command, 100),
     )
+
+
+def _share(timing: Timing) -> str:
+    if not timing.limit:
+        return ""
+    share = 100 * timing.slowness.seconds / timing.limit
+    if timing.slowness.cut and share < 100:
+        # By our patience: how near it would have come to the host's limit is not known.
+        return "not known"
+    return f"{share:.0f} %" if share >= 1 else "< 1 %"
 
 
 def _time(fire: Timed) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.model.counting import counted
-from pytest_hookharness.model.exploration import Arrival, Exploration, Trap
+from pytest_hookharness.model.exploration import BEYOND, INTERRUPTED, LATE, LEFT, Arrival, Exploration, Trap
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import columns, fit, plain
@@ -19,6 +19,11 @@ from pytest_hookharness.reports.words import command_words, move_words, reason_w
 
 _LABEL = 40
 _MOST_MOVES = 12
+_REMEDIES = {
+    LATE: "allow more with --time, or `time` under `explore`; --budget bounds it too",
+    BEYOND: "allow more with --states, or `states` under `explore`",
+    LEFT: "name those that matter under `explore`, as `moves`",
+}
 
 
 def write_trap(outcome: Outcome, explored: Exploration, trap: Trap, width: int) -> list[str]:
@@ -50,10 +55,25 @@ def tell_explored(explored: Exploration) -> Iterator[str]:
     else:
         yield f"  from {explored.stopping} of them a way to a stop is known"
     for why, number in explored.open.items():
-        yield f"  not known: {counted(number, 'move')}, {plain(why, 120)}"
+        remedy = f" ({_REMEDIES[why]})" if why in _REMEDIES else ""
+        yield f"  not known: {counted(number, 'move')}, {plain(why, 120)}{remedy}"
     if explored.since is not None and explored.trap is None:
         yield f"  {_way_out(explored)}"
     yield f"  moves: {', '.join(move_words(move) for move in explored.menu)}"
+
+
+def conclude(explored: Exploration | None) -> str:
+    """
+    What an exploration came to, in one sentence for whoever reads nothing else.
+    """
+    if explored is None:
+        return "nothing was explored, for the session itself came to no end"
+    if explored.trap is not None:
+        return "a lock-out: from the state above none of these moves leads to a stop"
+    if explored.covered:
+        return "no lock-out: from every state some move leads to a stop that the hooks allow"
+    why = "it was interrupted" if INTERRUPTED in explored.open else "of what is not known (see above)"
+    return f"it could not be told whether there is a lock-out, because {why}"
 
 
 def way_words(way: Sequence[Move]) -> str:

@@ -28,18 +28,44 @@ from pytest_hookharness.reports.plain import clip, plain, quoted
 from pytest_hookharness.reports.words import changed_words
 
 _LONGEST = 300
+# What the paths of promises hold, whatever variant they belong to.
+_VERDICT, _OF_CALL, _FINDINGS = "expect.verdict", ".expect", "expect.findings"
 
 
 def first_line(outcome: Outcome) -> str:
     """
-    The verdict in one line, and the first promise that it does not show to be broken.
+    The verdict in one line, and the gravest promise that it does not show to be broken.
+
+    A loop or another bad end that was promised is no news; then what was broken stands first.
     """
-    line = _verdict(outcome)
-    others = [item for item in outcome.violations if not item.path.endswith("expect.verdict")]
+    said = [_verdict(outcome)]
+    others = [item for item in _by_weight(outcome) if not item.path.endswith(_VERDICT)]
     if others:
-        line += f"; {_broken(others[0])}"
-        line += f" (and {len(others) - 1} more)" if len(others) > 1 else ""
-    return clip(line, _LONGEST)
+        more = f" (and {len(others) - 1} more)" if len(others) > 1 else ""
+        said.append(f"{_broken(others[0])}{more}")
+        if len(others) == len(outcome.violations) and not isinstance(outcome.verdict, Terminated):
+            said.reverse()
+    return clip("; ".join(said), _LONGEST)
+
+
+def gravest(outcome: Outcome) -> Violation | None:
+    """
+    The broken promise that an outcome is told by, where there is room for one alone.
+    """
+    return next(iter(_by_weight(outcome)), None)
+
+
+def _by_weight(outcome: Outcome) -> list[Violation]:
+    """
+    The verdict first, then single calls, and at last what was merely found.
+    """
+
+    def weight(item: Violation) -> int:
+        if item.path.endswith(_VERDICT):
+            return 0
+        return 1 if item.path.endswith(_OF_CALL) else 3 if _FINDINGS in item.path else 2
+
+    return sorted(outcome.violations, key=weight)
 
 
 def _broken(violation: Violation) -> str:

@@ -15,6 +15,7 @@ from typing import cast
 
 from pytest_hookharness.model.code import Code
 from pytest_hookharness.model.expectations import Expectation
+from pytest_hookharness.model.moves import Edit, Read, Run, Stop, Subagent, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Hook, Json
@@ -27,6 +28,7 @@ from pytest_hookharness.reports.headline import first_line
 from pytest_hookharness.reports.probed import write_probing
 from pytest_hookharness.reports.step_records import change_data
 from pytest_hookharness.reports.story import story
+from pytest_hookharness.reports.words import move_words
 
 VERSION = 1
 
@@ -96,7 +98,9 @@ def _told(value: object) -> str:
         case Mapping():
             return ", ".join(f"{key} {_told(item)}" for key, item in value.items())
         case tuple():
-            return ", ".join(map(_told, value))
+            return ", ".join(map(_told, value)) or "none"
+        case Tools() | Run() | Edit() | Read() | Stop() | Subagent():
+            return move_words(value)
         case _ if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:
             pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
             return ", ".join(f"{name} {_told(item)}" for name, item in pairs if item not in (None, (), {}))

@@ -14,6 +14,7 @@ from pytest_hookharness.model.counting import counted
 from pytest_hookharness.model.faults import Bearing, Cell, Trial
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.plain import columns, fit, plain, squeeze
+from pytest_hookharness.reports.words import without_folder
 
 # The worst first.
 _RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
@@ -43,6 +44,13 @@ class _Row:
     def cell(self) -> Cell:
         return min(self.worst.values(), key=_weight)
 
+    def bearing(self, hook: str) -> str:
+        """
+        The word for one hook, which what concerns no single hook concerns too.
+        """
+        found = [self.worst[name] for name in (hook, "") if name in self.worst]
+        return min(found, key=_weight).verdict if found else "-"
+
 
 def _weight(cell: Cell) -> int:
     return _RANK.index(cell.verdict)
@@ -62,24 +70,23 @@ def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) ->
     if not rows:
         return "nothing was tried"
     first = min(_WIDEST, max(columns(plain(row.words)) for row in rows))
-    heads = [squeeze(plain(hook, 200), min(_HOOK, max(11, len(hook)))) for hook in hooks]
+    names = [plain(without_folder(hook), 200) for hook in hooks]
+    heads = [squeeze(name, min(_HOOK, max(11, len(name)))) for name in names]
     lines = [_line(_HEAD, heads, first, width)]
     for row in rows:
-        cells = [(row.worst.get(hook) or row.worst.get("")) for hook in hooks]
-        shown = [
-            fit(cell.verdict if cell else "-", columns(head)) for cell, head in zip(cells, heads, strict=True)
-        ]
+        shown = [fit(row.bearing(hook), columns(head)) for hook, head in zip(hooks, heads, strict=True)]
         lines.append(_line(row.words, shown or [row.cell.verdict], first, width))
         lines += _below(row, again, width)
     return "\n".join([*lines, _total(rows)])
 
 
 def _rows(cells: Sequence[Cell]) -> Iterator[_Row]:
-    alike: dict[tuple[str, str], dict[str, Cell]] = {}
+    # Two kinds may try the same in their own ways; one row tells the worst of both.
+    alike: dict[str, dict[str, Cell]] = {}
     for cell in cells:
-        row = alike.setdefault((cell.cause, cell.fault), {})
+        row = alike.setdefault(cell.fault, {})
         row[cell.hook] = min((row.get(cell.hook, cell), cell), key=_weight)
-    for (_, words), worst in alike.items():
+    for words, worst in alike.items():
         yield _Row(words, worst)
 
 

@@ -175,9 +175,14 @@ def command_words(fire: Fire) -> str:
     """
     The command of a fire, or the kind of its handler.
     """
-    # The folder that a host's variable stands for says nothing; the name behind it does.
-    command = _FOLDER.sub("", fire.hook.command)
-    return plain(command, _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
+    return plain(without_folder(fire.hook.command), _COMMAND) or f"{plain(fire.hook.type, 20)} handler"
+
+
+def without_folder(command: str) -> str:
+    """
+    A command without the folder that a variable of the host stands for, which tells nothing.
+    """
+    return _FOLDER.sub("", command)
 
 
 def reply_words(fire: Fire, hooked: Hooked) -> str:

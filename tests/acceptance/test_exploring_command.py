@@ -45,7 +45,8 @@ def test_a_lock_out_is_told_with_what_each_move_meets(explore, project):
     assert any(line.split() == ["turn", "1", "agent", "runs", '"mkdir', "-p", '.lock"'] for line in lines)
     assert any('stops: "Done."' in line and '-> block "It is locked: run ./open."' in line for line in lines)
     again = f"hookharness explore {SETTINGS} --run 'mkdir -p .lock' --seed 0"
-    assert lines[-1].strip() == f"again:  {again}"
+    assert lines[-2].strip() == f"again:  {again}"
+    assert lines[-1].startswith("a lock-out: ")
 
 
 @pytest.mark.slow
@@ -57,6 +58,7 @@ def test_a_remedy_that_is_there_is_found(explore, project):
 
     assert result.returncode == 0, result.stdout + result.stderr
     assert "from every state some of these moves lead to a stop that the hooks allow" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("no lock-out: ")
 
 
 @pytest.mark.slow
@@ -66,7 +68,8 @@ def test_what_is_not_covered_is_told(explore):
 
     assert result.returncode == 2, result.stdout + result.stderr
     assert "not known: " in result.stdout
-    assert "leads to one state more than may be tried" in result.stdout
+    assert "leads to one state more than may be tried (allow more with --states" in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("it could not be told whether there is a lock-out")
 
 
 class Interrupted(Executor):
@@ -90,8 +93,9 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
 
     assert cli.main(["explore", SETTINGS]) == 2
     said = capsys.readouterr().out
-    assert "interrupted: this was seen of the scenario's own agent" in said
-    assert "terminated" in said
+    assert "interrupted: this was seen until then" in said
+    assert "undecided: no lock-out is known of" in said
+    assert said.splitlines()[-1].endswith("because it was interrupted")
 
 
 def test_a_file_that_is_none_is_an_error_in_a_line(explore):

@@ -42,10 +42,13 @@ def test_without_the_flag(project):
 
 
 def test_a_named_file(project):
-    """A scenario file that is named is collected without the flag."""
+    """A scenario file that is named is collected without the flag, and the first lines name the tier."""
     file = project.scenario("polite")
 
-    project.run(str(file)).assert_outcomes(passed=1)
+    result = project.run(str(file))
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["hook harness: *, seed 0, patience 10 s", "collected 1 item"])
 
 
 def test_the_ini_key(project):
@@ -129,14 +132,14 @@ def test_an_unknown_host(project):
 
 
 def test_an_unknown_behaviour(project):
-    """An unknown behaviour is an error and not a failure of the hook."""
+    """An unknown behaviour is an error at its place in the file and not a failure of the hook."""
     text = project.scenario("polite").read_text().replace("then: idle", "then: idel")
     project.scenario("polite", text=text)
 
     result = project.run("--hook-scenarios")
 
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*idel*did you mean 'idle'*"])
+    result.stdout.fnmatch_lines(['scenarios/polite.scenario.yaml:*:11 *idel*did you mean "idle"*'])
     result.stdout.no_fnmatch_line("*Traceback*")
 
 

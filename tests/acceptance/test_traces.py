@@ -205,7 +205,7 @@ def test_what_cannot_be_played_says_why(project):
 
 
 def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
-    """A folder that is not there, or holds no trace, and a file that is none, are told in one line each."""
+    """What is not there, holds no trace, is no folder or no trace file is told in one line each."""
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.jsonl").write_text("no\n")
 
@@ -217,6 +217,9 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
     assert "there is no" in said[0]
     assert "holds no trace file (*.jsonl)" in said[1]
     assert "a.jsonl:1: is no JSON" in said[2]
+
+    assert cli.main(["report", "/dev/null"]) == reporting.UNKNOWN
+    assert "/dev/null is neither a file nor a folder" in capsys.readouterr().err
 
 
 def kept_run(text="all is well"):

@@ -52,7 +52,7 @@ def told(outcome):
     ]
     decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
     findings = sorted(finding.name for finding in outcome.findings)
-    return fires, decisions, outcome.verdict_name, outcome.passed, findings
+    return fires, decisions, outcome.verdict_name, outcome.passed, findings, outcome.assumptions
 
 
 def play(file, base, ledger):

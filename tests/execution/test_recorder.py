@@ -282,6 +282,17 @@ def test_a_line_that_clears_the_environment_is_named(place, record):
     assert [gap.reason.split(" starts")[0] for gap in recording.gaps] == ["line 3"]
 
 
+def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
+    """No bytecode of the recorder is written, which would count as a file that the hook wrote elsewhere."""
+    write(place / "hook.py", "print('a')\n")
+    _, recording = record(f"{sys.executable} ./hook.py")
+    assert recording.python
+    folder = tmp_path / "base" / "recorder"
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    kept = {path for path in found if not path.startswith("written/")}
+    assert kept == {"prelude.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
+
+
 def test_python_is_recorded_also_where_it_ends_abruptly(place, record):
     """A hook in Python that ends by `os._exit` gives its lines."""
     hook = write(place / "hook.py", "import os\nif os.environ.get('NOT'):\n    print('never')\nos._exit(5)\n")

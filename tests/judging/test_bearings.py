@@ -109,6 +109,21 @@ def test_bytes_taken_are_told_where_input_is_the_fault():
     assert sight.cell.evidence.endswith("4 of 9 bytes taken; the host's write fails")
 
 
+def test_what_a_hook_says_is_quoted_without_the_path_of_its_workspace():
+    """The workspace has a long path, other in each run, that would hide what stands behind it."""
+    folder = "/tmp/hookharness-b7cwk0k4/50/stress/workspace"
+    said = f"{folder}/.claude/hooks/guard.sh: line 3: jq: not found\n".encode()
+    faulty = ran(LETS_GO)
+    (step,) = faulty.steps
+    (fire,) = step.exchange.fires
+    fire = replace(fire, payload={"cwd": folder}, run=replace(fire.run, stderr=Output(said, len(said))))
+    faulty = Trace(steps=(replace(step, exchange=replace(step.exchange, fires=(fire,))),))
+
+    (sight,) = find_bearings(TOOL, {}, ran(REFUSES), faulty)
+
+    assert 'exit 0: ".claude/hooks/guard.sh: line 3: jq: not found"' in sight.cell.evidence
+
+
 def test_defects_of_one_cause_are_one_finding():
     """Faults of one cause and one hook are one finding that names them; another cause is another."""
     others = [replace(PATH, change=Placed(words, "x")) for words in ("a quote", "a dollar sign")]

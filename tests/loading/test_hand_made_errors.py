@@ -264,7 +264,9 @@ def test_a_malformed_file_is_told_what_is_wrong(text, expected, place):
 
 
 def test_a_missing_folder_is_named_with_the_nearest_one(place):
-    """A project that is not there is reported with the folders that are, and the nearest of them."""
+    """A project that is not there is reported with the folders that are, caches aside, and the nearest."""
+    (place.parent / ".pytest_cache").mkdir()
+    (place.parent / "__pycache__").mkdir()
     (problem,) = problems_of(N + "project: projct/src\n", place)
 
     assert problem == (
@@ -332,6 +334,21 @@ def test_findings_are_looked_up(place):
     ]
     assert "MANGLED" in found[0]
     assert "is found elsewhere" in found[1]
+
+
+def test_behaviours_are_looked_up(place):
+    """A behaviour that there is not is told with its line and the nearest, in variants too."""
+    text = (
+        "name: a\nagent:\n- then: obediant\n"
+        "variants:\n  b: {agent: [{then: {fixng: {after: 2}}}]}\n  c: {agent: [{then: idle}]}\n"
+    )
+    found = problems_of(text, place, known_behaviours=("fixing", "idle", "obedient"))
+
+    assert [problem.partition(": ")[0] for problem in found] == [
+        "3:9 agent[0].then",
+        "5:23 variants.b.agent[0].then",
+    ]
+    assert found[0].endswith('allowed: fixing, idle, obedient; did you mean "obedient"?')
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ What the table of slow hooks says.
 
 import json
 
+import pytest
+
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -72,6 +74,16 @@ def test_a_hook_that_was_cut_is_the_slowest():
 
     assert lines[1].split()[:3] == [">", "10.00", "s"]
     assert lines[-1] == "> was cut then, and would have taken longer"
+
+
+@pytest.mark.parametrize(("limit", "share"), [(600.0, "not known"), (10.0, "100 %")])
+def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
+    """A fire that was cut below its host's limit says nothing of it; one cut there has reached it."""
+    (_, line, _) = render([timing("./stuck.sh", 10.0, cut=True, limit=limit)])
+
+    assert share in line
+    assert "< 1 %" not in line
+    assert "2 %" not in line
 
 
 def test_commands_are_hostile_text():

@@ -258,6 +258,17 @@ def test_what_was_promised_is_told_in_words():
     ]
 
 
+def test_a_promised_way_is_told_as_moves():
+    """Moves on a promised way are told as everywhere, without what a value is made of."""
+    lockout = Expectation(
+        verdict="lockout", way_in=(moves.Run(command="./release", label="expect.way_in[0]"),)
+    )
+
+    for expect, told in ((lockout, 'runs "./release"'), (replace(lockout, way_in=()), "none")):
+        said = records.begin(replace(SCENARIO, expect=expect), OCCASION)["expected"]
+        assert said == ["verdict: lockout", f"way_in: {told}"]
+
+
 def test_a_finding_has_its_page():
     """What a finding is, why it matters and how it is mended stand beside it."""
     (finding,) = ended(VERDICTS[0])["findings"]

@@ -51,6 +51,7 @@ from pytest_hookharness.model.verdicts import (
     Verdict,
     Violation,
 )
+from pytest_hookharness.reports.headline import gravest
 from pytest_hookharness.reports.plain import columns
 from pytest_hookharness.reports.story import first_line, story
 
@@ -415,6 +416,25 @@ def test_the_first_line_names_a_broken_promise_that_the_verdict_does_not_show() 
     )
     line = first_line(outcome(Terminated(turn=2), violations=broken))
     assert line.endswith("after 1 block; expect.blocks: expected 2 blocks, seen 1 (and 1 more)")
+
+
+def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> None:
+    """
+    A call that went otherwise stands before findings, and before a loop that was promised.
+    """
+    broken = (
+        Violation(path="expect.findings", expected="no MANGLED", seen="HH005 MANGLED"),
+        Violation(path="agent[1].expect", expected="deny", seen="allow"),
+    )
+    looped = outcome(Livelock(stem=2, period=1), violations=broken)
+    line = first_line(looped)
+    assert line.startswith("agent[1].expect: expected deny, seen allow (and 1 more); livelock: after turn 3")
+    assert gravest(looped) == broken[1]
+
+    unpromised = Violation(path="variants.b.expect.verdict", expected="terminated", seen="livelock")
+    both = replace(looped, violations=(*broken, unpromised))
+    assert first_line(both).startswith("livelock: ")
+    assert gravest(both) == unpromised
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,26 @@ def test_a_column_tells_the_worst_of_its_payloads():
     assert lines[1].split() == ["one", "open", "closed"]
 
 
+def test_two_kinds_that_try_the_same_are_one_row():
+    """Where two kinds try the same in their own ways, one row tells the worst of both, for each hook."""
+    lines = shown(
+        replace(cell("empty", "as declared", hook=""), cause="input"),
+        cell("empty", "open", evidence="it let it through"),
+        cell("empty", "as declared", hook="other.sh"),
+    )
+
+    assert lines[1].split() == ["empty", "open", "as", "declared"]
+    assert lines[-1] == "1 difference: 1 open"
+
+
+def test_a_hook_is_named_without_the_variable_of_its_folder():
+    """The head of a column is the script that its command names."""
+    hook = '"$CLAUDE_PROJECT_DIR"/.claude/hooks/guard.sh'
+    lines = shown(cell("one", "open", hook=hook))
+
+    assert lines[0].split() == ["what", "was", "different", ".claude/hooks/guard.sh"]
+
+
 def test_what_was_not_tried_says_why():
     """A row that concerns no hook says in all columns that it was not tried, and below it why."""
     lines = shown(

@@ -21,6 +21,26 @@ def test_each_job_gives_its_result_with_its_place():
     assert dict(work(jobs, BASE)) == {place: (place, BASE / str(place)) for place in range(5)}
 
 
+def test_no_empty_folder_of_a_job_is_left(tmp_path):
+    """What a job wrote stays, and a folder in which nothing is left goes, also where the job failed."""
+
+    def removes(_, base):
+        base.mkdir()
+
+    def keeps(_, base):
+        (base / "kept").mkdir(parents=True)
+
+    def fails(_, base):
+        base.mkdir()
+        raise Crowded
+
+    list(work([removes, keeps], tmp_path))
+    with pytest.raises(Crowded):
+        list(work([fails], tmp_path))
+
+    assert [path.name for path in tmp_path.iterdir()] == ["1"]
+
+
 def test_who_was_crowded_out_is_done_alone_at_the_end():
     """A job that was crowded out is done once more, with a seat that it shares with nobody."""
     shared = []

@@ -3,6 +3,7 @@ Claims about scenarios for settings files that have none.
 """
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,13 @@ def test_a_place_where_nobody_looks_is_refused(settings, place):
     """A file that no host reads is refused, with what to do."""
     with pytest.raises(SimulationError, match="write a scenario file"):
         draft(settings("Stop", place=place))
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/"])
+def test_what_is_no_file_is_not_said_to_be_missing(path):
+    """A device and a folder are there, and are said to be no file."""
+    with pytest.raises(SimulationError, match=f"^{path}: is not a file; name a host's settings file"):
+        draft(Path(path))
 
 
 def test_settings_without_hooks_are_refused(settings):

@@ -112,4 +112,4 @@ def test_without_time_nothing_is_tried(harness, tmp_path):
     """An errand whose time is over is not begun."""
     given = errand(REFUSES, [Stop()], seconds=-1.0, settings=harness.settings)
 
-    assert expand(given, harness.supervisor, tmp_path).why == "there was no time for it"
+    assert expand(given, harness.supervisor, tmp_path).why == "not tried, because the time was over"

@@ -8,13 +8,14 @@ import pytest
 
 from pytest_hookharness.exploration import Explorer, first_way, way_to
 from pytest_hookharness.menus import Suggestions
-from pytest_hookharness.model.exploration import Arrival, Expansion, Exploring
+from pytest_hookharness.model.exploration import INTERRUPTED, Arrival, Expansion, Exploring
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, Run, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Hooked, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
+from pytest_hookharness.reports.explorations import conclude
 from pytest_hookharness.settings import Settings
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -117,6 +118,34 @@ def test_a_move_that_is_named_on_the_way_counts_everywhere():
     assert freed.menu == (Stop(), Run(command="lock"), Run(command="./key"))
     assert freed.trap is None
     assert explore(Machine(table)).trap is not None
+
+
+@pytest.mark.parametrize("errands", [1, 2, 3])
+def test_an_interruption_leaves_open_what_it_ended(errands):
+    """Ctrl-C during a search, or while a lock-out is made sure, claims nothing and is told as the reason."""
+    machine = Machine(LOCKING)
+
+    def interrupted(asked):
+        if machine.asked + len(asked) >= errands:
+            raise KeyboardInterrupt
+        return machine.work(asked)
+
+    explorer = Explorer(
+        Scenario(name="test", explore=Exploring()),
+        Settings(),
+        Suggestions(given=(Stop(), Run(command="lock"))),
+        interrupted,
+        seconds=30,
+    )
+    explored = explorer.explore(
+        Outcome(scenario=Scenario(name="test"), host="h", trace=Trace(), verdict=Terminated(turn=1))
+    )
+
+    assert explorer.interrupted
+    assert explored.trap is None
+    assert not explored.covered
+    assert INTERRUPTED in explored.open
+    assert conclude(explored).endswith("because it was interrupted")
 
 
 def test_what_is_not_known_is_no_lock_out():

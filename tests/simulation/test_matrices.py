@@ -53,6 +53,18 @@ def test_kinds_take_turns():
     assert {trial.cause for trial in matrix.trials[: len(kinds)]} == kinds
 
 
+def test_what_is_tried_by_one_kind_is_not_called_untried_by_another():
+    """A shell that one kind tries is not said to be untried because another kind has nothing to try there."""
+
+    def untried(*kinds):
+        scenario = replace(BASE.scenario, vary=tuple(map(Wish, kinds)))
+        return [cell.fault for cell in draw_up(replace(BASE, scenario=scenario), Clues(), None).untried]
+
+    tried = {str(trial) for trial in draw_up(BASE, Clues(), None).trials}
+    assert "the shell `dash`" in tried
+    assert not tried & {*untried("shells", "stdin", "faults")}
+
+
 def test_a_choice_is_the_beginning_of_the_order(words):
     """Of a number of trials those are tried that come first."""
     assert words(Choice(most=4)) == words(Choice())[:4]

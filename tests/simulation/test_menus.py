@@ -64,6 +64,56 @@ def test_files_that_are_named_are_changed_and_removed():
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["The change is not reviewed: create the file `reviewed` first.", "Please touch `reviewed`."],
+)
+def test_a_word_in_backticks_that_is_said_to_be_a_file_is_one(text):
+    """What is to be made or is called a file gives the moves of a file, whatever its name looks like."""
+    assert [*named(text)] == [Edit(file="reviewed", text="explored\n"), Run(command="rm -f reviewed")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'os.path.exists(os.path.join(os.environ["CLAUDE_PROJECT_DIR"], "reviewed"))',
+        'mark = os.path.join(os.environ.get("CLAUDE_PROJECT_DIR", "."), "reviewed")',
+        'mark = Path(os.environ["CLAUDE_PROJECT_DIR"]) / "reviewed"',
+        'if not (root / "reviewed").exists():',
+        'os.path.isfile("reviewed")',
+        'open("reviewed").read()',
+    ],
+)
+def test_files_that_pythons_look_at_are_changed_and_removed(source):
+    """A path that a Python hook puts together or opens gives the moves of a file, one with folders too."""
+    assert [*named_in_source(source)] == [
+        Edit(file="reviewed", text="explored\n"),
+        Run(command="rm -f reviewed"),
+    ]
+    deeper = [*named_in_source(source.replace('"reviewed"', '"notes/reviewed"'))]
+    assert deeper[0] == Edit(file="notes/reviewed", text="explored\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'count = Path(root) / "count"\ncount.write_text("1")',
+        'count = os.path.join(root, "count")\nwith open(count, "a") as file: file.write("1")',
+        'open(os.path.join(root, "count"), "w").write("1")',
+        'open("count", mode="w")',
+        '(root / "count").touch()',
+    ],
+)
+def test_state_that_pythons_make_is_only_removed(source):
+    """A file that a Python hook writes is its own: it can be removed, and is never forged."""
+    assert [*named_in_source(source)] == [Run(command="rm -f count")]
+
+
+def test_quoted_words_that_are_no_paths_are_no_files():
+    """A key that is looked up and a text that is joined give no moves."""
+    assert [*named_in_source('x = data["tool_name"]\nprint(", ".join(names, "x"))\ny = 4 / 2')] == []
+
+
+@pytest.mark.parametrize(
     ("reach", "withheld"),
     [
         (Reach.CONTAINED, []),

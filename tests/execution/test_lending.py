@@ -1,0 +1,19 @@
+"""
+What is said of files of a project that are not copied.
+"""
+
+from pathlib import Path
+
+from pytest_hookharness.execution.lending import Lending
+
+
+def test_caches_are_not_named():
+    """What tools leave behind is told in one word, and all else that git ignores by its name."""
+    folders = ("node_modules", ".pytest_cache", "src/__pycache__", "htmlcov")
+    ignored = Lending(Path("/p"), folders, (".env", ".hypothesis/a"))
+
+    assert ignored.told(lent=True) == (
+        "Of what git ignores in the project, lent as links and not watched: node_modules, caches; "
+        "left out: .env, caches."
+    )
+    assert Lending(Path("/p"), ("a", "b")).told(lent=False).endswith("left out: a, b.")

@@ -1,0 +1,26 @@
+"""
+Opening a session: what is wrong with settings, and where that stands.
+"""
+
+from types import SimpleNamespace
+
+import pytest
+
+from pytest_hookharness import hosts, loading
+from pytest_hookharness.opening import configure
+
+
+@pytest.mark.parametrize(
+    ("variant", "place"), [("", "a.scenario.yaml:3, hooks.Stpo"), ("b", "a.scenario.yaml:5, hooks.Stpp")]
+)
+def test_a_misspelt_event_of_a_scenario_is_told_with_its_line(tmp_path, variant, place):
+    """What is wrong with hooks that stand in a scenario file names the file and the line, once."""
+    text = "name: a\nhooks:\n  Stpo: x\nvariants:\n  b: {hooks: {Stpp: x}}\n"
+    scenarios = {each.variant: each for each in loading.loads(text, tmp_path / "a.scenario.yaml")}
+    scenario = scenarios[variant]
+    workspace = SimpleNamespace(roots={}, plugin=None, read=lambda _: None)
+
+    (problem,) = configure(scenario, hosts.find(scenario.host), workspace, only=()).problems
+
+    assert f"{problem.source}, {problem.path}" == place
+    assert problem.text.startswith(f"claude-code has no event {problem.path.removeprefix('hooks.')!r}")

@@ -1,0 +1,38 @@
+"""
+The folder below which a harness writes: what of it is there afterwards.
+"""
+
+import tempfile
+
+import pytest
+
+from pytest_hookharness.harness import Harness
+from pytest_hookharness.settings import Settings
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where this process makes its temporary folders."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_what_an_interruption_left_behind_is_removed(folder):
+    """A workspace that nobody could put away any more goes with the folder that it is in."""
+    with Harness(Settings()) as harness:
+        (harness.base / "half" / "workspace").mkdir(parents=True)
+        (harness.base / "half" / "workspace" / "file").write_text("text")
+
+    assert [*folder.iterdir()] == []
+
+
+def test_what_is_kept_stays(folder):
+    """With the wish to keep workspaces their folder stays, and goes if none was kept."""
+    with Harness(Settings(keep=True)) as harness:
+        assert harness.base.is_dir()
+    assert [*folder.iterdir()] == []
+
+    with Harness(Settings(keep=True)) as harness:
+        kept = harness.base / "kept"
+        kept.mkdir()
+    assert kept.is_dir()
