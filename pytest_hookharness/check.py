@@ -24,7 +24,7 @@ from pytest_hookharness.harness import Harness, options
 from pytest_hookharness.model.checkups import Checkup, Place, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.places import find_places
-from pytest_hookharness.problem_names import where_called
+from pytest_hookharness.problem_names import require_name
 from pytest_hookharness.reports import checkup as reports
 from pytest_hookharness.settings import Settings, SimulationError
 
@@ -74,7 +74,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     """
     places = find_places(arguments.path, arguments.host)
     if arguments.only:
-        places = where_called(arguments.only, places)
+        require_name(arguments.only, places)
     for place in places:
         print(reports.announcement(place, apart(settings)), file=sys.stderr)
     if not arguments.yes and not consents.ask(arguments.path, places):
@@ -83,11 +83,7 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         make_folder(str(arguments.write_scenarios), "--write-scenarios", below=Path.cwd())
     share = replace(settings, wall=settings.wall / len(places))
     with Harness(share) as harness:
-        found: list[Checkup] = []
-        for place in places:
-            found.append(check(place, harness, arguments.only, arguments.write_scenarios, _progress()))
-            if found[-1].interrupted:
-                break
+        found = _check_all(places, harness, arguments)
     _clear()
 
     def again(problem: Problem) -> str:
@@ -98,6 +94,21 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     else:
         print("\n\n".join(reports.told(checkup, again) for checkup in found))
     return judge(found)
+
+
+def _check_all(places: Sequence[Place], harness: Harness, arguments: argparse.Namespace) -> Sequence[Checkup]:
+    """
+    One place after the other, until Ctrl-C; if one problem is looked for, only the place that shows it.
+    """
+    found: list[Checkup] = []
+    for place in places:
+        checkup = check(place, harness, arguments.only, arguments.write_scenarios, _progress())
+        if arguments.only and checkup.problems:
+            return [checkup]
+        found.append(checkup)
+        if checkup.interrupted:
+            break
+    return found
 
 
 def check(

@@ -36,22 +36,23 @@ def _name(kind: str, command: str) -> str:
     return "-".join(filter(None, (kind.lower(), short_name(command).lower())))
 
 
-def where_called(name: str, places: Sequence[Place]) -> tuple[Place, ...]:
+def require_name(name: str, places: Sequence[Place]) -> None:
     """
-    The places of which a problem can be called so.
+    See that a problem of some place can be called so.
+
+    Where hooks start agents of another host, a problem may bear the name of a hook of another place.
 
     Raises:
-        SimulationError: There is none.
+        SimulationError: None can.
     """
-    found = tuple(place for place in places if {name, _COUNTED.sub("", name)} & {*_names(place)})
-    if not found:
-        near = difflib.get_close_matches(name, {known for place in places for known in _names(place)}, n=1)
+    known = {known for place in places for known in _names(place)}
+    if not known & {name, _COUNTED.sub("", name)}:
+        near = difflib.get_close_matches(name, known, n=1)
         meant = f"; did you mean {near[0]!r}?" if near else ""
         raise SimulationError(
             f"--only: no problem of these hooks can be called {name!r}; allowed is a name as the `again` "
             f"line of a report has it, such as livelock-SCRIPT{meant}"
         )
-    return found
 
 
 def _names(place: Place) -> Iterator[str]:

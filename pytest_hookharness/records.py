@@ -125,5 +125,5 @@ def percentile(times: Sequence[float]) -> float:
 
 def _problem(place: Place, hook: Hook, code: Code, text: str) -> Problem:
     complaint = Complaint(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.mend)
-    name = f"{code.name.lower()}-{short_name(hook.command).lower()}"
+    name = "-".join(filter(None, (code.name.lower(), short_name(hook.command).lower())))
     return Problem(id=name, complaint=complaint, scenario=Scenario(name="check", host=place.host))

@@ -71,6 +71,19 @@ def test_folder_that_cannot_be_written(checked, capsys, folder):
 
 
 @pytest.mark.slow
+def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
+    """Where one problem is looked for, the hooks of other hosts are not played once it was shown."""
+    checked("Stop", NEVER)
+    command = {"type": "command", "command": "hooks/hook.sh"}
+    project.write(
+        "project/.gemini/settings.json", json.dumps({"hooks": {"AfterAgent": [{"hooks": [command]}]}})
+    )
+    assert cli.main(["check", "--yes", "--json", "--only", "livelock-hook"]) == 1
+    (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
+    assert checkup["host"] == "claude-code"
+
+
+@pytest.mark.slow
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""
     folder = checked("Stop", NEVER)
