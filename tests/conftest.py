@@ -32,6 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE"):
         os.environ.pop(name, None)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Started in the background by a shell; all that tests interrupt would inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         folder = tempfile.TemporaryDirectory(prefix="compiled-")
