@@ -43,6 +43,7 @@ def main(argv: Sequence[str]) -> int:
         The exit code of the command; a command that a signal ended ends this process by the same signal.
     """
     folder, *command = argv
+    _take_input()
     began, at = time.monotonic(), time.time_ns()
     process = subprocess.Popen(
         command,
@@ -83,6 +84,16 @@ def _end_together() -> Callable[[], object] | None:
     except (OSError, AttributeError):
         return None
     return functools.partial(control, _DEATH_SIGNAL, int(signal.SIGKILL), 0, 0, 0)
+
+
+def _take_input() -> None:
+    """
+    Have some input, for the next file that is opened would take the place of one that the host closed.
+    """
+    try:
+        os.fstat(0)
+    except OSError:
+        os.open(os.devnull, os.O_RDONLY)
 
 
 def _pass_on(process: subprocess.Popen[bytes], seen: bytearray) -> None:
