@@ -52,7 +52,8 @@ def told(outcome):
     ]
     decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
     findings = sorted(finding.name for finding in outcome.findings)
-    return fires, decisions, outcome.verdict_name, outcome.passed, findings, outcome.assumptions
+    rests_on = [one for one in outcome.assumptions if one != RECORDED]
+    return fires, decisions, outcome.verdict_name, outcome.passed, findings, rests_on
 
 
 def play(file, base, ledger):
