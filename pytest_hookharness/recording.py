@@ -27,6 +27,7 @@ from pytest_hookharness.hosts.wrapping import command_keys, exchange
 from pytest_hookharness.model.checkups import Place
 from pytest_hookharness.model.counting import counted
 from pytest_hookharness.places import find_places
+from pytest_hookharness.replacing import replace_file
 from pytest_hookharness.settings import SimulationError
 
 RECORDER = Path(__file__).with_name("recorder.py")
@@ -214,7 +215,7 @@ class Guarded:
         )
         os.close(self._ears)
         for wrapped in self._files:
-            replace_file(wrapped.file, wrapped.meanwhile, wrapped.file.stat().st_mode & 0o7777)
+            replace_file(wrapped.file, wrapped.meanwhile)
 
     def __exit__(self, *_: object) -> None:
         _told(restore(self._folder), self._folder)
@@ -266,32 +267,13 @@ def _restore(entry: Mapping[str, Any]) -> str:
         return f"{file}: was removed meanwhile, and stays so"
     if now == before:
         return ""
-    mode = file.stat().st_mode & 0o7777
     if sha256(now).hexdigest() == entry["meanwhile"]:
-        replace_file(file, before, mode)
+        replace_file(file, before)
         return ""
     keys, commands = entry["keys"], entry["commands"]
     text, _ = exchange(now.decode("utf-8"), keys, commands)
-    replace_file(file, text.encode(), mode)
+    replace_file(file, text.encode())
     return f"{file}: was changed meanwhile; the hooks are as they were, the changes stay"
-
-
-def replace_file(file: Path, data: bytes, mode: int) -> None:
-    """
-    Write a file whole or not at all.
-    """
-    fresh = file.with_name(f".{file.name}.{os.getpid()}")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(handle)
-        fresh.chmod(mode)
-        fresh.replace(file)
-    except OSError:
-        fresh.unlink(missing_ok=True)
-        raise
 
 
 def watch(folder: Path) -> None:

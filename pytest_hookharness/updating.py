@@ -10,8 +10,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from pytest_hookharness import loading
 from pytest_hookharness.loading.observations import Observation
 from pytest_hookharness.loading.updates import update
 from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.replacing import replace_file
 from pytest_hookharness.reports.plain import plain
 
 PROPERTY = "hook_seen"
@@ -101,7 +100,7 @@ class Updates:
             text = data.decode()
             made = update(text, file, seen, trouble=self.trouble)
             if made.text != text:
-                _replace(file, made.text)
+                replace_file(file, made.text.encode())
         except (OSError, loading.ScenarioErrors) as error:
             yield f"{name}: not changed: {error}"
             return
@@ -113,22 +112,6 @@ class Updates:
 
 def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _replace(file: Path, text: str) -> None:
-    """
-    Put a text in the place of a file, all at once; a link stays one.
-    """
-    real = file.resolve()
-    number, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}-")
-    try:
-        with os.fdopen(number, "wb") as written:
-            written.write(text.encode())
-        shutil.copymode(real, name)
-        Path(name).replace(real)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _difference(before: str, after: str) -> Iterator[str]:

@@ -97,7 +97,8 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "sarif": frozenset({"model", "reports", "judging", "github", "__init__"}),
     "github": frozenset({"model", "reports"}),
     "pages": frozenset({"model", "reports", "reporting", "traces"}),
-    "updating": frozenset({"model", "reports", "loading"}),
+    "replacing": frozenset(),
+    "updating": frozenset({"model", "reports", "loading", "replacing"}),
     "summary": frozenset({"model", "reports", "harness", "bench", "entries", "traces", "updating"})
     | {"github", "sarif"},
     "collection": INSIDE | {"harness"},
@@ -115,7 +116,7 @@ MAY_IMPORT: Mapping[str, frozenset[str]] = {
     "checking": INSIDE | {"harness", "check"},
     "init": frozenset({"model", "execution", "hosts", "loading", "places", "settings", "entries"}),
     "recorder": frozenset({"model", "reports"}),
-    "recording": frozenset({"model", "hosts", "places", "settings", "entries"}),
+    "recording": frozenset({"model", "hosts", "places", "settings", "entries", "replacing"}),
     "cli": INSIDE
     | {"harness", "bench", "fixtures", "entries", "__init__"}
     | {"traces", "reporting", "stress", "trying", "check", "init", "recording"}

@@ -4,7 +4,7 @@ Claims about ``--hook-update``.
 
 import pytest
 
-from pytest_hookharness import updating
+from pytest_hookharness.replacing import replace_file
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 # Another process, such as an editor, writes while the tests run.
@@ -95,7 +95,7 @@ def test_a_link_stays_a_link(tmp_path):
     real.write_text("name: x\n")
     link.symlink_to(real)
 
-    updating._replace(link, "name: y\n")
+    replace_file(link, b"name: y\n")
 
     assert link.is_symlink()
     assert real.read_text() == "name: y\n"
