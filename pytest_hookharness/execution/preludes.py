@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from pytest_hookharness.execution.sites import MAKE_WAY
 from pytest_hookharness.execution.telltales import TELLTALES
 from pytest_hookharness.execution.traces import OWN, PROMPT
 
@@ -94,21 +95,13 @@ disable_warnings =
     module-not-python, no-ctracer, no-data-collected, no-source, no-sysmon, no-sysmon-context, trace-changed
 """
 
-_PYTHON = r'''"""Records what this Python runs, and makes way for the site's own file of this name."""
+_PYTHON = (
+    r'''"""Records what this Python runs, and makes way for the site's own file of this name."""
 
 
-def _make_way(own):
-    import sys
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    sys.path[:] = [place for place in sys.path if place != own]
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    module = sys.modules["sitecustomize"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-
+'''
+    + MAKE_WAY
+    + r"""
 
 def _record():
     import os
@@ -159,4 +152,5 @@ def _begin():
 
 
 _begin()
-'''
+"""
+)

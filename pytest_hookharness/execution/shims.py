@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution.confinement import WorkspaceError, make_folders, write_bytes
+from pytest_hookharness.execution.sites import MAKE_WAY
 
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
 _BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
@@ -165,7 +166,8 @@ _JAVASCRIPT = r"""{
 }
 """
 
-_SITE = r'''"""Moves the clock of this Python ahead, and makes way for the site's own file of this name."""
+_SITE = (
+    r'''"""Moves the clock of this Python ahead, and makes way for the site's own file of this name."""
 
 
 def _move(seconds):
@@ -221,18 +223,9 @@ def _move(seconds):
     datetime.date = moved(datetime.date, {"today": classmethod(today)})
 
 
-def _make_way(own):
-    import sys
-    from importlib.machinery import PathFinder
-    from importlib.util import module_from_spec
-
-    sys.path[:] = [place for place in sys.path if place != own]
-    spec = PathFinder.find_spec("sitecustomize", sys.path)
-    if spec is None or spec.loader is None:
-        return
-    module = sys.modules["sitecustomize"] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-
+'''
+    + MAKE_WAY
+    + r"""
 
 def _begin():
     import os
@@ -244,4 +237,5 @@ def _begin():
 
 
 _begin()
-'''
+"""
+)
