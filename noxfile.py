@@ -1,5 +1,5 @@
 """
-This module is concerned with chores: the one door for people and for CI. ``nox --list`` explains it.
+Chores: the one door for people and for CI. ``nox --list`` explains it.
 """
 
 import shutil
@@ -26,7 +26,7 @@ WHERE = "import pytest_hookharness as package; print(package.__file__)"
 # What can differ in a wheel: its doors, how it is imported, its data files, the programs that it starts.
 OF_THE_WHEEL = (
     "tests/acceptance",
-    "tests/loading",
+    "tests/scenario_files",
     "tests/test_imports.py",
     "tests/execution/test_supervision.py",
     "tests/execution/test_doubles.py",

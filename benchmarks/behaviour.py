@@ -24,17 +24,18 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from pytest_hookharness import hosts, loading  # noqa: E402
-from pytest_hookharness.harness import Harness, finding_names, host_names, known_behaviours  # noqa: E402
+from pytest_hookharness import hosts, scenario_files  # noqa: E402
+from pytest_hookharness.frontends.harness import Harness, finding_names, host_names, known_behaviours  # noqa: E402
 from pytest_hookharness.model.outcome import Outcome  # noqa: E402
 from pytest_hookharness.model.scenario import Scenario  # noqa: E402
-from pytest_hookharness.settings import Settings  # noqa: E402
+from pytest_hookharness.simulation.testbed.run_settings import Settings  # noqa: E402
 
 SETS = ("scenarios", "corpus", "rows")
 # Enough turns to judge nearly every hook of the corpus; the far ends stay undecided.
@@ -123,20 +124,24 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
 
 
+def _play(scenario: Scenario, harness: Harness) -> Line:
+    return line_of(harness.simulate(scenario))
+
+
 def scenario_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
     """
     Yield every item of every shipped scenario file.
     """
     for file in sorted(ROOT.glob("scenarios/**/*.scenario.yaml")):
         short = file.relative_to(ROOT)
-        found = loading.load(
+        found = scenario_files.load(
             short,
             known_hosts=host_names(),
             known_findings=finding_names(),
             known_behaviours=known_behaviours(),
         )
         for scenario in found:
-            yield f"{short}::{scenario.id}", lambda harness, it=scenario: line_of(harness.simulate(it))
+            yield f"{short}::{scenario.id}", partial(_play, scenario)
 
 
 def corpus_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
@@ -150,10 +155,10 @@ def corpus_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
             continue
         keys = {"hooks": {"Stop": str(HOOKS / name)}, "env": {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}}
         pace = {"pace": "1s"} if name == "cooldown_begins_anew.sh" else {}
-        made = loading.scenario_from({"name": "judged", "turns": TURNS, **keys, **pace})
-        script = loading.script_from([], then=label["agent"])
+        made = scenario_files.scenario_from({"name": "judged", "turns": TURNS, **keys, **pace})
+        script = scenario_files.script_from([], then=label["agent"])
         scenario = replace(made, script=script, reach=(str(HOOKS),))
-        yield f"corpus::{name}", lambda harness, it=scenario: line_of(harness.simulate(it))
+        yield f"corpus::{name}", partial(_play, scenario)
 
 
 def row_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
@@ -165,7 +170,7 @@ def row_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
 
     known = {profile.id for profile in hosts.known()}
 
-    def play(harness: Harness, row: Any) -> Line:
+    def play(row: Any, harness: Harness) -> Line:
         lines: list[Line] = []
 
         def simulate(scenario: Scenario) -> Outcome:
@@ -178,7 +183,7 @@ def row_items() -> Iterator[tuple[str, Callable[[Harness], Line]]]:
 
     for row in rows():
         if row.host in known and row.table in REPLAYS:
-            yield f"row::{row.id}", lambda harness, it=row: play(harness, it)
+            yield f"row::{row.id}", partial(play, row)
 
 
 ITEMS = {"scenarios": scenario_items, "corpus": corpus_items, "rows": row_items}
@@ -191,15 +196,17 @@ def _work(job: tuple[tuple[str, ...], int, int]) -> dict[str, Line]:
     sets, first, jobs = job
     items = [item for name in sets for item in ITEMS[name]()][first::jobs]
     found: dict[str, Line] = {}
-    with tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder:
-        with Harness(Settings(base=Path(folder), wall=300.0)) as harness:
-            for number, (name, play) in enumerate(items, 1):
-                try:
-                    found[name] = play(harness)
-                except Exception as error:  # noqa: BLE001 -- a crash is a result to compare as well
-                    found[name] = {"error": type(error).__name__}
-                if not first and sys.stderr.isatty():
-                    print(f"\r{number}/{len(items)}", end="", file=sys.stderr, flush=True)
+    with (
+        tempfile.TemporaryDirectory(prefix=".hookharness-", dir=Path.home()) as folder,
+        Harness(Settings(base=Path(folder), wall=300.0)) as harness,
+    ):
+        for number, (name, play) in enumerate(items, 1):
+            try:
+                found[name] = play(harness)
+            except Exception as error:  # noqa: BLE001 -- a crash is a result to compare as well
+                found[name] = {"error": type(error).__name__}
+            if not first and sys.stderr.isatty():
+                print(f"\r{number}/{len(items)}", end="", file=sys.stderr, flush=True)
     return found
 
 

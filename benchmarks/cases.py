@@ -1,5 +1,5 @@
 """
-This module is concerned with what one small case costs in a whole run of its runner.
+What one small case costs in a whole run of its runner.
 
 A case gives a bash hook a payload and asserts that it refuses. Times are of whole processes, so the
 start of the runner is shared among the cases.

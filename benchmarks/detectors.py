@@ -1,5 +1,5 @@
 """
-This module is concerned with the detectors: what they find and miss, and what a long stream costs.
+The detectors: what they find and miss, and what a long stream costs.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import TypeVar
 import streams
 from measuring import Table, against, take_turns
 
-from pytest_hookharness.judging.detectors.laps import Laps
-from pytest_hookharness.judging.detectors.limits import Limits
-from pytest_hookharness.judging.detectors.memory import Memory
-from pytest_hookharness.judging.detectors.signs import Sign, sign
-from pytest_hookharness.judging.detectors.streams import detect
+from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.offline import detect
+from pytest_hookharness.judging.detectors.signatures import Sign, sign
+from pytest_hookharness.judging.detectors.window import Laps, Memory
 from pytest_hookharness.model.actions import Action
 
 SEEDS = 100

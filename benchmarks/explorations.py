@@ -1,5 +1,5 @@
 """
-This module is concerned with exploration: what a move costs that is tried and undone, beside a played one.
+Exploration: what a move costs that is tried and undone, beside a played one.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from measuring import Table, Turn, against, milli, take_turns
 
-from pytest_hookharness.excursions import Errand, expand
-from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.campaigns.explore.expansion import Errand, expand
+from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.moves import FIRST_PROMPT, Run
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST = 2.0
 MOVES = 20

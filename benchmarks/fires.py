@@ -1,5 +1,5 @@
 """
-This module is concerned with what one fire costs, beside the same work done in C and by ``subprocess``.
+What one fire costs, beside the same work done in C and by ``subprocess``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 from measuring import Rounds, Table, Turn, against, micro, take_turns
 from toys import STDIN, build_floor, targets
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.environment import host_environment
-from pytest_hookharness.execution.sandbox import Sandbox, Supervisor, available_tiers
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor, available_tiers
+from pytest_hookharness.execution.workspace.visible_machine import host_environment
 from pytest_hookharness.model.processes import Launch, Stdin, Stdio, Tier
 
 AIMS = {

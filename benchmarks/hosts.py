@@ -1,5 +1,5 @@
 """
-This module is concerned with one scenario on all hosts: what a run of all costs beside single runs.
+One scenario on all hosts: what a run of all costs beside single runs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from pathlib import Path
 
 from measuring import Table, Turn, against, milli, take_turns
 
-from pytest_hookharness.harness import Harness, host_names
+from pytest_hookharness.frontends.harness import Harness, host_names
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST_WORK, MOST_WAIT = 1.2, 2.0
 _REFUSES = "#!/bin/bash\necho no >&2\nexit 2\n"

@@ -1,5 +1,5 @@
 """
-This module is concerned with measuring fairly: in turns, by the median, and against a neighbour.
+Measuring fairly: in turns, by the median, and against a neighbour.
 
 A machine is never quiet and never the same twice. So nobody is measured alone: in each round everybody
 has a turn, and a ratio is the median of the ratios of single rounds.

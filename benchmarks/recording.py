@@ -1,5 +1,5 @@
 """
-This module is concerned with what it costs to record which lines a hook runs.
+What it costs to record which lines a hook runs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from pathlib import Path
 from measuring import Table, Turn, against, micro, take_turns
 from toys import PAYLOAD, targets
 
-from pytest_hookharness.execution.sandbox import Supervisor
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.model.line_coverage import Ledger
 from pytest_hookharness.model.protocol import Hook
-from pytest_hookharness.model.recordings import Ledger
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
-from pytest_hookharness.stage import Stage
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.testbed import Stage
 
 MOST = 1.3
 _BATCH = 5

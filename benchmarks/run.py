@@ -1,5 +1,5 @@
 """
-This module is concerned with running the benchmarks: one table after the other.
+Running the benchmarks: one table after the other.
 
 usage: python benchmarks/run.py [--quick] [NAME...]
 """
@@ -23,7 +23,7 @@ import unused
 import verdicts
 import workspaces
 
-from pytest_hookharness.execution.sandbox import available_tiers
+from pytest_hookharness.execution.processes.sandbox import available_tiers
 
 TABLES = {
     "fires": fires.table,

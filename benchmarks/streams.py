@@ -1,5 +1,5 @@
 """
-This module is concerned with labelled streams of actions, made from seeds.
+Labelled streams of actions, made from seeds.
 
 Each label is what the stream was built to be, by the definitions in docs/loop-detection.md; nothing here asks
 a detector.

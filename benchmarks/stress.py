@@ -1,5 +1,5 @@
 """
-This module is concerned with stress: what a whole table costs beside plain runs of the same hook.
+Stress: what a whole table costs beside plain runs of the same hook.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _write(place: Path) -> None:
 
 
 def _told(place: Path, words: Sequence[str]) -> str:
-    command = [sys.executable, "-m", "pytest_hookharness.cli", *words]
+    command = [sys.executable, "-m", "pytest_hookharness", *words]
     run = subprocess.run(
         command, cwd=place, env=pytest_environment(), capture_output=True, text=True, check=False
     )

@@ -1,5 +1,5 @@
 """
-This module is concerned with the programs that are fired: nothing, a bash hook, a Python hook.
+The programs that are fired: nothing, a bash hook, a Python hook.
 """
 
 from __future__ import annotations

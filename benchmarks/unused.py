@@ -1,5 +1,5 @@
 """
-This module is concerned with what the installed plugin costs a run that does not use it.
+What the installed plugin costs a run that does not use it.
 """
 
 from __future__ import annotations

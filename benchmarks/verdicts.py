@@ -1,5 +1,5 @@
 """
-This module is concerned with how soon an endless loop is known to be one.
+How soon an endless loop is known to be one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pathlib import Path
 from measuring import Table, against, milli
 
 from pytest_hookharness import hosts
-from pytest_hookharness.harness import Harness
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Livelock
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 # A hook of which every Nth answer is the same.
 _HOOK = """\

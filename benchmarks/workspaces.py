@@ -1,5 +1,5 @@
 """
-This module is concerned with what a step costs in a workspace with many files.
+What a step costs in a workspace with many files.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from pathlib import Path
 from measuring import Table, Turn, against, micro, take_turns
 
 from pytest_hookharness import hosts
-from pytest_hookharness.execution.sandbox import Supervisor
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.judging.fingerprint import environment_digest, state
+from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
-from pytest_hookharness.simulation import simulate
-from pytest_hookharness.stage import Stage
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.testbed import Stage
 
 MOST = 1.10
 FILES = 1000

@@ -15,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pytest_hookharness.judging.codes import catalogue, look_up
-from pytest_hookharness.reports.catalogue import SEEN, index, page_head
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
+from pytest_hookharness.reports.terminal.host_facts import SEEN, index, page_head
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "findings"

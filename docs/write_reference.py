@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness import hosts, loading
-from pytest_hookharness.reports.explained import hosts_table
+from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness.reports.terminal.host_facts import hosts_table
 
 PAGES = Path(__file__).parent / "reference"
 MADE = "<!-- made by docs/write_reference.py; changes to this page are lost -->\n"
@@ -94,7 +94,7 @@ def pages() -> dict[str, str]:
     """
     All pages by file name.
     """
-    top = loading.schema()
+    top = scenario_files.schema()
     keys = table("key", top["properties"], top, tuple(top["required"]))
     promises = table("promise", top["$defs"]["expect"]["properties"], top)
     known = hosts_table([hosts.summarise(profile) for profile in hosts.known()])

@@ -1,7 +1,7 @@
 """
-This package is concerned with hook scripts of coding agents, and with whether their loop ever ends.
+Hook scripts of coding agents, and with whether their loop ever ends.
 
-Top floor: the face. Nothing inside imports it; a name is fetched when it is asked for. PYTEST_DONT_REWRITE
+Nothing inside imports it; a name is fetched when it is asked for. PYTEST_DONT_REWRITE
 """
 # pyright: reportUnsupportedDunderAll=false
 
@@ -32,14 +32,21 @@ __all__ = [
 __version__ = "0.1.0"
 
 
+_MODULES = {
+    "frontends.cli.explore": ["explore"],
+    "campaigns.run": ["simulate"],
+    "model.expectations": ["Expectation", "Range"],
+    "model.moves": [
+        "Behaviour", "Edit", "Prompt", "Reaction", "Read", "Run", "Script", "Stop", "Subagent", "ToolCall",
+        "ToolResult", "Tools",
+    ],
+    "model.outcome": ["Outcome"],
+    "model.scenario": ["Double", "Scenario"],
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> object:
-    homes = (
-        ("model.moves", "model.scenario", "model.expectations", "model.outcome", "simulation", "exploring")
-        if name in __all__
-        else ()
-    )
-    for home in homes:
-        module = import_module(f"{__name__}.{home}")
-        if hasattr(module, name):
-            return getattr(module, name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"{__name__} has no {name!r}; it offers {', '.join(__all__)}")

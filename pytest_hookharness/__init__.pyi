@@ -1,4 +1,5 @@
-from pytest_hookharness.exploring import explore
+from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.frontends.cli.explore import explore
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import (
     Behaviour,
@@ -16,7 +17,6 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation import simulate
 
 __all__ = [
     "Behaviour",

@@ -1,7 +1,5 @@
 """
-This module is concerned with the first moments of the shell command, before its own words are there.
-
-Top floor.
+The first moments of the shell command, before its own words are there.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ def main() -> int:
     The console script: an interruption while it is still being loaded is told in a line like any later one.
     """
     try:
-        from pytest_hookharness import cli
+        from pytest_hookharness.frontends.cli import main as cli
     except KeyboardInterrupt:
         sys.stderr.write("hookharness: interrupted\n")
         return _INTERRUPTED

@@ -1,7 +1,7 @@
 """
-This module is concerned with coverage.py: a plugin by which its reports show the lines of shell scripts.
+Coverage.py: a plugin by which its reports show the lines of shell scripts.
 
-Top floor: a door that coverage opens, also without pytest. Its settings name it::
+Its settings name it::
 
     [tool.coverage.run]
     plugins = ["pytest_hookharness.coverage"]
@@ -18,7 +18,7 @@ from typing import Protocol
 
 from coverage import CoveragePlugin, FileReporter
 
-from pytest_hookharness.lines.statements import Script, read_script
+from pytest_hookharness.execution.coverage.statements import Script, read_script
 
 _BASH = re.compile(rb"#!.*\bbash\b")
 _OTHER = re.compile(rb"#!")

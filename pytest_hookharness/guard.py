@@ -1,7 +1,7 @@
 """
-This module is concerned with the loop guard: the detectors as a hook of Claude Code.
+The loop guard: the detectors as a hook of Claude Code.
 
-Top floor: a door that is opened at every tool call, so that it imports little. It is configured for
+It is configured for
 PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit and Stop, and keeps what it knows of a
 session in a file below ``--state``. If it cannot do its work it says so on standard error and refuses
 nothing: it guards against waste, not against harm.
@@ -17,12 +17,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pytest_hookharness.judging.detectors.guarding import Watch
-from pytest_hookharness.judging.detectors.keeping import Malformed, freeze, thaw
-from pytest_hookharness.judging.detectors.kinds import file_of
-from pytest_hookharness.judging.detectors.limits import Limits
-from pytest_hookharness.judging.detectors.signs import digest
-from pytest_hookharness.judging.detectors.wording import Refusal
+from pytest_hookharness.judging.detectors.messages import Limits, Refusal
+from pytest_hookharness.judging.detectors.online import Malformed, Watch, freeze, thaw
+from pytest_hookharness.judging.detectors.signatures import digest, file_of
 from pytest_hookharness.model.actions import Action, Outcome
 from pytest_hookharness.model.protocol import Json, Payload
 

@@ -1,7 +1,7 @@
 """
-This module is concerned with pytest: options, settings, fixtures and the summary.
+Pytest: options, settings, fixtures and the summary.
 
-Top floor. What costs time is imported inside the functions that need it: a run that does not use the
+What costs time is imported inside the functions that need it: a run that does not use the
 harness pays for this file alone. PYTEST_DONT_REWRITE, for there is nothing to assert here.
 """
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_hookharness.imports import import_plainly
+from pytest_hookharness._imports import import_plainly
 
 if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
-    from pytest_hookharness.bench import Bench
-    from pytest_hookharness.fixtures import ScriptMaker
-    from pytest_hookharness.harness import Harness
+    from pytest_hookharness.frontends.harness import Harness
+    from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
+    from pytest_hookharness.frontends.pytest_plugin.test_context import Bench
 
 import_plainly("pytest_hookharness")
 
@@ -128,38 +128,38 @@ def pytest_configure(config: pytest.Config) -> None:
         pytest.UsageError: An option cannot be read, or none of the folders exists.
     """
     if any(config.getoption(f"--hook-{name}") is not None for name in _CHECKED):
-        from pytest_hookharness import harness
+        from pytest_hookharness.frontends import harness
 
         harness.settings(config)
     for name in _FOLDERS:
         if (named := config.getoption(f"--hook-{name}")) is not None:
-            from pytest_hookharness import entries
+            from pytest_hookharness.frontends.output import incident_files
 
-            folder = entries.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
+            folder = incident_files.make_folder(named, f"--hook-{name}", below=config.invocation_params.dir)
             setattr(config.option, f"hook_{name}".replace("-", "_"), str(folder))
     if config.getoption("--hook-report") is not None:
-        from pytest_hookharness import pages
+        from pytest_hookharness.frontends.pytest_plugin import html_report
 
-        pages.expect_page(config)
+        html_report.expect_page(config)
     if (file := config.getoption("--hook-sarif")) is not None:
-        from pytest_hookharness import sarif
+        from pytest_hookharness.frontends.pytest_plugin import ci_files
 
-        sarif.register(config, file)
+        ci_files.register(config, file)
     if config.getoption("--hook-update"):
-        from pytest_hookharness import updating
+        from pytest_hookharness.frontends.pytest_plugin import update_files
 
-        config.pluginmanager.register(updating.Updates(config))
+        config.pluginmanager.register(update_files.Updates(config))
     if config.getoption("--hook-check") is not None:
-        from pytest_hookharness import checking
+        from pytest_hookharness.frontends.pytest_plugin import check_items
 
-        config.pluginmanager.register(checking)
+        config.pluginmanager.register(check_items)
     if config.getoption("--hook-cov") or config.getoption("--hook-cov-source"):
-        from pytest_hookharness import covering
+        from pytest_hookharness.frontends import coverage_data
 
-        config.pluginmanager.register(covering, _COVERING)
+        config.pluginmanager.register(coverage_data, _COVERING)
     if not _alone(config):
         return
-    from pytest_hookharness import collection
+    from pytest_hookharness.frontends.pytest_plugin import collection
 
     config.args = collection.scenario_folders(config)
 
@@ -180,7 +180,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         # A look at names only, so that a run without scenarios pays for nothing else.
         if not any(path.name.endswith(SUFFIX) for path in collection_path.parent.iterdir()):
             return None
-        from pytest_hookharness import collection
+        from pytest_hookharness.frontends.pytest_plugin import collection
 
         return True if collection.is_material(collection_path) else None
     if _alone(config) and not collection_path.name.endswith(SUFFIX):
@@ -196,7 +196,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     if not _wanted(parent.config) and not parent.session.isinitpath(file_path):
         return None
-    from pytest_hookharness import collection
+    from pytest_hookharness.frontends.pytest_plugin import collection
 
     return collection.ScenarioFile.from_parent(parent, path=file_path)
 
@@ -207,7 +207,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     """
     if not _wanted(config) and not any(SUFFIX in named for named in config.args):
         return None
-    from pytest_hookharness import harness
+    from pytest_hookharness.frontends import harness
 
     return harness.header(harness.settings(config))
 
@@ -222,7 +222,7 @@ def pytest_runtest_makereport(
     report = yield
     told = item.stash.get(TOLD, None)
     if told is not None and report.when == "call":
-        from pytest_hookharness import summary
+        from pytest_hookharness.frontends.pytest_plugin import summary
 
         summary.enrich(item, call, report, told)
     return report
@@ -254,7 +254,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     interrupted = None if harness is None else harness.interrupted
     asked = any(terminalreporter.config.getoption(f"--hook-{name}") is not None for name in _FOLDERS)
     if reports or interrupted or asked:
-        from pytest_hookharness import summary
+        from pytest_hookharness.frontends.pytest_plugin import summary
 
         summary.write(terminalreporter, reports, interrupted)
 
@@ -265,12 +265,12 @@ TOLD = pytest.StashKey[Any]()
 
 @pytest.fixture(scope="session")
 def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Harness]:
-    from pytest_hookharness.harness import Harness, settings
-    from pytest_hookharness.progress import open_line
+    from pytest_hookharness.frontends.harness import Harness, settings
+    from pytest_hookharness.frontends.progress import open_line
 
     chosen = settings(pytestconfig, tmp_path_factory)
-    if (covering := pytestconfig.pluginmanager.get_plugin(_COVERING)) is not None:
-        chosen = covering.recorded(chosen, pytestconfig)
+    if (coverage_data := pytestconfig.pluginmanager.get_plugin(_COVERING)) is not None:
+        chosen = coverage_data.recorded(chosen, pytestconfig)
     with open_line(pytestconfig) as line, Harness(chosen, pytestconfig.hook, line) as harness:
         pytestconfig.stash[HARNESS] = harness
         yield harness
@@ -278,7 +278,7 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture
 def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
-    from pytest_hookharness.bench import Bench
+    from pytest_hookharness.frontends.pytest_plugin.test_context import Bench
 
     with Bench(_hook_harness, request.path.parent, request.node.nodeid) as bench:
         request.node.stash[TOLD] = bench.told
@@ -291,7 +291,7 @@ def _tool(name: str, told: str, *given: object) -> Any:
     """
 
     def make(_hook_bench: Bench) -> Any:
-        from pytest_hookharness import fixtures
+        from pytest_hookharness.frontends.pytest_plugin import fixtures
 
         return getattr(fixtures, name)(_hook_bench, *given)
 
@@ -345,6 +345,6 @@ def scripted_agent() -> ScriptMaker:
     """
     Write an agent: ``scripted_agent({"run": "make"}, {"stop": "Done."}, then="obedient")``.
     """
-    from pytest_hookharness.fixtures import ScriptMaker
+    from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
 
     return ScriptMaker()

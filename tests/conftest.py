@@ -1,5 +1,5 @@
 """
-This module is concerned with what holds for every test: nothing survives it, and nothing is compiled twice.
+What holds for every test: nothing survives it, and nothing is compiled twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GRACE = 5.0
 # The toys that stay sleep for this long, with the number of the pytest process that started them as fraction.
 _MARK = f"86399.{os.getpid()}"
 # One supervisor may live as long as the run; a keeper, which is its child, may not outlive its test.
-_SUPERVISOR = "/execution/supervisor.py"
+_SUPERVISOR = "/execution/processes/supervisor.py"
 
 
 def pytest_configure(config: pytest.Config) -> None:

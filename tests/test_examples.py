@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_hookharness import loading
+from pytest_hookharness import scenario_files
 
 ROOT = Path(__file__).parent.parent
 # What pages of findings show is made by the command that made them; test_pages.py looks after these.
@@ -117,8 +117,8 @@ class Folder:
         if block.text.startswith("#!"):
             file.chmod(0o755)
         try:
-            _ = loading.load(file) if file.name.endswith(".scenario.yaml") else ()
-        except loading.ScenarioErrors as errors:
+            _ = scenario_files.load(file) if file.name.endswith(".scenario.yaml") else ()
+        except scenario_files.ScenarioErrors as errors:
             return str(errors)
         return ""
 
@@ -128,8 +128,8 @@ class Folder:
         """
         content = yaml.safe_load(text)
         try:
-            loading.scenario_from({"name": "example", **content})
-        except (loading.ScenarioErrors, ValueError) as error:
+            scenario_files.scenario_from({"name": "example", **content})
+        except (scenario_files.ScenarioErrors, ValueError) as error:
             return str(error)
         return ""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pytest_hookharness
-from pytest_hookharness.imports import PlainFinder, import_plainly
+from pytest_hookharness._imports import PlainFinder, import_plainly
 
 SPY = """
 import json, os, sys
@@ -33,12 +33,12 @@ TOY = {
 }
 
 PLAINLY = """
-from pytest_hookharness.imports import import_plainly
+from pytest_hookharness._imports import import_plainly
 
 import_plainly("toy")
 """
 
-UNUSED = {"pytest_hookharness", "pytest_hookharness.plugin", "pytest_hookharness.imports"}
+UNUSED = {"pytest_hookharness", "pytest_hookharness.plugin", "pytest_hookharness._imports"}
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

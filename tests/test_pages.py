@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pytest_hookharness.judging.codes import catalogue, look_up
-from pytest_hookharness.model.code import Code
-from pytest_hookharness.reports.catalogue import SEEN, index, page_head
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
+from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.reports.terminal.host_facts import SEEN, index, page_head
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "docs" / "findings"

@@ -11,11 +11,11 @@ import threading
 import pexpect
 import pytest
 
+from pytest_hookharness.frontends.progress import ProgressLine, Seen, is_watched, shell_line
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.progress import ProgressLine, Seen, is_watched, shell_line
 
 SCENARIO = Scenario(name="lint", host="claude-code")
 SLOW = """\

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.codes import NEVER_FIRED, UNREACHED
+from pytest_hookharness.frontends.cli.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
+from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
 from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Run
@@ -14,7 +15,6 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
-from pytest_hookharness.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 FINE = Cell(cause="path", fault="a space", hook="hook.sh", verdict="as declared")

@@ -1,5 +1,5 @@
 """
-This module is concerned with agents: how each is given one task, and where it reads its hooks.
+Agents: how each is given one task, and where it reads its hooks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with terminals: a program in one of its own, until it returns or its time is over.
+Terminals: a program in one of its own, until it returns or its time is over.
 """
 
 from __future__ import annotations

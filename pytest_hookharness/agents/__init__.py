@@ -1,7 +1,7 @@
 """
-This package is concerned with the scripted agent: what it does next, given what it saw.
+The scripted agent: what it does next, given what it saw.
 
-Middle floor: agents. Pure; it knows no host, no process and no judge.
+Pure; it knows no host, no process and no judge.
 """
 
 from pytest_hookharness.agents.agent import Agent, Position, start

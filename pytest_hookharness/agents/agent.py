@@ -1,7 +1,7 @@
 """
-This module is concerned with the agent as a value: where it stands, and what it does next.
+The agent as a value: where it stands, and what it does next.
 
-Middle floor: agents. An agent can be saved and put back at any time, because it holds only its
+An agent can be saved and put back at any time, because it holds only its
 script, its place in it and what it has seen since its behaviour began; the behaviour's generator is
 played again from that when it is needed. Loops are found in a few turns, so this costs nothing that
 could be measured.

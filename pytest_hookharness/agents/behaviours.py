@@ -1,7 +1,7 @@
 """
-This module is concerned with behaviours: how an agent goes on for ever once its script is done.
+Behaviours: how an agent goes on for ever once its script is done.
 
-Middle floor: agents. A behaviour is a generator function: it is given what the agent sees first and
+A behaviour is a generator function: it is given what the agent sees first and
 its options, yields a move, and is sent what the agent sees next. It must be deterministic, and keep
 what it remembers in plain local variables: they are part of the state that the judge compares, so the
 less it remembers, the sooner a loop is proved.

@@ -1,7 +1,7 @@
 """
-This module is concerned with made-up payloads: an input for any event, from its field table.
+Made-up payloads: an input for any event, from its field table.
 
-Middle floor: agents. Faker is imported only when a payload is made.
+Faker is imported only when a payload is made.
 """
 
 from __future__ import annotations

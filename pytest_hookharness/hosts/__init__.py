@@ -1,33 +1,39 @@
 """
-This package is concerned with hosts: what each does with hooks, as pure functions over values.
+Hosts: what each does with hooks, as pure functions over values.
 
-Middle floor. Nothing here starts a process, reads a file or a clock, or looks at the environment. A
+Nothing here starts a process, reads a file or a clock, or looks at the environment. A
 host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
 """
 
-from pytest_hookharness.hosts.called import (
+from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
+from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
+from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
+from pytest_hookharness.hosts.hook_input.samples import as_agent, sample_words, tells_agents_apart
+from pytest_hookharness.hosts.hook_input.stdin import (
+    encode,
+    find_event,
+    payload_for,
+    shape,
+    target_of,
+)
+from pytest_hookharness.hosts.profiles.command_line import (
     CommandLine,
     join_prompt,
     read_command_line,
     write_answer,
 )
-from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
-from pytest_hookharness.hosts.commands import PromptCommand, read_commands
-from pytest_hookharness.hosts.company import as_agent, tells_agents_apart
-from pytest_hookharness.hosts.configuration import Configuration, configure
-from pytest_hookharness.hosts.decisions import aggregate
-from pytest_hookharness.hosts.ends import find_limits
-from pytest_hookharness.hosts.entries import Problem
-from pytest_hookharness.hosts.events import EventRule, Power
-from pytest_hookharness.hosts.explaining import explain, known_facts, summarise
-from pytest_hookharness.hosts.facts import Facts, facts
-from pytest_hookharness.hosts.freshness import outdated
-from pytest_hookharness.hosts.launching import env_files, env_folder, launch
-from pytest_hookharness.hosts.matching import select, waves
-from pytest_hookharness.hosts.options import find_ignored
-from pytest_hookharness.hosts.profile import GuardRules, Operation, ProcessRules, Profile
-from pytest_hookharness.hosts.replies import read_reply, refuses_at_once
-from pytest_hookharness.hosts.requests import (
+from pytest_hookharness.hosts.replies.decision import aggregate
+from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.process import Answered
+from pytest_hookharness.hosts.rules.profile import GuardRules, Operation, ProcessRules, Profile
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.session.endings import find_limits
+from pytest_hookharness.hosts.session.moves_and_events import EVENTS
+from pytest_hookharness.hosts.session.stale_files import outdated
+from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
+from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     Ended,
     Fired,
@@ -35,18 +41,16 @@ from pytest_hookharness.hosts.requests import (
     Mismatch,
     NextAct,
     PerformCall,
+    PromptCommand,
     Request,
     RunHooks,
+    read_commands,
 )
-from pytest_hookharness.hosts.roles import Role
-from pytest_hookharness.hosts.rules.calling import Answered
-from pytest_hookharness.hosts.samples import sample_words
-from pytest_hookharness.hosts.session import Progress, advance, begin, guard_for, reconfigure
-from pytest_hookharness.hosts.shaping import shape
-from pytest_hookharness.hosts.shorthand import own_event
-from pytest_hookharness.hosts.state import Session
-from pytest_hookharness.hosts.stdin import encode, find_event, payload_for, target_of
-from pytest_hookharness.hosts.turns import EVENTS
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.configuration import Configuration, configure
+from pytest_hookharness.hosts.settings.formats import own_event
+from pytest_hookharness.hosts.settings.handlers import Problem, find_ignored
+from pytest_hookharness.hosts.settings.matching import select, waves
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [

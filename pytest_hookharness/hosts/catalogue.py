@@ -1,7 +1,7 @@
 """
-This module is concerned with which hosts are known.
+Which hosts are known.
 
-Middle floor: hosts. A profile is imported when it is asked for, since a run needs one or two of them.
+A profile is imported when it is asked for, since a run needs one or two of them.
 """
 
 from __future__ import annotations
@@ -11,114 +11,114 @@ from collections.abc import Callable, Mapping
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 
-from pytest_hookharness.hosts.profile import Profile
+from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.protocol import Basis
 
 
 def _claude_code() -> Profile:
-    from pytest_hookharness.hosts.claude_code import CLAUDE_CODE  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.claude_code.profile import CLAUDE_CODE  # noqa: PLC0415 - not until it is asked for
 
     return CLAUDE_CODE
 
 
 def _gemini_cli() -> Profile:
-    from pytest_hookharness.hosts.gemini import GEMINI_CLI  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI  # noqa: PLC0415 - not until it is asked for
 
     return GEMINI_CLI
 
 
 def _gemini_cli_0_30_0() -> Profile:
-    from pytest_hookharness.hosts.gemini_older import GEMINI_CLI_0_30_0  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI_0_30_0  # noqa: PLC0415 - likewise
 
     return GEMINI_CLI_0_30_0
 
 
 def _gemini_cli_0_26_0() -> Profile:
-    from pytest_hookharness.hosts.gemini_older import GEMINI_CLI_0_26_0  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI_0_26_0  # noqa: PLC0415 - likewise
 
     return GEMINI_CLI_0_26_0
 
 
 def _openhands() -> Profile:
-    from pytest_hookharness.hosts.openhands import OPENHANDS  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS  # noqa: PLC0415 - not until it is asked for
 
     return OPENHANDS
 
 
 def _openhands_1_12() -> Profile:
-    from pytest_hookharness.hosts.openhands import OPENHANDS_1_12  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS_1_12  # noqa: PLC0415 - likewise
 
     return OPENHANDS_1_12
 
 
 def _openhands_pr3183() -> Profile:
-    from pytest_hookharness.hosts.openhands import OPENHANDS_PR3183  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS_PR3183  # noqa: PLC0415 - likewise
 
     return OPENHANDS_PR3183
 
 
 def _codex() -> Profile:
-    from pytest_hookharness.hosts.codex import CODEX  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.codex.profile import CODEX  # noqa: PLC0415 - not until it is asked for
 
     return CODEX
 
 
 def _qwen_code() -> Profile:
-    from pytest_hookharness.hosts.qwen import QWEN_CODE  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.qwen.profile import QWEN_CODE  # noqa: PLC0415 - not until it is asked for
 
     return QWEN_CODE
 
 
 def _qwen_code_0_15_10() -> Profile:
-    from pytest_hookharness.hosts.qwen import QWEN_CODE_0_15_10  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.qwen.profile import QWEN_CODE_0_15_10  # noqa: PLC0415 - likewise
 
     return QWEN_CODE_0_15_10
 
 
 def _cursor() -> Profile:
-    from pytest_hookharness.hosts.cursor import CURSOR  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.cursor.profile import CURSOR  # noqa: PLC0415 - not until it is asked for
 
     return CURSOR
 
 
 def _cursor_reported() -> Profile:
-    from pytest_hookharness.hosts.cursor import CURSOR_REPORTED  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.cursor.profile import CURSOR_REPORTED  # noqa: PLC0415 - likewise
 
     return CURSOR_REPORTED
 
 
 def _copilot_cli() -> Profile:
-    from pytest_hookharness.hosts.copilot import COPILOT_CLI  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.copilot.profile import COPILOT_CLI  # noqa: PLC0415 - not until it is asked for
 
     return COPILOT_CLI
 
 
 def _copilot_cli_1_0_71() -> Profile:
-    from pytest_hookharness.hosts.copilot_older import COPILOT_CLI_1_0_71  # noqa: PLC0415 - likewise
+    from pytest_hookharness.hosts.profiles.copilot.profile import COPILOT_CLI_1_0_71  # noqa: PLC0415 - likewise
 
     return COPILOT_CLI_1_0_71
 
 
 def _antigravity() -> Profile:
-    from pytest_hookharness.hosts.antigravity import ANTIGRAVITY  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.documented.antigravity import ANTIGRAVITY  # noqa: PLC0415 - not until it is asked for
 
     return ANTIGRAVITY
 
 
 def _kimi() -> Profile:
-    from pytest_hookharness.hosts.kimi import KIMI  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.documented.kimi import KIMI  # noqa: PLC0415 - not until it is asked for
 
     return KIMI
 
 
 def _goose() -> Profile:
-    from pytest_hookharness.hosts.goose import GOOSE  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.documented.goose import GOOSE  # noqa: PLC0415 - not until it is asked for
 
     return GOOSE
 
 
 def _droid() -> Profile:
-    from pytest_hookharness.hosts.droid import DROID  # noqa: PLC0415 - not until it is asked for
+    from pytest_hookharness.hosts.profiles.documented.droid import DROID  # noqa: PLC0415 - not until it is asked for
 
     return DROID
 

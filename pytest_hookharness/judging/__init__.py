@@ -1,5 +1,5 @@
 """
-This package is concerned with judgement: what a trace means, and whether the promises were kept.
+Judgement: what a trace means, and whether the promises were kept.
 
-Middle floor: judging. Pure; values go in and values come out.
+Pure; values go in and values come out.
 """

@@ -1,7 +1,5 @@
 """
-This module is concerned with streams of actions, and with the loops that are seen in them.
-
-Ground floor: values only.
+Streams of actions, and with the loops that are seen in them.
 """
 
 from __future__ import annotations

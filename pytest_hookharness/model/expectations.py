@@ -1,7 +1,7 @@
 """
-This module is concerned with what the author of a scenario promises.
+Numbers and their nouns.
 
-Ground floor: values only.
+What the author of a scenario promises.
 """
 
 from __future__ import annotations
@@ -164,3 +164,10 @@ class Expectation:
         """
         # Processes that are left over are counted by a promise of their own, which never stays unsaid.
         return "LEFTOVER" in words or any(word.upper() in words for word in self.findings)
+
+
+def counted(number: object, word: str) -> str:
+    """
+    A number, or what is promised of one, with its noun: ``1 block``, ``2 blocks``, ``at most 1 block``.
+    """
+    return f"{number} {word}" if str(number).rpartition(" ")[2] == "1" else f"{number} {word}s"

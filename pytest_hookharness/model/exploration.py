@@ -1,7 +1,5 @@
 """
-This module is concerned with exploration: what an agent can do in every state that it can bring about.
-
-Ground floor: values only.
+Exploration: what an agent can do in every state that it can bring about.
 """
 
 from __future__ import annotations

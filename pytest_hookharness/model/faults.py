@@ -1,7 +1,7 @@
 """
-This module is concerned with faults: what may be wrong with the world around a hook, and how it was taken.
+Faults: what may be wrong with the world around a hook, and how it was taken.
 
-Ground floor: values only. Each fault says in words what is wrong; none knows how that is brought about.
+Each fault says in words what is wrong; none knows how that is brought about.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.model.deliveries import Delivery
-from pytest_hookharness.model.variations import (
+from pytest_hookharness.model.delivery import Delivery
+from pytest_hookharness.model.mutations import (
     FailingTool,
     HangingTool,
     Kind,

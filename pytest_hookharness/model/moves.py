@@ -1,7 +1,5 @@
 """
-This module is concerned with what the agent does, what happens to it, and what it sees.
-
-Ground floor: values only.
+What the agent does, what happens to it, and what it sees.
 """
 
 from __future__ import annotations

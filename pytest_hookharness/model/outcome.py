@@ -1,7 +1,5 @@
 """
-This module is concerned with the outcome: scenario, trace, verdict and findings in one value.
-
-Ground floor: values only.
+The outcome: scenario, trace, verdict and findings in one value.
 """
 
 from __future__ import annotations
@@ -9,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pytest_hookharness.model.background import Tracked
 from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.probes import Probing
-from pytest_hookharness.model.process_hooks import Tracked
 from pytest_hookharness.model.processes import Call, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario

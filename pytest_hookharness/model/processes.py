@@ -1,7 +1,7 @@
 """
-This module is concerned with processes: how one is started and what became of it.
+Processes: how one is started and what became of it.
 
-Ground floor: values only. Times are seconds, sizes are bytes.
+Times are seconds, sizes are bytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pytest_hookharness.model.terminals import Dialogue, Terminal
+from pytest_hookharness.model.delivery import Dialogue, Terminal
 
 _INTERPRETER = re.compile(r"(^|/)(sh|dash|bash|zsh|ksh|mksh|node|perl|ruby|python[0-9.]*)$")
 

@@ -1,7 +1,5 @@
 """
-This module is concerned with what a host and its hooks say to each other.
-
-Ground floor: values only.
+What a host and its hooks say to each other.
 """
 
 from __future__ import annotations

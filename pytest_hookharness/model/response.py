@@ -1,7 +1,5 @@
 """
-This module is concerned with the response: what the hooks of one event said when asked once.
-
-Ground floor: values only.
+The response: what the hooks of one event said when asked once.
 """
 
 from __future__ import annotations

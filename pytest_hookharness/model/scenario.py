@@ -1,7 +1,5 @@
 """
-This module is concerned with the scenario: the whole input of one simulation as one value.
-
-Ground floor: values only.
+The scenario: the whole input of one simulation as one value.
 """
 
 from __future__ import annotations
@@ -11,17 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pytest_hookharness.model.deliveries import Delivery
+from pytest_hookharness.model.agent_sessions import Nesting
+from pytest_hookharness.model.background import ThreadLimits, TrackedProcess
+from pytest_hookharness.model.delivery import Delivery, Terminal
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploring
 from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
-from pytest_hookharness.model.nesting import Nesting
-from pytest_hookharness.model.parallels import Parallel
-from pytest_hookharness.model.process_hooks import ThreadLimits, TrackedProcess
+from pytest_hookharness.model.mutations import Shaping, Wish
+from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.protocol import Json, Payload
-from pytest_hookharness.model.terminals import Terminal
-from pytest_hookharness.model.variations import Shaping, Wish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """
-This module is concerned with timings: how long the fires of a hook took, and which of them stand for all.
+Timings: how long the fires of a hook took, and which of them stand for all.
 
-Ground floor: values only. Shares are taken by nearest rank, so each is the time of a fire that there was; of
+Shares are taken by nearest rank, so each is the time of a fire that there was; of
 fewer than twenty fires the slowest stands for 95 %.
 """
 

@@ -1,17 +1,18 @@
 """
-This module is concerned with the trace: the ordered evidence of one simulation.
+Caches: what tools leave in a project, and nobody would look for by name.
 
-Ground floor: values only.
+The trace: the ordered evidence of one simulation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TypeAlias
 
+from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply
 
@@ -228,3 +229,16 @@ class Trace:
             if isinstance(step.exchange, Hooked | Performed):
                 for child in step.exchange.children:
                     yield step, child
+
+
+_NAMES = frozenset({
+    "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".coverage", ".cache",
+    ".tox", ".nox", "htmlcov",
+})  # fmt: skip
+
+
+def is_cache(path: str) -> bool:
+    """
+    Whether a path leads to a cache, or into one.
+    """
+    return not _NAMES.isdisjoint(PurePath(path).parts)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness import cli
+from pytest_hookharness.frontends.cli import main
 
 USE = {"type": "tool_use", "name": "Bash"}
 
@@ -28,7 +28,7 @@ def transcript(path, *calls, more=""):
 def test_a_transcript_with_a_loop(tmp_path):
     """A loop is told with its place, its words and what to do next, and the exit status is 1."""
     file = transcript(tmp_path / "a.jsonl", "ls", *["build", "install"] * 3, more="{broken\n")
-    command = [sys.executable, "-m", "pytest_hookharness.cli", "analyze", file]
+    command = [sys.executable, "-m", "pytest_hookharness", "analyze", file]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert (run.returncode, run.stderr) == (1, "")
@@ -40,13 +40,13 @@ def test_a_transcript_with_a_loop(tmp_path):
 
 def test_a_transcript_without(tmp_path, capsys):
     """A transcript without loops has the exit status 0."""
-    assert cli.main(["analyze", transcript(tmp_path / "a.jsonl", "a", "b")]) == 0
+    assert main.main(["analyze", transcript(tmp_path / "a.jsonl", "a", "b")]) == 0
     assert capsys.readouterr().out.startswith("no loops in 2 actions: ")
 
 
 def test_as_json(tmp_path, capsys):
     """The same as JSON names every part, and has the same exit status."""
-    assert cli.main(["analyze", transcript(tmp_path / "a.jsonl", *["x"] * 3), "--json"]) == 1
+    assert main.main(["analyze", transcript(tmp_path / "a.jsonl", *["x"] * 3), "--json"]) == 1
 
     told = json.loads(capsys.readouterr().out)
     assert (told["form"], told["actions"], told["loops"][0]["name"]) == ("claude-code", 3, "repetition")
@@ -54,7 +54,7 @@ def test_as_json(tmp_path, capsys):
 
 def test_hostile_text_is_escaped(tmp_path, capsys):
     """What a transcript says cannot act on the terminal."""
-    assert cli.main(["analyze", transcript(tmp_path / "a.jsonl", *["\x1b[2J\u202e"] * 3)]) == 1
+    assert main.main(["analyze", transcript(tmp_path / "a.jsonl", *["\x1b[2J\u202e"] * 3)]) == 1
 
     out = capsys.readouterr().out
     assert "\x1b" not in out
@@ -76,7 +76,7 @@ def test_what_is_no_transcript(tmp_path, capsys, text, says):
     if text is not None:
         file.write_text(text)
 
-    assert cli.main(["analyze", str(file)]) == 2
+    assert main.main(["analyze", str(file)]) == 2
     assert says in capsys.readouterr().err
 
 
@@ -84,7 +84,7 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
     """Limits that nothing can come to are an error, not a transcript without loops."""
     file = transcript(tmp_path / "a.jsonl", *["x"] * 9)
 
-    assert cli.main(["analyze", file, "--laps", "10", "--window", "5"]) == 2
+    assert main.main(["analyze", file, "--laps", "10", "--window", "5"]) == 2
     assert "laps: 10 can never be reached" in capsys.readouterr().err
 
 
@@ -100,5 +100,5 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
 )
 def test_what_is_no_whole_number(capsys, words, said):
     """An option that wants a whole number says so in one line that names it."""
-    assert cli.main(list(words)) == 2
+    assert main.main(list(words)) == 2
     assert capsys.readouterr().err == f"hookharness: {said}\n"

@@ -9,7 +9,7 @@ import sys
 import pexpect
 import pytest
 
-from pytest_hookharness import cli
+from pytest_hookharness.frontends.cli import main
 
 SETTINGS = ".claude/settings.json"
 
@@ -36,7 +36,7 @@ NEVER = "#!/bin/sh\necho 'Run the tests first.' >&2\nexit 2\n"
 def test_nobody_to_ask(checked, capsys):
     """Where nobody can be asked and --yes is not given, no hook is run and the exit status is 2."""
     folder = checked("Stop", NEVER)
-    assert cli.main(["check"]) == 2
+    assert main.main(["check"]) == 2
     told = capsys.readouterr()
     assert f"hookharness: {folder}: its hooks would be run here for the first time" in told.err
     assert "give --yes" in told.err
@@ -46,14 +46,14 @@ def test_nobody_to_ask(checked, capsys):
 
 def test_project_without_hooks(checked, capsys, tmp_path):
     """A folder without hooks is told of with the exit status 2."""
-    assert cli.main(["check", str(tmp_path), "--yes"]) == 2
+    assert main.main(["check", str(tmp_path), "--yes"]) == 2
     assert "no hooks of any host" in capsys.readouterr().err
 
 
 def test_a_problem_that_cannot_be(checked, capsys):
     """A name that no problem of these hooks can have is told at once, and nothing is run."""
     checked("Stop", NEVER)
-    assert cli.main(["check", "--yes", "--only", "zzz"]) == 2
+    assert main.main(["check", "--yes", "--only", "zzz"]) == 2
     told = capsys.readouterr()
     assert "no problem of these hooks can be called 'zzz'" in told.err
     assert not told.out
@@ -63,7 +63,7 @@ def test_a_problem_that_cannot_be(checked, capsys):
 def test_folder_that_cannot_be_written(checked, capsys, folder):
     """Where no scenario can be written, that is told before anything is played."""
     checked("Stop", NEVER)
-    assert cli.main(["check", "--yes", "--write-scenarios", folder]) == 2
+    assert main.main(["check", "--yes", "--write-scenarios", folder]) == 2
     told = capsys.readouterr()
     assert f"{folder} cannot be " in told.err
     assert "name a folder that can be written" in told.err
@@ -78,7 +78,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
     project.write(
         "project/.gemini/settings.json", json.dumps({"hooks": {"AfterAgent": [{"hooks": [command]}]}})
     )
-    assert cli.main(["check", "--yes", "--json", "--only", "livelock-hook"]) == 1
+    assert main.main(["check", "--yes", "--json", "--only", "livelock-hook"]) == 1
     (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
     assert checkup["host"] == "claude-code"
 
@@ -87,7 +87,7 @@ def test_a_problem_of_one_host_is_looked_for(project, checked, capsys):
 def test_problem_with_its_scenario_in_json(checked, capsys):
     """A problem is told as JSON, with a scenario file that goes by the project itself and is red."""
     folder = checked("Stop", NEVER)
-    assert cli.main(["check", "--yes", "--json", "--write-scenarios", "."]) == 1
+    assert main.main(["check", "--yes", "--json", "--write-scenarios", "."]) == 1
     (checkup,) = json.loads(capsys.readouterr().out)["checkups"]
     (problem,) = checkup["problems"]
     assert (problem["id"], problem["name"], problem["moves"]) == ("livelock-hook", "livelock", ["stops"])
@@ -103,7 +103,7 @@ def test_a_well_behaved_hook(checked, capsys):
         "Stop",
         "#!/bin/sh\ngrep -q '\"stop_hook_active\": *false' || exit 0\necho 'Run `make`.' >&2; exit 2\n",
     )
-    assert cli.main(["check", "--yes"]) == 0
+    assert main.main(["check", "--yes"]) == 0
     assert capsys.readouterr().out.startswith("claude-code: no problem with 1 hook in ")
 
 
@@ -111,7 +111,7 @@ def test_a_well_behaved_hook(checked, capsys):
 def asked(checked):
     """The command in a terminal, where it has just asked."""
     checked("Notification", "#!/bin/sh\nexit 0\n")
-    command = ["-m", "pytest_hookharness.cli", "check"]
+    command = ["-m", "pytest_hookharness", "check"]
     child = pexpect.spawn(sys.executable, command, timeout=60, env={**os.environ, "TERM": "dumb"})
     child.expect_exact("Run these commands in throw-away copies? [y/N] ")
     yield child

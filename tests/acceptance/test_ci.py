@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_hookharness import harness
+from pytest_hookharness.frontends import harness
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = """

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from pytest_hookharness import cli, entries
+from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.output import incident_files
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').terminated\n"
@@ -56,7 +57,7 @@ def test_an_entry_about_an_expected_loop(project):
         command = [
             sys.executable,
             "-m",
-            "pytest_hookharness.cli",
+            "pytest_hookharness",
             "entry",
             "scenarios/stubborn.scenario.yaml",
         ]
@@ -75,9 +76,9 @@ def test_an_entry_about_an_expected_loop(project):
 
 def test_entries_of_other_runs_stay(tmp_path):
     """An entry for an item that has one is put beside it, and no two items share a name."""
-    first = entries.write_in(tmp_path, "a.py::test[../../x]", "one")
-    second = entries.write_in(tmp_path, "a.py::test[../../x]", "two")
-    other = entries.write_in(tmp_path, "a.py::test[../..-x]", "three")
+    first = incident_files.write_in(tmp_path, "a.py::test[../../x]", "one")
+    second = incident_files.write_in(tmp_path, "a.py::test[../../x]", "two")
+    other = incident_files.write_in(tmp_path, "a.py::test[../..-x]", "three")
 
     assert [path.read_text() for path in (first, second, other)] == ["one", "two", "three"]
     assert {path.parent for path in (first, second, other)} == {tmp_path}
@@ -88,7 +89,7 @@ def test_an_entry_needs_a_folder(project, capsys, monkeypatch):
     monkeypatch.chdir(project.path)
     project.scenario("polite")
     with pytest.raises(pytest.UsageError, match="--hook-entry-dir: names no folder"):
-        entries.make_folder("", "--hook-entry-dir", below=project.path)
+        incident_files.make_folder("", "--hook-entry-dir", below=project.path)
 
-    assert cli.main(["entry", "scenarios/polite.scenario.yaml", "-o", "nodir/e.md"]) == 2
+    assert main.main(["entry", "scenarios/polite.scenario.yaml", "-o", "nodir/e.md"]) == 2
     assert "hookharness: --output: nodir is no folder" in capsys.readouterr().err

@@ -10,7 +10,8 @@ from functools import partial
 
 import pytest
 
-from pytest_hookharness import cli, exploring
+from pytest_hookharness.frontends.cli import explore as exploring
+from pytest_hookharness.frontends.cli import main
 
 SETTINGS = ".claude/settings.json"
 LOCKS = "#!/bin/sh\n[ -e .lock ] || exit 0\necho 'It is locked: run ./open.' >&2; exit 2\n"
@@ -25,7 +26,7 @@ def explore(project):
         entry = {"hooks": [{"type": "command", "command": '"$CLAUDE_PROJECT_DIR"/hooks/hook.sh'}]}
         project.write(SETTINGS, json.dumps({"hooks": {event: [entry]}}))
         project.write("hooks/hook.sh", hook, 0o755)
-        command = [sys.executable, "-m", "pytest_hookharness.cli", "explore", target, *arguments]
+        command = [sys.executable, "-m", "pytest_hookharness", "explore", target, *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=project.path, check=False
         )
@@ -91,7 +92,7 @@ def test_an_interrupt_is_told(project, monkeypatch, capsys):
     monkeypatch.chdir(project.path)
     monkeypatch.setattr(exploring, "explore", partial(exploring.explore, executor=Interrupted()))
 
-    assert cli.main(["explore", SETTINGS]) == 2
+    assert main.main(["explore", SETTINGS]) == 2
     said = capsys.readouterr().out
     assert "interrupted: this was seen until then" in said
     assert "undecided: no lock-out is known of" in said

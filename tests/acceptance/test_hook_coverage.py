@@ -12,11 +12,12 @@ import sys
 import pytest
 from coverage import cmdline
 
-from pytest_hookharness import cli, covering
 from pytest_hookharness.coverage import bash_files
-from pytest_hookharness.covering import Wish, open_ledger, publish
-from pytest_hookharness.execution.ledger import write_recording
-from pytest_hookharness.model.recordings import Gap, Ledger, Recording, Traced
+from pytest_hookharness.execution.coverage.recorder import write_recording
+from pytest_hookharness.frontends import coverage_data
+from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.coverage_data import Wish, open_ledger, publish
+from pytest_hookharness.model.line_coverage import Gap, Ledger, Recording, Traced
 
 SHELL = """\
 #!/usr/bin/env bash
@@ -149,7 +150,8 @@ def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
     """Their number stands there, and their names where they are asked for."""
     gaps = {Gap("/b.sh", "no trace"), Gap("/a.sh", "no trace"), Gap("/c", "too old")}
     short, long = (
-        [*covering._tell_gaps(gaps, covering.Wish(sources=(), verbose=verbose))] for verbose in (False, True)
+        [*coverage_data._tell_gaps(gaps, coverage_data.Wish(sources=(), verbose=verbose))]
+        for verbose in (False, True)
     )
     assert short == ["not recorded: 2 scripts (-v names them): no trace", "not recorded: /c: too old"]
     assert [line.split(": ")[1] for line in long] == ["/a.sh", "/b.sh", "/c"]
@@ -233,6 +235,6 @@ def test_the_shell_command_shows_the_same(covered, capsys, monkeypatch):
     """`hookharness try --cov` prints the table and writes the data."""
     covered.write(".coveragerc", SETTINGS)
     monkeypatch.chdir(covered.path)
-    assert cli.main(["try", "Stop", "./scenarios/project/.hooks/check.sh", "--cov"]) == 0
+    assert main.main(["try", "Stop", "./scenarios/project/.hooks/check.sh", "--cov"]) == 0
     assert last_words(capsys.readouterr().out, "lib.sh ") == ["5"]
     assert last_words(report(covered), "check.sh", "lib.sh") == ["80%", "50%"]

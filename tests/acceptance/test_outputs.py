@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_hookharness import cli
+from pytest_hookharness.frontends.cli import main
 
 ANSWER = "name a folder that can be written"
 
@@ -34,7 +34,7 @@ def here(tmp_path, monkeypatch):
 def test_where_nothing_can_be_written(here, capsys, words):
     """A file or folder that cannot be made is told in a sentence that says what to do."""
     (here / "a.scenario.yaml").write_text("name: a\nhooks: {Stop: [exit 0]}\n")
-    assert cli.main(words) == 2
+    assert main.main(words) == 2
     said = capsys.readouterr().err
     assert said.startswith("hookharness: --output: ")
     assert ANSWER in said
@@ -43,5 +43,5 @@ def test_where_nothing_can_be_written(here, capsys, words):
 
 def test_a_report_that_is_there(here, capsys):
     """A report is not written over, and another file is asked for."""
-    assert cli.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
+    assert main.main(["report", "a.jsonl", "-o", "a.jsonl"]) == 2
     assert "Name another one, or move it away" in capsys.readouterr().err

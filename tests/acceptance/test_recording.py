@@ -13,8 +13,9 @@ from hashlib import sha256
 
 import pytest
 
-from pytest_hookharness import cli, recording
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.frontends.cli import main
+from pytest_hookharness.frontends.cli import record as recording
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 SETTINGS = """\
 {
@@ -43,7 +44,7 @@ def recorded(tmp_path):
 
         def begin(self):
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "pytest_hookharness.cli", "record"],
+                [sys.executable, "-P", "-m", "pytest_hookharness", "record"],
                 cwd=tmp_path,
                 stdout=subprocess.PIPE,
                 text=True,
@@ -153,11 +154,11 @@ def test_one_file_that_cannot_be_put_back_keeps_no_other(journal, tmp_path, caps
     (tmp_path / "project" / "one.json").write_bytes(b"\xff")
     command = ["record", str(tmp_path / "project"), "--restore"]
 
-    assert cli.main(command) == 2
+    assert main.main(command) == 2
     assert (tmp_path / "project" / "two.json").read_text() == "before"
     assert "one.json: could not be put back" in capsys.readouterr().out
     (tmp_path / "project" / "one.json").write_text("meanwhile")
-    assert cli.main(command) == 0
+    assert main.main(command) == 0
     assert (tmp_path / "project" / "one.json").read_text() == "before"
     assert not list(folder.iterdir())
 
@@ -166,7 +167,7 @@ def test_a_journal_that_came_with_a_project_changes_nothing_else(journal, tmp_pa
     """Files outside of the project are never put back, whoever wrote down how they were."""
     journal("project/one.json", "outside.json")
 
-    assert cli.main(["record", str(tmp_path / "project"), "--restore"]) == 2
+    assert main.main(["record", str(tmp_path / "project"), "--restore"]) == 2
     assert (tmp_path / "outside.json").read_text() == "meanwhile"
     assert "outside.json, which is not in" in capsys.readouterr().err
 
@@ -227,7 +228,7 @@ def test_first_scenarios_play(project):
     project.write(
         ".claude/settings.json", '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
     )
-    command = [sys.executable, "-m", "pytest_hookharness.cli", "init"]
+    command = [sys.executable, "-m", "pytest_hookharness", "init"]
 
     first, second = (
         subprocess.run(command, cwd=project.path, capture_output=True, text=True, check=True)
@@ -252,7 +253,7 @@ def ignoring(tmp_path):
 
 def test_scenarios_promise_nothing_of_hooks_that_they_do_not_have(ignoring, capsys):
     """What git ignores is in no copy, so that first scenarios do not speak of it, and that is said."""
-    assert cli.main(["init", str(ignoring)]) == 0
+    assert main.main(["init", str(ignoring)]) == 0
 
     assert "left out: the hooks of .claude/settings.local.json" in capsys.readouterr().out
     text = (ignoring / "scenarios" / "claude-code-idle.scenario.yaml").read_text()
@@ -263,6 +264,6 @@ def test_no_scenarios_for_hooks_that_git_ignores(ignoring, capsys):
     """Where git ignores all files with hooks nothing is written."""
     (ignoring / ".claude" / "settings.json").unlink()
 
-    assert cli.main(["init", str(ignoring)]) == 2
+    assert main.main(["init", str(ignoring)]) == 2
     assert "git ignores .claude/settings.local.json, so that no copy" in capsys.readouterr().err
     assert not (ignoring / "scenarios").exists()

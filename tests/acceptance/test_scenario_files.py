@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_hookharness import harness
+from pytest_hookharness.frontends import harness
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 

@@ -24,7 +24,7 @@ def hookharness(pytester):
     """Run the shell command in the folder of the test."""
 
     def run(*arguments):
-        command = [sys.executable, "-m", "pytest_hookharness.cli", *arguments]
+        command = [sys.executable, "-m", "pytest_hookharness", *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=pytester.path, check=False
         )
@@ -139,7 +139,7 @@ def test_a_cancelled_run_leaves_nothing(project, tmp_path, monkeypatch):
     """A shell command that is told to end, as CI does when it cancels, clears its folders away."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     process = subprocess.Popen(
-        [sys.executable, "-m", "pytest_hookharness.cli", "try", "Stop", "sleep 86399"],
+        [sys.executable, "-m", "pytest_hookharness", "try", "Stop", "sleep 86399"],
         cwd=project.path,
         stdout=subprocess.DEVNULL,
     )
@@ -167,7 +167,7 @@ def test_interrupt(project, pytester, door):
     text = text.replace("  - then: idle", f"  - stop: One.\n  - run: echo > {ready}\n  - then: idle")
     project.scenario("slow", text=f"cover: ['{ready.parent}']\n{text}")
     commands = {
-        "shell": ["pytest_hookharness.cli", "run", "scenarios/slow.scenario.yaml"],
+        "shell": ["pytest_hookharness", "run", "scenarios/slow.scenario.yaml"],
         "pytest": ["pytest", "-p", "no:faker", "--hook-scenarios", f"--basetemp={project.path / 'base'}"],
     }
     process = subprocess.Popen(
@@ -189,7 +189,7 @@ def test_interrupt(project, pytester, door):
 
 def test_a_reader_that_has_seen_enough(project):
     """Output that nobody reads any more ends the command without a word."""
-    command = [sys.executable, "-m", "pytest_hookharness.cli", "schema"]
+    command = [sys.executable, "-m", "pytest_hookharness", "schema"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=project.path
     ) as process:

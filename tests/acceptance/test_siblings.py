@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import available_tiers
+from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.model.processes import Tier
 
 PREPARED = "import pytest\n@pytest.fixture(autouse=True)\ndef prepared(): ...\n"

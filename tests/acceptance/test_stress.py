@@ -36,7 +36,7 @@ def stress(project):
     """Run the command on the settings of the project."""
 
     def run(*arguments, target=SETTINGS):
-        command = [sys.executable, "-m", "pytest_hookharness.cli", "stress", target, *arguments]
+        command = [sys.executable, "-m", "pytest_hookharness", "stress", target, *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=project.path, check=False
         )
@@ -117,7 +117,7 @@ def test_a_file_that_no_host_reads(project, stress):
 def test_an_interrupt_tells_what_was_found(guarded):
     """Ctrl-C ends everything and prints the table of what was tried until then."""
     folder = guarded()
-    command = ["-m", "pytest_hookharness.cli", "stress", SETTINGS]
+    command = ["-m", "pytest_hookharness", "stress", SETTINGS]
     child = pexpect.spawn(sys.executable, command, cwd=folder, env={**os.environ, "TERM": "dumb"}, timeout=60)
     child.expect(r"[3-9] of \d+ tried")
     child.sendintr()

@@ -15,7 +15,7 @@ def hookharness(tmp_path):
     """Run the shell command in an empty folder."""
 
     def run(*arguments):
-        command = [sys.executable, "-m", "pytest_hookharness.cli", *arguments]
+        command = [sys.executable, "-m", "pytest_hookharness", *arguments]
         return subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=tmp_path, check=False
         )

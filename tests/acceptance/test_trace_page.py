@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from pytest_hookharness import cli
+from pytest_hookharness.frontends.cli import main
 
 STUBBORN = "echo 'run never' >&2; exit 2"
 TEST = "def test_it(hook_loop):\n    assert hook_loop(Stop='echo mine >&2; exit 2').livelock\n"
@@ -160,8 +160,8 @@ def test_a_page_made_later(project, monkeypatch, capsys):
     monkeypatch.chdir(project.path)
     fill(project)
     project.run("--hook-scenarios", ".", "--hook-trace-dir", "traces")
-    made = cli.main(["report", "traces", "--format", "page", "-o", "page.html"])
-    again = cli.main(["report", "traces", "--format", "page"])
+    made = main.main(["report", "traces", "--format", "page", "-o", "page.html"])
+    again = main.main(["report", "traces", "--format", "page"])
 
     assert (made, again) == (1, 2)
     assert sorted(rows(project.path / "page.html")) == [

@@ -15,13 +15,13 @@ import jsonschema
 import pytest
 
 import pytest_hookharness
-from pytest_hookharness import cli, reporting
+from pytest_hookharness.frontends.cli import main, report
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports import records as trace_records
-from pytest_hookharness.reports.schema import schema
+from pytest_hookharness.reports.trace import records as trace_records
+from pytest_hookharness.reports.trace.schema import schema
 
 SHIPPED = Path(pytest_hookharness.__path__[0]) / "trace.schema.json"
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -113,7 +113,7 @@ def test_what_was_seen_outlives_the_run(project, number, capsys):
     assert [line["words"] for line in seen if line.get("kind") == "hooked"] == ["Stop: refused"]
     assert [line["words"] for line in seen if line.get("kind") == "moved"] == ['stops: "Done."'] * 2
     assert seen[-1]["record"] == ("step" if number == signal.SIGKILL else "end")
-    assert cli.main(["report", str(file.parent)]) == (2 if number == signal.SIGKILL else 1)
+    assert main.main(["report", str(file.parent)]) == (2 if number == signal.SIGKILL else 1)
     assert ("interrupted" in capsys.readouterr().out) is (number == signal.SIGKILL)
 
 
@@ -165,12 +165,12 @@ def test_the_shell_writes_and_reads_traces(project, capsys, monkeypatch):
     """What ``try --trace-dir`` writes ``report`` tells as a table or as entries, with a status."""
     monkeypatch.chdir(project.path)
 
-    assert cli.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
+    assert main.main(["try", "Stop", "echo no >&2; exit 2", "--trace-dir", "traces"]) == 1
     capsys.readouterr()
-    assert cli.main(["report", "traces"]) == 1
+    assert main.main(["report", "traces"]) == 1
     told = capsys.readouterr().out
-    assert cli.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 1
-    assert cli.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 2
+    assert main.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 1
+    assert main.main(["report", "traces", "--format", "entry", "-o", "all.md"]) == 2
 
     assert "1 simulation, 1 not as promised" in told
     assert "livelock in `try[claude-code]`" in (project.path / "all.md").read_text()
@@ -211,14 +211,14 @@ def test_folders_and_files_that_cannot_be_read(tmp_path, capsys):
 
     said = []
     for name in ("none", ".", "bad"):
-        assert cli.main(["report", str(tmp_path / name)]) == reporting.UNKNOWN
+        assert main.main(["report", str(tmp_path / name)]) == report.UNKNOWN
         said.append(capsys.readouterr().err)
 
     assert "there is no" in said[0]
     assert "holds no trace file (*.jsonl)" in said[1]
     assert "a.jsonl:1: is no JSON" in said[2]
 
-    assert cli.main(["report", "/dev/null"]) == reporting.UNKNOWN
+    assert main.main(["report", "/dev/null"]) == report.UNKNOWN
     assert "/dev/null is neither a file nor a folder" in capsys.readouterr().err
 
 
@@ -237,11 +237,11 @@ def kept_run(text="all is well"):
 def test_a_run_that_was_killed_at_once_is_not_known(tmp_path, capsys):
     """A file without a whole line is of a run that came to no end, whatever became of all others."""
     (tmp_path / "kept.jsonl").write_text(kept_run())
-    assert cli.main(["report", str(tmp_path)]) == reporting.AS_PROMISED
+    assert main.main(["report", str(tmp_path)]) == report.AS_PROMISED
     capsys.readouterr()
     (tmp_path / "killed\x1b[31m.jsonl").write_text('{"record": "beg')
 
-    assert cli.main(["report", str(tmp_path)]) == reporting.UNKNOWN
+    assert main.main(["report", str(tmp_path)]) == report.UNKNOWN
     assert "killed\\x1b[31m.jsonl: holds no whole line" in capsys.readouterr().out
 
 
@@ -250,7 +250,7 @@ def test_an_entry_from_elsewhere_is_only_text(tmp_path, capsys):
     text = kept_run("# one\n\n    two   three \x1b]0;four\x07\n").replace('"passed": true', '"passed": false')
     (tmp_path / "a.jsonl").write_text(text)
 
-    assert cli.main(["report", str(tmp_path), "--format", "entry"]) == reporting.OTHERWISE
+    assert main.main(["report", str(tmp_path), "--format", "entry"]) == report.OTHERWISE
     assert capsys.readouterr().out == "# one\n\n    two   three \\x1b]0;four\\x07\n\n"
 
 
@@ -265,10 +265,10 @@ def test_shipped_scenarios_fit_the_schema(tmp_path, capsys):
         "child-keeps-stdout/child-keeps-stdout.scenario.yaml::child-keeps-stdout[refusal-lost-codex]",
     ]
     for item in items:
-        cli.main(["run", str(SCENARIOS / item), "--trace-dir", str(tmp_path)])
+        main.main(["run", str(SCENARIOS / item), "--trace-dir", str(tmp_path)])
     capsys.readouterr()
 
     lines = [line for file in tmp_path.iterdir() for line in records(file)]
     assert [error.message for line in lines for error in VALIDATOR.iter_errors(line)] == []
-    assert cli.main(["report", str(tmp_path)]) in (0, 1)
+    assert main.main(["report", str(tmp_path)]) in (0, 1)
     assert f"{len(items)} simulations" in capsys.readouterr().out

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness import loading
-from pytest_hookharness.execution.ledger import read_recordings
-from pytest_hookharness.harness import Harness, finding_names, host_names
-from pytest_hookharness.judging.assumptions import RECORDED
+from pytest_hookharness import scenario_files
+from pytest_hookharness.execution.coverage.recorder import read_recordings
+from pytest_hookharness.frontends.harness import Harness, finding_names, host_names
+from pytest_hookharness.judging.verdict.verdict import RECORDED
+from pytest_hookharness.model.line_coverage import Ledger
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
-from pytest_hookharness.model.recordings import Ledger
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SHIPPED = Path(__file__).parents[2] / "scenarios"
 EVERY = sorted(str(file.relative_to(SHIPPED)) for file in SHIPPED.rglob("*.scenario.yaml"))
@@ -57,7 +57,7 @@ def told(outcome):
 
 
 def play(file, base, ledger):
-    scenarios = loading.load(file, known_hosts=host_names(), known_findings=finding_names())
+    scenarios = scenario_files.load(file, known_hosts=host_names(), known_findings=finding_names())
     # In the same place, for paths show in what hooks print.
     with Harness(Settings(ledger=ledger, base=base)) as harness:
         return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
@@ -97,7 +97,7 @@ def test_a_hook_that_looks_for_what_records_it_is_told_apart(tmp_path):
 def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
     """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
     known = {"known_hosts": host_names(), "known_findings": finding_names()}
-    scenario = loading.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
+    scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
     for ledger in (None, Ledger(folder=tmp_path)):
         with Harness(Settings(ledger=ledger)) as harness:
             assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.detectors.limits import Limits
-from pytest_hookharness.judging.detectors.streams import detect
+from pytest_hookharness.judging.detectors.messages import Limits
+from pytest_hookharness.judging.detectors.offline import detect
 
 
 @pytest.fixture(scope="module")

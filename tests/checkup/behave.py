@@ -1,5 +1,5 @@
 """
-This module is concerned with how the well-behaved hooks behave: what each must do, and must not do.
+How the well-behaved hooks behave: what each must do, and must not do.
 
 It shares nothing with the package.
 """

@@ -1,5 +1,5 @@
 """
-This module is concerned with what the check-up made of the two sets of hooks: a table below the run.
+What the check-up made of the two sets of hooks: a table below the run.
 """
 
 from __future__ import annotations

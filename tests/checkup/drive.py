@@ -1,5 +1,5 @@
 """
-This module is concerned with what the hooks of the two sets really do: it starts them as their hosts would.
+What the hooks of the two sets really do: it starts them as their hosts would.
 
 It is an oracle, so it shares nothing with the package: settings are read, inputs are made and processes are
 started here, with a copy of the project in a fresh folder.

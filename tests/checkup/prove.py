@@ -1,5 +1,5 @@
 """
-This module is concerned with the proofs of the labels: each defect, shown by driving the hook that has it.
+The proofs of the labels: each defect, shown by driving the hook that has it.
 
 It shares nothing with the package. A proof starts the hook as a host would, and asserts what the label says.
 """

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pytest_hookharness.check import check
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.places import find_places
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.frontends.cli.check_command import check
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 from .drive import BAD, GOOD
 

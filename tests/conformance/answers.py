@@ -1,5 +1,5 @@
 """
-This module is concerned with answers: hooks that speak and end, and what their host makes of it.
+Answers: hooks that speak and end, and what their host makes of it.
 """
 
 from __future__ import annotations

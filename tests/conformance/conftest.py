@@ -1,5 +1,5 @@
 """
-This module is concerned with what replays share: a harness, and the share of rows that come out as recorded.
+What replays share: a harness, and the share of rows that come out as recorded.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.harness import Harness
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 from .rows import rows
 

@@ -1,5 +1,5 @@
 """
-This module is concerned with how each host is told about hooks: its settings file, and their form there.
+How each host is told about hooks: its settings file, and their form there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with the input of hooks, recorded and simulated.
+The input of hooks, recorded and simulated.
 
 Sessions that come to all events are named as the recorded ones; a hook on each event tells what it was given.
 """

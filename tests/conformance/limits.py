@@ -1,5 +1,5 @@
 """
-This module is concerned with time limits: hooks that stay too long, ignore signals or leave a child behind.
+Time limits: hooks that stay too long, ignore signals or leave a child behind.
 """
 
 from __future__ import annotations

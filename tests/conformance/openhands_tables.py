@@ -1,5 +1,5 @@
 """
-This module is concerned with the tables that were recorded of OpenHands alone: answers, loops and processes.
+The tables that were recorded of OpenHands alone: answers, loops and processes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from pytest_hookharness.loading import script_from
 from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Fire
 from pytest_hookharness.model.verdicts import Capped, Terminated, verdict_name
+from pytest_hookharness.scenario_files import script_from
 
 from .dialects import Dialect
 from .rows import Row

@@ -1,5 +1,5 @@
 """
-This module is concerned with replay: a row is played with real hooks and compared with what was recorded.
+Replay: a row is played with real hooks and compared with what was recorded.
 """
 
 from __future__ import annotations

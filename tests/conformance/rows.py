@@ -1,5 +1,5 @@
 """
-This module is concerned with rows: what was recorded of the real hosts, one claim each.
+Rows: what was recorded of the real hosts, one claim each.
 
 A fifth of all rows is set aside by a digest of their names: profiles are written without looking at them.
 """

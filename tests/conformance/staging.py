@@ -1,5 +1,5 @@
 """
-This module is concerned with staging: a row as a scenario with real hooks, and reading what came of it.
+Staging: a row as a scenario with real hooks, and reading what came of it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.loading import scenario_from, script_from
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Fire, Moved, Performed
+from pytest_hookharness.scenario_files import scenario_from, script_from
 
 from .dialects import Dialect
 from .rows import Row

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from pytest_hookharness import hosts
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 from .replay import REPLAYS, differences
 from .rows import rows

@@ -1,5 +1,5 @@
 """
-This module is concerned with what the hooks of the corpus really do: it drives them by themselves.
+What the hooks of the corpus really do: it drives them by themselves.
 
 It is an oracle, so it shares nothing with the package that it is to measure: a hook is started again and
 again in a fresh folder, with the input of a Stop, until it lets go. Run as a program it writes labels.json.

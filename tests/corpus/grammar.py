@@ -1,5 +1,5 @@
 """
-This module is concerned with hooks that nobody wrote: from a seed, a hook and the truth about it.
+Hooks that nobody wrote: from a seed, a hook and the truth about it.
 """
 
 from __future__ import annotations

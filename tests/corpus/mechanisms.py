@@ -1,5 +1,5 @@
 """
-This module is concerned with what hooks keep and compare, as values, and with when such a hook lets go.
+What hooks keep and compare, as values, and with when such a hook lets go.
 
 The answer is arithmetic on the values; no hook is run for it.
 """

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 from .drive import HOOKS
 from .grammar import generate

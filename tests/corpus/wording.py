@@ -1,5 +1,5 @@
 """
-This module is concerned with mechanisms written down as hooks, in bash and in Python.
+Mechanisms written down as hooks, in bash and in Python.
 """
 
 from __future__ import annotations

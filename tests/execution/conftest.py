@@ -1,5 +1,5 @@
 """
-This module is concerned with what the tests of execution share: a supervisor, and a sandbox of each tier.
+What the tests of execution share: a supervisor, and a sandbox of each tier.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.model.processes import Tier
 
 

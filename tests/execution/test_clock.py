@@ -1,5 +1,5 @@
 """
-This module is concerned with the hooks' clock: what real programs are told by it, and the times of files.
+The hooks' clock: what real programs are told by it, and the times of files.
 """
 
 import os
@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from pytest_hookharness.execution.clock import Clock
-from pytest_hookharness.execution.confinement import WorkspaceError
-from pytest_hookharness.execution.shims import Shims
+from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.clock.shims import Shims
+from pytest_hookharness.execution.paths import WorkspaceError
 
 AHEAD = 301
 NEAR = 60

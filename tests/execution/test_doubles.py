@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.doubles import Call
-from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.workspace import Workspace, WorkspaceError
+from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.workspace.test_doubles import Call
+from pytest_hookharness.execution.workspace.workspace import Workspace, WorkspaceError
 from pytest_hookharness.model.scenario import Double, Scenario
 
 HOSTILE = 'it\'s "$HOME" `id` $(id) \\n %s \\ \t é\n\n-n ; exit 0 #'

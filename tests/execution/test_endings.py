@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Sandbox
+from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import (
     Cut,
     Exited,

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.gitstate import counts, head_of_log, index_digest, is_index
-from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.execution.state.git_state import counts, head_of_log, index_digest, is_index
+from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.scenario import Scenario
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.confinement import WorkspaceError
-from pytest_hookharness.execution.hiding import Hiding
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.workspace.visible_machine import Hiding
 
 
 def found(name, path):

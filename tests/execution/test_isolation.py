@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import (
+from pytest_hookharness.execution.processes.sandbox import (
     Confinement,
     ExecutionError,
     Sandbox,

@@ -4,7 +4,7 @@ What is said of files of a project that are not copied.
 
 from pathlib import Path
 
-from pytest_hookharness.execution.lending import Lending
+from pytest_hookharness.execution.workspace.copying import Lending
 
 
 def test_caches_are_not_named():

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.confinement import WorkspaceError
-from pytest_hookharness.execution.lineage import Lineage, prepare
-from pytest_hookharness.model.nesting import ChildFire, ChildSession, Nesting
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.workspace.session_records import Lineage, prepare
+from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession, Nesting
 
 
 @pytest.fixture

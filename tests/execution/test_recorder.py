@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 from coverage import CoverageData
 
-from pytest_hookharness.execution.ledger import read_recordings
-from pytest_hookharness.execution.recorder import Recorder
-from pytest_hookharness.lines.hits import lines_run
-from pytest_hookharness.lines.statements import read_script
+from pytest_hookharness.execution.coverage.recorder import Recorder, read_recordings
+from pytest_hookharness.execution.coverage.statements import lines_run, read_script
+from pytest_hookharness.model.line_coverage import Ledger
 from pytest_hookharness.model.processes import Launch
-from pytest_hookharness.model.recordings import Ledger
 
 # Before each line: + it runs, - it could, and nothing where there is nothing to run.
 EVERYTHING = r"""

@@ -17,11 +17,11 @@ from time import time_ns
 
 import pytest
 
-from pytest_hookharness.execution import survey
-from pytest_hookharness.execution.masking import Masking
-from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.survey import Survey
-from pytest_hookharness.execution.watch import Watch
+from pytest_hookharness.execution.state import survey
+from pytest_hookharness.execution.state.inotify import Watch
+from pytest_hookharness.execution.state.masks import Masking
+from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
 from pytest_hookharness.model.trace import Entry
 

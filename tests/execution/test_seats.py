@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pytest_hookharness.execution import wire
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.sandbox import Supervisor
-from pytest_hookharness.execution.seats import Crowded, Seat, Seats
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes import framing
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.processes.slots import Crowded, Seat, Seats
 from pytest_hookharness.model.processes import Exited, Run
 
 from .toys import launch
@@ -155,6 +155,6 @@ def test_values_that_come_together_are_read_one_by_one() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for value in ("first", b"x" * 100_000, "third"):
-            wire.send(theirs, value)
+            framing.send(theirs, value)
 
-        assert [wire.receive(ours) for _ in range(3)] == ["first", b"x" * 100_000, "third"]
+        assert [framing.receive(ours) for _ in range(3)] == ["first", b"x" * 100_000, "third"]

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness.execution.confinement import WorkspaceError
-from pytest_hookharness.execution.shells import Shell
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.workspace.agent_shell import Shell
 
 BASE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 

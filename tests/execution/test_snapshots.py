@@ -21,11 +21,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.confinement import remove_tree
-from pytest_hookharness.execution.sandbox import Supervisor
-from pytest_hookharness.execution.snapshots import SnapshotError, Snapshots
-from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.paths import remove_tree
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError, Snapshots
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 
@@ -748,7 +748,7 @@ def test_a_kept_content_that_was_changed_is_not_written(
 COUNTING = """
 import os, sys
 from pathlib import Path
-from pytest_hookharness.execution.snapshots import Snapshots
+from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 top, store = map(Path, sys.argv[1:])
 opened = []
 

@@ -9,9 +9,8 @@ import os
 
 import pytest
 
-from pytest_hookharness.execution import spawn
-from pytest_hookharness.execution.order import Order
-from pytest_hookharness.execution.translation import encode
+from pytest_hookharness.execution.processes import spawn
+from pytest_hookharness.execution.processes.framing import Order, encode
 
 from .toys import launch
 

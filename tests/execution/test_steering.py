@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.sandbox import ExecutionError, Sandbox, Supervisor
-from pytest_hookharness.execution.steering import LONGEST_INPUT, Round, fire_steered
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
+from pytest_hookharness.execution.races.steering import LONGEST_INPUT, Round, fire_steered
 from pytest_hookharness.model.processes import Exited, Signaled, Stdin, Tier
 
 from .toys import launch

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Sandbox
+from pytest_hookharness.execution.processes.sandbox import Sandbox
 from pytest_hookharness.model.processes import Exited, KillPolicy, Run, Stdin, Stdio, TimedOut
 
 from .toys import launch

@@ -5,7 +5,7 @@ Which scripts may load a file that traces itself, by their text.
 import subprocess
 from pathlib import Path
 
-from pytest_hookharness.execution.telltales import find_loadable, loads_trace
+from pytest_hookharness.execution.coverage.xtrace import find_loadable, loads_trace
 
 MAY = [
     ". ./traced.sh",

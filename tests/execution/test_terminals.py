@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.model.delivery import Asked, Terminal, TypedAnswer
 from pytest_hookharness.model.processes import Exited, HeldOpen, Run, Stdio, Tier, TimedOut
-from pytest_hookharness.model.terminals import Asked, Terminal, TypedAnswer
 
 from .toys import launch
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.tools import perform
+from pytest_hookharness.execution.workspace.file_tools import perform
 from pytest_hookharness.model.moves import Edit, Performance, Read
 
 

@@ -6,15 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import Sandbox
-from pytest_hookharness.model.processes import (
-    Cut,
-    Exited,
-    KillPolicy,
-    KillScope,
-    Run,
-    TimedOut,
-)
+from pytest_hookharness.execution.processes.sandbox import Sandbox
+from pytest_hookharness.model.processes import Cut, Exited, KillPolicy, KillScope, Run, TimedOut
 
 from .toys import STAY, launch, staying
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.watch import Watches
+from pytest_hookharness.execution.state.inotify import Watches
+from pytest_hookharness.execution.state.scan import Scanner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what was touched")
 

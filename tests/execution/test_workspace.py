@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.environment import search_path
-from pytest_hookharness.execution.workspace import Workspace, WorkspaceError
+from pytest_hookharness.execution.workspace.visible_machine import search_path
+from pytest_hookharness.execution.workspace.workspace import Workspace, WorkspaceError
 from pytest_hookharness.model.moves import Corrupt
 from pytest_hookharness.model.scenario import Double, Origin, Scenario
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.claims import Confinement
-from pytest_hookharness.execution.sandbox import Sandbox, Supervisor
-from pytest_hookharness.execution.scan import Scanner
-from pytest_hookharness.execution.workspace import Workspace
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Exited, Launch, Run, Stdin
 from pytest_hookharness.model.scenario import Double, Scenario
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.execution.workspace import Workspace
-from pytest_hookharness.execution.yard import DETACH, Yard
+from pytest_hookharness.execution.background.tracked_processes import DETACH, Yard
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Double, Scenario
 

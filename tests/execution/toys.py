@@ -1,5 +1,5 @@
 """
-This module is concerned with toy hooks: where they are and how one is launched.
+Toy hooks: where they are and how one is launched.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with playing sessions on plain values: no process, no file, no clock.
+Playing sessions on plain values: no process, no file, no clock.
 """
 
 from __future__ import annotations

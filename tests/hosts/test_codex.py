@@ -186,7 +186,7 @@ def test_a_refused_stop_names_the_hook(run, path, file):
 @pytest.mark.parametrize("name", ["plugin/hooks/hooks.json", "inline"])
 def test_hooks_of_no_settings_file_keep_their_source(name):
     """What is no settings file of the person or the project is not placed in a folder."""
-    assert hosts.configuration.locate(name, "/project", "/home/dev") == name
+    assert hosts.settings.configuration.locate(name, "/project", "/home/dev") == name
 
 
 def test_a_refused_call(run):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.configuring import Effect
+from pytest_hookharness.hosts.rules.settings import Effect
 
 USER, PROJECT = "home/.claude/settings.json", "workspace/.claude/settings.json"
 LOCAL = "workspace/.claude/settings.local.json"

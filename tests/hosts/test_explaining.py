@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.replying import Alone
+from pytest_hookharness.hosts.rules.replies import Alone
 from pytest_hookharness.model.moves import Prompt, Run, Stop
 from pytest_hookharness.model.protocol import Basis, Rule
 

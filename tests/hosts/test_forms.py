@@ -8,8 +8,16 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.forms import FLAT, GROUPS, NAMED, OPEN_GROUPS, TABLE, parse_json, parse_toml
-from pytest_hookharness.hosts.rules.configuring import Effect, Flaw, HandlerKeys, Import, Switch
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Import, Switch
+from pytest_hookharness.hosts.settings.formats import (
+    FLAT,
+    GROUPS,
+    NAMED,
+    OPEN_GROUPS,
+    TABLE,
+    parse_json,
+    parse_toml,
+)
 
 
 def reading(profile, **values):

@@ -6,16 +6,21 @@ import json
 
 import pytest
 
-from pytest_hookharness.hosts import histories
-from pytest_hookharness.hosts.codex_transcripts import hold
-from pytest_hookharness.hosts.transcripts import Line, assistant_message, result_message, user_message
+from pytest_hookharness.hosts import transcript_readers
+from pytest_hookharness.hosts.profiles.codex.events import hold
+from pytest_hookharness.hosts.rules.transcript_lines import (
+    Line,
+    assistant_message,
+    result_message,
+    user_message,
+)
 from pytest_hookharness.model.actions import Action, Break, Outcome
 
 LINE = Line(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
 
 
 def gather(*records):
-    return histories.gather((f"line {number}", record) for number, record in enumerate(records, 1))
+    return transcript_readers.gather((f"line {number}", record) for number, record in enumerate(records, 1))
 
 
 def claude_code():
@@ -116,7 +121,7 @@ def test_every_form_is_read(records, form, tool):
 
 def test_records_of_nobody():
     """Records without a known form are an error that says which forms there are."""
-    with pytest.raises(histories.UnknownForm, match=r"first 2 records .* Codex"):
+    with pytest.raises(transcript_readers.UnknownForm, match=r"first 2 records .* Codex"):
         gather({"kind": []}, [2])
 
 
@@ -187,4 +192,4 @@ def test_outputs_of_codex(output, text, outcome):
 )
 def test_hostile_records_are_no_trouble(record):
     """Values of a wrong type are counted, left out or taken for nothing, and never an error."""
-    assert gather(record).form in histories.FORMS
+    assert gather(record).form in transcript_readers.FORMS

@@ -7,7 +7,16 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, Run, Stop, Subagent, ToolCall
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Prompt,
+    Read,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+)
 from pytest_hookharness.model.protocol import Hook, Ruling
 
 QWEN, OLDER = hosts.find("qwen-code"), hosts.find("qwen-code@0.15.10")

@@ -7,7 +7,15 @@ import json
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, Run, Signaled, TimedOut
+from pytest_hookharness.model.processes import (
+    Cut,
+    Exited,
+    NotStarted,
+    Output,
+    Run,
+    Signaled,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Basis, Hook, Ruling
 
 BLOCK = json.dumps({"decision": "block", "reason": "no"})

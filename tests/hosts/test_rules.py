@@ -8,12 +8,27 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.configuring import Effect, Flaw, LimitRules
-from pytest_hookharness.hosts.rules.guarding import Capped, FlagUse, Resets, StepRules, StuckRules
-from pytest_hookharness.hosts.rules.matching import MatcherRules
-from pytest_hookharness.hosts.rules.merging import Merging, Precedence, Words
-from pytest_hookharness.hosts.rules.pacing import Asking, OptionRule
-from pytest_hookharness.hosts.rules.replying import Alone, CodeRule, Empty, Halting, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.caps import (
+    Asking,
+    Capped,
+    FlagUse,
+    OptionRule,
+    Resets,
+    StepRules,
+    StuckRules,
+)
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    CodeRule,
+    Empty,
+    Halting,
+    Merging,
+    Precedence,
+    Stream,
+    VerdictPath,
+    Words,
+)
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, MatcherRules
 from pytest_hookharness.model.moves import Prompt, Run, Stop, Subagent, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import Cut, Exited, TimedOut
 from pytest_hookharness.model.processes import Run as Process

@@ -5,7 +5,7 @@ Standard input of the same content in another shape.
 import json
 
 from pytest_hookharness.hosts import shape
-from pytest_hookharness.model.variations import Shaping
+from pytest_hookharness.model.mutations import Shaping
 
 PAYLOAD = {"tool_name": "Bash", "tool_input": {"command": "ls", "list": [{"a": 1, "b": 2}]}}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.stdin import compose
+from pytest_hookharness.hosts.hook_input.stdin import compose
 from pytest_hookharness.model.moves import (
     Compact,
     Edit,

@@ -5,7 +5,7 @@ The task list of the host as values: what each call does with it, and what a ses
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.tasklist import TaskItem
+from pytest_hookharness.hosts.rules.tools import TaskItem
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, Tools
 
 ONE = TaskItem(id="1", subject="s", description="d")

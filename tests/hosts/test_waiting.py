@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.replying import Halting
+from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.model.moves import Performance, Prompt, Stop, ToolCall, Tools
 from pytest_hookharness.model.moves import Run as Command
 from pytest_hookharness.model.processes import Cut, Exited, Run, TimedOut

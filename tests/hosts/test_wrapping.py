@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.wrapping import command_keys, exchange
+from pytest_hookharness.hosts.settings.formats import command_keys, exchange
 
 SETTINGS = """\
 {

@@ -4,8 +4,8 @@ Refusals that name nothing to act on.
 
 import pytest
 
-from pytest_hookharness.judging.advising import names_something
-from pytest_hookharness.judging.findings import find
+from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.loop_endings import names_something
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 

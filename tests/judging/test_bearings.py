@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.bearings import find_bearings, join_sights
-from pytest_hookharness.model.deliveries import Delivery
+from pytest_hookharness.judging.comparison.fault_outcome import find_bearings, join_sights
+from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.faults import Fault, Fed, Placed
+from pytest_hookharness.model.mutations import WithoutTool
 from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, Run, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
-from pytest_hookharness.model.variations import WithoutTool
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 PATH = Fault("path", Placed("a space", "my project"))

@@ -4,16 +4,16 @@ Claims about complaints: what of an outcome is wrong with hooks that promise not
 
 import pytest
 
-from pytest_hookharness.judging.codes import CRASHED, NEVER_FIRED
-from pytest_hookharness.judging.complaints import complaints, doubts
-from pytest_hookharness.judging.pitfall_codes import TEXT_MATCH, WRONG_KEY
+from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
 from pytest_hookharness.model.faults import Cell
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
+from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
-from pytest_hookharness.model.variations import TwoAgents, TwoSessions
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from pytest_hookharness.judging.codes import catalogue, look_up
-from pytest_hookharness.judging.findings import find
+from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
+from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult, Tools
-from pytest_hookharness.model.nesting import ChildSession
 from pytest_hookharness.model.processes import (
     Activity,
     Cut,
@@ -24,7 +24,16 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, State, Step, Trace
+from pytest_hookharness.model.trace import (
+    Fire,
+    Happened,
+    Hooked,
+    Moved,
+    Performed,
+    State,
+    Step,
+    Trace,
+)
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 SLEEP = Process(7, "sleep 100", 0.1)

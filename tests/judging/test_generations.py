@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.findings import find
-from pytest_hookharness.judging.generations import find_chain
-from pytest_hookharness.judging.promised_calls import broken_calls
+from pytest_hookharness.judging.expectations.tool_calls import broken_calls
+from pytest_hookharness.judging.findings.find import find
+from pytest_hookharness.judging.findings.nested_agents import find_chain
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession
 from pytest_hookharness.model.moves import Run as RunCommand
 from pytest_hookharness.model.moves import ToolCall, ToolResult
-from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule

@@ -4,8 +4,8 @@ Claims about habits: what hooks do all through a session.
 
 import pytest
 
-from pytest_hookharness.judging.complaints import complaints
-from pytest_hookharness.judging.habits import find_blockades, lies_beside
+from pytest_hookharness.judging.checkup.complaints import complaints
+from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
 from pytest_hookharness.model.moves import Edit, Read, Run, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling

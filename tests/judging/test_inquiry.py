@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.inquiry import DAY, FARTHEST, HOUR, Conclusion, inquire
-from pytest_hookharness.judging.measures import Measure
-from pytest_hookharness.model.parts import Part, PartKind, Push, Pushing
-from pytest_hookharness.model.probes import Reaction, Seen
+from pytest_hookharness.judging.probing.experiments import DAY, FARTHEST, HOUR, Conclusion, inquire
+from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.model.probes import Part, PartKind, Push, Pushing, Reaction, Seen
 
 COUNT = Part(path="home/.state", name="count", kind=PartKind.COUNTER, before="2", after="3", step=1)
 LIMIT = Part(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.assumptions import STANDING, gather
-from pytest_hookharness.judging.ends import End, How
-from pytest_hookharness.judging.judge import judge
-from pytest_hookharness.judging.lasso import Lasso
-from pytest_hookharness.judging.opinion import form
+from pytest_hookharness.judging.recurrence.cycle import Lasso
+from pytest_hookharness.judging.verdict.conclusion import form
+from pytest_hookharness.judging.verdict.run_end import End, How
+from pytest_hookharness.judging.verdict.verdict import STANDING, gather, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, Run, TimedOut

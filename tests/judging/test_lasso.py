@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.lasso import (
+from pytest_hookharness.judging.recurrence.cycle import (
     Contradiction,
     Lasso,
     completed,

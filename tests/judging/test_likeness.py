@@ -7,8 +7,15 @@ import string
 
 import pytest
 
-from pytest_hookharness.judging.likeness import LONGEST, Likeness, conduct, difference, like_periods
-from pytest_hookharness.judging.outlines import Outlines, outline
+from pytest_hookharness.judging.recurrence.similar_turns import (
+    LONGEST,
+    Likeness,
+    Outlines,
+    conduct,
+    difference,
+    like_periods,
+    outline,
+)
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
 from pytest_hookharness.model.trace import Hooked, Moved, Step

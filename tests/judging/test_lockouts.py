@@ -4,7 +4,7 @@ What an exploration means for the verdict, and which promises are judged anew.
 
 import pytest
 
-from pytest_hookharness.judging.lockouts import judge_explored
+from pytest_hookharness.judging.verdict.conclusion import judge_explored
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.exploration import Exploration, Trap
 from pytest_hookharness.model.moves import Edit, Read, Run, Stop, Subagent, ToolCall, Tools

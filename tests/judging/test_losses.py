@@ -2,7 +2,7 @@
 What fires side by side leave less of than fires in turn.
 """
 
-from pytest_hookharness.judging.losses import doubts, losses, weigh
+from pytest_hookharness.judging.comparison.lost_updates import doubts, losses, weigh
 
 
 def left(writes=8, **files):

@@ -4,7 +4,7 @@ How large what grows is, in the ways in which a hook may ask.
 
 import pytest
 
-from pytest_hookharness.judging.measures import Measure, measures
+from pytest_hookharness.judging.probing.sizes import Measure, measures
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ Claims about mishaps that last: hooks that refuse all from then on, or tell no m
 
 import pytest
 
-from pytest_hookharness.judging.variance import find_variance
+from pytest_hookharness.judging.comparison.relations import find_variance
 from pytest_hookharness.model.moves import Run as RunMove
+from pytest_hookharness.model.mutations import StateFile, TwoAgents, TwoSessions
 from pytest_hookharness.model.processes import Exited, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Step, Trace
-from pytest_hookharness.model.variations import StateFile, TwoAgents, TwoSessions
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 EMPTIED = StateFile("state.json", "empty", 1)

@@ -4,7 +4,7 @@ Promises about loops of the agent's own moves.
 
 import pytest
 
-from pytest_hookharness.judging.promised_loops import broken_loops
+from pytest_hookharness.judging.expectations.events import broken_loops
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

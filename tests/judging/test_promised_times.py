@@ -6,10 +6,18 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_hookharness.judging.promises import violations
+from pytest_hookharness.judging.expectations.check_expectations import violations
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Cut, Ending, Exited, HeldOpen, NotStarted, Run, TimedOut
+from pytest_hookharness.model.processes import (
+    Cut,
+    Ending,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Run,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, timings

@@ -5,7 +5,7 @@ What can be reached in a graph of states: stops, lock-outs, and the ways there.
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.reachability import (
+from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
     find_locked,
     find_reachable,

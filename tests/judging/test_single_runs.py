@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.findings import find
+from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import Event, Prompt, Read, Resume, Run, ToolCall, ToolResult
 from pytest_hookharness.model.processes import Exited, Output

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_hookharness.judging.tallies import find_lost, find_torn, tally
-from pytest_hookharness.model.parallels import Counted
+from pytest_hookharness.judging.comparison.lost_updates import find_lost, find_torn, tally
+from pytest_hookharness.model.parallel import Counted
 
 CALLS = Counted(file="count.json", json="calls")
 LINES = Counted(file="log")

@@ -4,11 +4,11 @@ Which verdict several threads are given together.
 
 import pytest
 
-from pytest_hookharness.judging.promised_threads import broken_threads
-from pytest_hookharness.judging.threads import judge_threads
+from pytest_hookharness.judging.expectations.events import broken_threads
+from pytest_hookharness.judging.verdict.conclusion import judge_threads
+from pytest_hookharness.model.background import Denial, HookThread, Tracked
 from pytest_hookharness.model.expectations import ProcessExpectation, Range
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.process_hooks import Denial, HookThread, Tracked
 from pytest_hookharness.model.protocol import Basis, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace

@@ -2,8 +2,8 @@
 How the conditions of further runs are listed.
 """
 
-from pytest_hookharness.judging.tried import tried_words
-from pytest_hookharness.model.variations import (
+from pytest_hookharness.judging.comparison.tried import tried_words
+from pytest_hookharness.model.mutations import (
     FailingTool,
     HangingTool,
     HookOrder,

@@ -4,15 +4,16 @@ What it means that a run with one thing different went otherwise.
 
 import pytest
 
-from pytest_hookharness.judging.codes import catalogue
-from pytest_hookharness.judging.variance import find_first_failure, find_variance, join_findings
-from pytest_hookharness.judging.wordings import CONTROL, TRIED, wordings
+from pytest_hookharness.judging.comparison.relations import (
+    find_first_failure,
+    find_variance,
+    join_findings,
+)
+from pytest_hookharness.judging.comparison.tried import CONTROL, TRIED, wordings
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.moves import Run as RunMove
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Cut, Exited, Output, Run, TimedOut
-from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
-from pytest_hookharness.model.variations import (
+from pytest_hookharness.model.mutations import (
     EmptyInput,
     FailingTool,
     HangingTool,
@@ -26,6 +27,9 @@ from pytest_hookharness.model.variations import (
     Unset,
     WithoutTool,
 )
+from pytest_hookharness.model.processes import Cut, Exited, Output, Run, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 CUT = TimedOut(1.0, Cut.PATIENCE)

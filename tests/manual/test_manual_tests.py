@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.loading import scenario_from, script_from
 from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.scenario_files import scenario_from, script_from
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "manual_tests" / "test_infinite_block_command"

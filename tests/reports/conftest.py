@@ -25,10 +25,10 @@ from pytest_hookharness.model.trace import (
     Trace,
 )
 from pytest_hookharness.model.verdicts import Finding, Guard, Livelock, Violation
-from pytest_hookharness.reports import records
-from pytest_hookharness.reports.excerpts import bound
-from pytest_hookharness.reports.runs import read_run
-from pytest_hookharness.reports.step_records import Versions, step
+from pytest_hookharness.reports.trace import records
+from pytest_hookharness.reports.trace.hook_runs import bound
+from pytest_hookharness.reports.trace.read import read_run
+from pytest_hookharness.reports.trace.steps import Versions, step
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
 FILE = "workspace/app.py"

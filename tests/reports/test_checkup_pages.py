@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.codes import look_up
-from pytest_hookharness.judging.endless import look_up_ending
-from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
+from pytest_hookharness.judging.findings.finding_catalogue import look_up
+from pytest_hookharness.judging.findings.loop_endings import look_up_ending
+from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.catalogue import told_codes
-from pytest_hookharness.reports.checkup import as_json, told
+from pytest_hookharness.reports.terminal.check_report import as_json, told
+from pytest_hookharness.reports.terminal.host_facts import told_codes
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.check import FOUND, UNKNOWN, judge
-from pytest_hookharness.model.checkups import Checkup, Complaint, Place, Problem
+from pytest_hookharness.frontends.checkup import FOUND, UNKNOWN, judge
+from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
 from pytest_hookharness.model.moves import FIRST_PROMPT, Run, Script
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.checkup import as_json, headline, told
+from pytest_hookharness.reports.terminal.check_report import as_json, headline, told
 
 HOOKS = tuple(Hook(event="Stop", command=command) for command in ("./a.sh", "./b.sh", "./c.sh"))
 PLACE = Place(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)

@@ -4,16 +4,16 @@ How sessions of stand-ins are told, and sets of hooks that refuse in turn.
 
 from dataclasses import replace
 
+from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.nesting import ChildFire, ChildSession
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Run
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Fire, Hooked, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Recursing, Terminated, Verdict
-from pytest_hookharness.reports.children import write_children
-from pytest_hookharness.reports.story import story
+from pytest_hookharness.reports.terminal.agent_tree import write_children
+from pytest_hookharness.reports.terminal.story import story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 FIRE = ChildFire(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")

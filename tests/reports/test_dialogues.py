@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.processes import Activity, Cut, Exited, Process, Run, TimedOut
-from pytest_hookharness.model.terminals import Asked, Dialogue
-from pytest_hookharness.reports.dialogues import dialogue_words
-from pytest_hookharness.reports.words import activity_words
+from pytest_hookharness.reports.terminal.phrases import activity_words
+from pytest_hookharness.reports.terminal.turns import dialogue_words
 
 ASKING = Activity(Process(3, "/bin/sh /a/bin/git fetch", 0.0), "S", asks="Username:")
 

@@ -13,8 +13,8 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.timings import Timed, Timing
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.durations import read, render, rows
-from pytest_hookharness.reports.table import properties
+from pytest_hookharness.reports.terminal.durations import read, render, rows
+from pytest_hookharness.reports.terminal.table import properties
 
 RULE = Rule("Exit code 0 allows.", Basis.OBSERVED, "a host")
 DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)

@@ -10,8 +10,7 @@ import pytest
 
 from pytest_hookharness.model.moves import Prompt, Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.parts import Part, PartKind
-from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.probes import Part, PartKind, Probing
 from pytest_hookharness.model.processes import Exited, Run, Tier
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.response import Response
@@ -29,7 +28,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.entry import TO_DO, Circumstances, entry
+from pytest_hookharness.reports.markdown.incident import TO_DO, Circumstances, entry
 
 HEADINGS = [
     "Symptoms",

@@ -2,9 +2,9 @@
 What is known of hosts, in lines.
 """
 
-from pytest_hookharness.model.meanings import EventMeanings, HostSummary, Meaning
+from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.protocol import Basis, Rule
-from pytest_hookharness.reports.explained import explanation, hosts_table
+from pytest_hookharness.reports.terminal.host_facts import explanation, hosts_table
 
 RULE = Rule("exit code 2 refuses", Basis.OBSERVED, "Host 1, measured")
 OPEN = Rule("the order is not known", Basis.ASSUMED, "chosen")

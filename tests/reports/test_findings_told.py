@@ -2,9 +2,15 @@
 The catalogue of findings as text.
 """
 
-from pytest_hookharness.judging.codes import catalogue
-from pytest_hookharness.model.code import Code
-from pytest_hookharness.reports.catalogue import SEEN, codes_table, index, page_head, told_codes
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue
+from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.reports.terminal.host_facts import (
+    SEEN,
+    codes_table,
+    index,
+    page_head,
+    told_codes,
+)
 
 CODE = Code("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
 

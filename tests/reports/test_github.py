@@ -4,7 +4,7 @@ What GitHub Actions is told, in its own words and within its limits.
 
 import re
 
-from pytest_hookharness.reports.github import Failure, annotation, step_summary
+from pytest_hookharness.reports.ci.github import Failure, annotation, step_summary
 
 ROW = {
     "scenario": "lint",

@@ -2,7 +2,7 @@
 One scenario on several hosts: the verdicts side by side, and the facts that part the hosts.
 """
 
-from pytest_hookharness.reports.matrix import Run, render
+from pytest_hookharness.reports.terminal.host_matrix import Run, render
 
 
 def turn(number, came, fact):

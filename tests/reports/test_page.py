@@ -13,9 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports import page as pages
-from pytest_hookharness.reports.page import embedded, page
-from pytest_hookharness.reports.page_rows import rows_of
+from pytest_hookharness.reports.html import page as pages
+from pytest_hookharness.reports.html.page import embedded, page, rows_of
 
 EVIL = "</script><script>hacked=1</script><!--<script>&lt;\"'\u2028\x1b[31m\u202e<img src=x onerror=hacked=1>"
 # What would make a browser load something.

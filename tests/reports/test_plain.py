@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.plain import columns, fit, laid_out, plain, quoted, squeeze
+from pytest_hookharness.reports.safe_text import columns, fit, laid_out, plain, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",

@@ -2,8 +2,8 @@
 How processes and the threads of their hooks are told.
 """
 
-from pytest_hookharness.model.process_hooks import Denial, HookThread, Tracked, TrackedRun
-from pytest_hookharness.reports.tracked import write_tracked
+from pytest_hookharness.model.background import Denial, HookThread, Tracked, TrackedRun
+from pytest_hookharness.reports.terminal.agent_tree import write_tracked
 
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 5000
 

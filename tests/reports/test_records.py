@@ -8,14 +8,23 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from pytest_hookharness.judging.codes import catalogue
+from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession
+from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import Message, Observation, Prompt, Stop, ToolCall, ToolResult
-from pytest_hookharness.model.nesting import ChildCall, ChildFire, ChildSession
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.parts import Part, PartKind, Pushing
-from pytest_hookharness.model.probes import Probe, Probing, Reaction, Seen, Valve
+from pytest_hookharness.model.probes import (
+    Part,
+    PartKind,
+    Probe,
+    Probing,
+    Pushing,
+    Reaction,
+    Seen,
+    Valve,
+)
 from pytest_hookharness.model.processes import (
     Activity,
     Call,
@@ -32,7 +41,6 @@ from pytest_hookharness.model.processes import (
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
 from pytest_hookharness.model.scenario import Origin, Scenario
-from pytest_hookharness.model.terminals import Asked, Dialogue
 from pytest_hookharness.model.trace import (
     Change,
     Entry,
@@ -57,11 +65,11 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports import records
-from pytest_hookharness.reports.excerpts import LONGEST, bound, excerpt, of_bytes, of_output
-from pytest_hookharness.reports.fitting import misfit
-from pytest_hookharness.reports.schema import DEFINITIONS, RECORDS, schema
-from pytest_hookharness.reports.step_records import Versions, step
+from pytest_hookharness.reports.trace import records
+from pytest_hookharness.reports.trace.hook_runs import LONGEST, bound, excerpt, of_bytes, of_output
+from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, schema
+from pytest_hookharness.reports.trace.steps import Versions, step
+from pytest_hookharness.reports.trace.validate import misfit
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.processes import Exited, Output, Process, Run, Tier
 from pytest_hookharness.model.protocol import Basis, Hook, Reply, Rule
-from pytest_hookharness.model.terminals import Asked, Dialogue
 from pytest_hookharness.model.trace import Change, Fire
-from pytest_hookharness.reports.excerpts import bound, of_json
 from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
-from pytest_hookharness.reports.schema import words
+from pytest_hookharness.reports.trace.hook_runs import bound, of_json
+from pytest_hookharness.reports.trace.schema import words
 
 NONE = Secrets()
 LETTERS = string.ascii_letters + string.digits

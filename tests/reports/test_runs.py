@@ -11,10 +11,10 @@ from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports import records, runs
-from pytest_hookharness.reports.runs import UnreadableTrace, read_run, row
-from pytest_hookharness.reports.table import render
-from pytest_hookharness.reports.unfinished import unfinished
+from pytest_hookharness.reports.markdown.incident import unfinished
+from pytest_hookharness.reports.terminal.table import render
+from pytest_hookharness.reports.trace import read, records
+from pytest_hookharness.reports.trace.read import UnreadableTrace, read_run, row
 
 SCENARIO = Scenario(name="lint", variant="old")
 BEGIN = records.begin(
@@ -115,7 +115,7 @@ def test_what_is_no_trace_is_refused_with_its_line(given, said):
 
 def test_endless_lines_are_refused(monkeypatch):
     """A line that is longer than any that is written is refused before it is looked into."""
-    monkeypatch.setattr(runs, "LONGEST_LINE", 100)
+    monkeypatch.setattr(read, "LONGEST_LINE", 100)
 
     with pytest.raises(UnreadableTrace, match=r"a\.jsonl:1: is longer than 100 bytes"):
         read_run(lines(BEGIN), "a.jsonl")

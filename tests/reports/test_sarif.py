@@ -13,14 +13,14 @@ import attr
 import pytest
 import sarif_om
 
-from pytest_hookharness.judging.codes import CRASHED, HUNG_FIRE, catalogue
+from pytest_hookharness.frontends.pytest_plugin.ci_files import find_script
+from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, HUNG_FIRE, catalogue
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Violation
-from pytest_hookharness.reports.sarif import Place, Surroundings, log, results
-from pytest_hookharness.sarif import find_script
+from pytest_hookharness.reports.ci.sarif import Place, Surroundings, log, results
 
 ROOT = Path("/repository")
 FILE = ROOT / "hook scenarios" / "lint.scenario.yaml"

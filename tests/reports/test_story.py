@@ -51,9 +51,9 @@ from pytest_hookharness.model.verdicts import (
     Verdict,
     Violation,
 )
-from pytest_hookharness.reports.headline import gravest
-from pytest_hookharness.reports.plain import columns
-from pytest_hookharness.reports.story import first_line, story
+from pytest_hookharness.reports.safe_text import columns
+from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.story import first_line, story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)

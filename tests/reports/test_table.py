@@ -10,8 +10,8 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict, Violation
-from pytest_hookharness.reports.plain import columns
-from pytest_hookharness.reports.table import properties, render, row, rows
+from pytest_hookharness.reports.safe_text import columns
+from pytest_hookharness.reports.terminal.table import properties, render, row, rows
 
 
 def outcome(

@@ -9,7 +9,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.ways import way
+from pytest_hookharness.reports.terminal.host_paths import way
 
 READING = Rule("the word deny refuses", Basis.OBSERVED, "a host")
 EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")

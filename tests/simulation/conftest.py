@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from, script_from
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 
 @pytest.fixture(scope="session")

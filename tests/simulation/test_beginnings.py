@@ -5,7 +5,7 @@ Claims about how a session begins: set up, and in a worktree; with real hooks an
 import pytest
 
 from pytest_hookharness.model.verdicts import Terminated, Undecided
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 NOTE = "cat >> $HOME/seen"
 STOP = [{"prompt": "go"}, {"stop": "Done."}]

@@ -4,7 +4,7 @@ Bounds on what no budget of turns ends, and options of hosts.
 
 import pytest
 
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 
 def test_a_subagent_that_may_never_stop_ends_the_run(play):

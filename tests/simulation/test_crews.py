@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.crews import work
-from pytest_hookharness.execution.seats import Crowded, processors
+from pytest_hookharness.execution.processes.slots import Crowded, processors
+from pytest_hookharness.simulation.parallel_jobs import work
 
 BASE = Path("/base")
 

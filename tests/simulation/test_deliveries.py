@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from pytest_hookharness.deliveries import deliver
-from pytest_hookharness.model.deliveries import Delivery
+from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.processes import Exited, Launch, Stdin, Stdio, TimedOut
+from pytest_hookharness.simulation.testbed.launch_overrides import deliver
 
 DATA = b'{"a":"\xc3\xa4"}\n'
 LAUNCH = Launch(argv=("x",), cwd="/", env={}, stdin=Stdin(data=DATA), stdio=Stdio.SOCKET)

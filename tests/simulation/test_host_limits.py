@@ -3,7 +3,7 @@ Claims about hosts that end a run by limits of their own, each with real hooks i
 """
 
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated
-from pytest_hookharness.reports import story
+from pytest_hookharness.reports.terminal import story
 
 REFUSE = "echo fix >&2; exit 2"
 FINISH = {"tool": {"name": "finish", "input": {"message": "Done."}}}

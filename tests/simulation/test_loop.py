@@ -8,13 +8,13 @@ import re
 
 import pytest
 
-from pytest_hookharness.execution.workspace import WorkspaceError
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.processes import Run
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.trace import Hooked, Moved, Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 REFUSE = "echo run the tests >&2; exit 2"
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_hookharness import hosts, loading
-from pytest_hookharness.opening import configure
+from pytest_hookharness import hosts, scenario_files
+from pytest_hookharness.simulation.testbed.host_setup import configure
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from pytest_hookharness.opening import configure
 def test_a_misspelt_event_of_a_scenario_is_told_with_its_line(tmp_path, variant, place):
     """What is wrong with hooks that stand in a scenario file names the file and the line, once."""
     text = "name: a\nhooks:\n  Stpo: x\nvariants:\n  b: {hooks: {Stpp: x}}\n"
-    scenarios = {each.variant: each for each in loading.loads(text, tmp_path / "a.scenario.yaml")}
+    scenarios = {each.variant: each for each in scenario_files.loads(text, tmp_path / "a.scenario.yaml")}
     scenario = scenarios[variant]
     workspace = SimpleNamespace(roots={}, plugin=None, read=lambda _: None)
 

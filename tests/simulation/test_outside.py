@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.judging.assumptions import CONTAINED, UNCONTAINED
-from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.judging.verdict.verdict import CONTAINED, UNCONTAINED
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 COUNT = 'n=$(cat {0} 2>/dev/null || echo 0); echo $((n+1)) > {0}; [ "$n" -ge 4 ] || exit 2'
 

@@ -1,15 +1,15 @@
 """
-This module is concerned with time that passes for the hooks alone: waits, paces, and what is concluded then.
+Time that passes for the hooks alone: waits, paces, and what is concluded then.
 """
 
 import shutil
 
 import pytest
 
-from pytest_hookharness.drives import find_doubt
-from pytest_hookharness.judging.assumptions import CLOCKS
+from pytest_hookharness.judging.verdict.verdict import CLOCKS
 from pytest_hookharness.model.verdicts import Terminated, Undecided
-from pytest_hookharness.settings import SimulationError
+from pytest_hookharness.simulation.probing.time_shift import find_doubt
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo 'run the tests' >&2; exit 2"

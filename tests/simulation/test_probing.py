@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.model.parts import PartKind
+from pytest_hookharness.frontends.progress import ProgressLine, Seen
+from pytest_hookharness.model.probes import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
-from pytest_hookharness.progress import ProgressLine, Seen
 
 OFF = {"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 REFUSE = "echo run the tests >&2; exit 2"

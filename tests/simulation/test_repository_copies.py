@@ -9,12 +9,12 @@ import subprocess
 
 import pytest
 
-from pytest_hookharness import loading
-from pytest_hookharness.execution.confinement import WorkspaceError
-from pytest_hookharness.execution.repository import list_ignored
-from pytest_hookharness.harness import Harness
+from pytest_hookharness import scenario_files
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.execution.workspace.git_repository import list_ignored
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 TEXT = """\
 name: own
@@ -46,7 +46,7 @@ def repository(tmp_path):
 
 def test_packages_are_lent_and_secrets_stay_away(repository, harness):
     """Hooks find the packages that a repository has installed, change none, and see no ignored file."""
-    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+    (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     outcome = harness.simulate(scenario)
     if outcome.tier is not Tier.NAMESPACES:
@@ -75,7 +75,7 @@ def test_packages_of_a_plugin_are_lent(repository, harness):
     (repository / "hooks").mkdir()
     (repository / "hooks" / "hooks.json").write_text(json.dumps({"hooks": stops}))
     (repository / "scenarios" / "own.scenario.yaml").write_text(PLUGIN)
-    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+    (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     outcome = harness.simulate(scenario)
     if outcome.tier is not Tier.NAMESPACES:
@@ -95,7 +95,7 @@ def test_names_that_mean_more_to_git(repository, harness):
         (repository / name / "file").touch()
     (repository / ".gitignore").write_text("packages*/\nnew*/\n.env\n")
     (repository / "newer").touch()
-    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+    (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     outcome = harness.simulate(scenario)
     if outcome.tier is not Tier.NAMESPACES:
@@ -137,7 +137,7 @@ def test_nothing_of_a_repository_is_run(repository, tmp_path_factory):
 
 def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factory):
     """Where writes are not contained the copy is without packages, and the outcome says so."""
-    (scenario,) = loading.load(repository / "scenarios" / "own.scenario.yaml")
+    (scenario,) = scenario_files.load(repository / "scenarios" / "own.scenario.yaml")
 
     with Harness(Settings(base=tmp_path_factory.mktemp("subreaper"), tier=Tier.SUBREAPER)) as harness:
         outcome = harness.simulate(scenario)
@@ -154,5 +154,5 @@ def test_there_must_be_a_repository(tmp_path):
     file = tmp_path / "own.scenario.yaml"
     file.write_text(TEXT)
 
-    with pytest.raises(loading.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*holds \.git"):
-        loading.load(file)
+    with pytest.raises(scenario_files.ScenarioErrors, match=r"own.scenario.yaml:2:10 project: .*holds \.git"):
+        scenario_files.load(file)

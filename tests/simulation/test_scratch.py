@@ -6,8 +6,8 @@ import tempfile
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 
 @pytest.fixture

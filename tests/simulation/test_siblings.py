@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.sandbox import available_tiers
-from pytest_hookharness.execution.seats import Crowded
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from
+from pytest_hookharness.execution.processes.sandbox import available_tiers
+from pytest_hookharness.execution.processes.slots import Crowded
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings
-from pytest_hookharness.siblings import Siblings
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.concurrent_hosts import Siblings
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 ONE, OTHER = (Scenario(name="loop", host=host) for host in ("codex", "kimi"))
 

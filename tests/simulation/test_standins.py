@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.verdicts import Recursing
-from pytest_hookharness.reports.story import story
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.reports.terminal.story import story
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 AGENT = {"agent": "claude-code", "stdout": "A summary."}
 SCRIPT = [{"prompt": "Do it."}, {"stop": "Done."}]

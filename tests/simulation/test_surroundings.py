@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.conditions import check_disks
-from pytest_hookharness.execution.sandbox import available_tiers
-from pytest_hookharness.execution.workspace import WorkspaceError
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from
+from pytest_hookharness.execution.processes.sandbox import available_tiers
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Exited, Run, Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.settings import Settings, SimulationError
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.testbed.launch_overrides import check_disks
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 TELLS = 'echo "[$(pwd -P 2>&1)]" >&2; exit 2'
 WRITES = "(echo 1 >>.n/count) 2>/dev/null && echo written >&2 || echo lost >&2; exit 2"

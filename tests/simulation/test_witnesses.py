@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness import loading
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.settings import Settings
-from pytest_hookharness.simulation import simulate
-from pytest_hookharness.witness import Witness
+from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.run import simulate
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.simulation.session.observers import Witness
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 # It reads the transcript in its first fire alone, and keeps a count.
@@ -57,7 +57,7 @@ def play(scenario, folder, witness=None):
 @pytest.mark.parametrize("file", ["process-hooks/on-exit", "pitfalls/order/order"])
 def test_a_witness_hears_of_the_run_and_of_nothing_else(file, tmp_path):
     """Each step and each state of the scenario's own run is told once, in order, also of threads."""
-    scenario = loading.load(SCENARIOS / f"{file}.scenario.yaml")[-1]
+    scenario = scenario_files.load(SCENARIOS / f"{file}.scenario.yaml")[-1]
     listener = Listener()
 
     outcome = play(scenario, tmp_path, listener)
@@ -71,7 +71,7 @@ def test_a_witness_hears_of_the_run_and_of_nothing_else(file, tmp_path):
 def test_being_written_down_changes_nothing(tmp_path):
     """A hook that reads the transcript once is seen to do so once, whether a trace file is written or not."""
     (tmp_path / "traces").mkdir()
-    scenario = loading.scenario_from(
+    scenario = scenario_files.scenario_from(
         {
             "name": "curious",
             "files": {"hook.sh": CURIOUS},

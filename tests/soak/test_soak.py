@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.harness import Harness
-from pytest_hookharness.loading import scenario_from, script_from
+from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled, TimedOut
-from pytest_hookharness.settings import Settings
+from pytest_hookharness.scenario_files import scenario_from, script_from
+from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 HOOKS = Path(__file__).parents[1] / "hooks"
 FIRES = int(os.environ.get("HOOKHARNESS_SOAK_FIRES", "60"))

@@ -1,3 +1,3 @@
 """
-This package is concerned with the sessions in which input was recorded, host by host.
+The sessions in which input was recorded, host by host.
 """

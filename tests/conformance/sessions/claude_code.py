@@ -1,5 +1,5 @@
 """
-This module is concerned with the recorded sessions of Claude Code.
+The recorded sessions of Claude Code.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with the recorded sessions of Codex.
+The recorded sessions of Codex.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with the recorded sessions of Gemini CLI.
+The recorded sessions of Gemini CLI.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with the recorded sessions of OpenHands.
+The recorded sessions of OpenHands.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-This module is concerned with the recorded sessions of Qwen Code.
+The recorded sessions of Qwen Code.
 """
 
 from __future__ import annotations

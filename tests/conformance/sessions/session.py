@@ -1,5 +1,5 @@
 """
-This module is concerned with what takes place in a session.
+What takes place in a session.
 """
 
 from __future__ import annotations

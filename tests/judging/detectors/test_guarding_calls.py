@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from pytest_hookharness.judging.detectors.guarding import Watch
-from pytest_hookharness.judging.detectors.keeping import Malformed, freeze, thaw
-from pytest_hookharness.judging.detectors.limits import Limits
-from pytest_hookharness.judging.detectors.wording import MARK, preview
+from pytest_hookharness.judging.detectors.messages import MARK, Limits, preview
+from pytest_hookharness.judging.detectors.online import Malformed, Watch, freeze, thaw
 from pytest_hookharness.model.actions import Action, Outcome
 
 LIMITS = Limits()

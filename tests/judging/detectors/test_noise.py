@@ -4,8 +4,14 @@ What counts as noise, and where.
 
 import pytest
 
-from pytest_hookharness.judging.detectors.kinds import Kind, kind_of
-from pytest_hookharness.judging.detectors.masking import mask_error, mask_numbers, mask_result, mask_times
+from pytest_hookharness.judging.detectors.signatures import (
+    Kind,
+    kind_of,
+    mask_error,
+    mask_numbers,
+    mask_result,
+    mask_times,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.verdicts import Lockout, Terminated
-from pytest_hookharness.reports.page import page
+from pytest_hookharness.reports.html.page import page
 
 pytestmark = pytest.mark.slow
 

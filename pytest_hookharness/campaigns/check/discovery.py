@@ -1,0 +1,190 @@
+"""
+Copies: a project without what it holds that cannot be copied.
+
+A virtual environment links to an interpreter elsewhere, a server leaves its socket: what hooks
+have to do with such things is not seen, and that is told.
+
+Places: where the hosts find hooks in a project.
+
+A file that several hosts read belongs to the first of them; files of the person's own home
+are not looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from pytest_hookharness import hosts
+from pytest_hookharness.campaigns.scenario_from_settings import look_up
+from pytest_hookharness.execution.workspace.copying import Lending, stays_below
+from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+_WORKSPACE = "workspace/"
+_WORD = re.compile(r"[\w./@+-]+")
+_LONGEST = 1 << 18
+# Folders by which the plugins of these hosts are known.
+_PLUGINS = {".claude-plugin": "claude-code", ".factory-plugin": "droid"}
+
+
+def find_places(path: Path, host: str = "") -> tuple[Place, ...]:
+    """
+    The places with hooks in a project folder, or the one of a settings file.
+
+    Args:
+        path: A folder or a file.
+        host: The only host that is looked for; empty for all.
+
+    Raises:
+        SimulationError: There is no hook.
+        UnknownHost: There is no such host.
+    """
+    whole = path.resolve()
+    if whole.is_file():
+        profile, place = look_up(whole, host)
+        found = [_read(profile, whole.parents[place.count("/")], (place,), only=place)]
+    elif whole.is_dir():
+        found = [*_in_folder(whole, host)]
+    else:
+        raise SimulationError(f"{path}: there is no such file or folder; name a project or a settings file")
+    with_hooks = tuple(place for place in found if place.hooks or place.flaws)
+    if not with_hooks:
+        who = hosts.find(host).id if host else "any host"
+        raise SimulationError(
+            f"{path}: no hooks of {who} are configured below it; allowed are a project with settings such as "
+            ".claude/settings.json, a plugin, or a settings file"
+        )
+    return with_hooks
+
+
+def _in_folder(root: Path, host: str) -> Iterator[Place]:
+    claimed: set[str] = set()
+    seen: set[str] = set()
+    for profile in (hosts.find(host),) if host else hosts.known():
+        if profile.name in seen:
+            continue
+        seen.add(profile.name)
+        files = [file for file in _files(root, profile.config.paths) if file not in claimed]
+        claimed.update(files)
+        place = _read(profile, root, files) if files else None
+        if place is not None:
+            yield place
+    yield from _plugins(root, host)
+
+
+def _plugins(root: Path, host: str) -> Iterator[Place]:
+    for folder, owner in _PLUGINS.items():
+        profile = hosts.find(host or owner)
+        file = profile.config.plugin_path
+        if profile.name == owner and (root / folder).is_dir() and (root / file).is_file():
+            yield _read(profile, root, (file,), plugin=True)
+
+
+def _files(root: Path, patterns: Sequence[str]) -> Iterator[str]:
+    inside = (pattern.removeprefix(_WORKSPACE) for pattern in patterns if pattern.startswith(_WORKSPACE))
+    for pattern in inside:
+        for path in sorted(root.glob(pattern)):
+            if path.is_file() and path.resolve().is_relative_to(root):
+                yield str(path.relative_to(root))
+
+
+def _read(
+    profile: hosts.Profile, root: Path, files: Sequence[str], *, only: str = "", plugin: bool = False
+) -> Place:
+    texts: dict[str, str] = {}
+    for file in files:
+        try:
+            texts[file] = (root / file).read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SimulationError(f"{root / file}: cannot be read: {error}") from error
+    if plugin:
+        configuration = hosts.configure(profile, {}, plugin_files=texts, plugin_root=str(root))
+    else:
+        configuration = hosts.configure(
+            profile, {f"{_WORKSPACE}{file}": text for file, text in texts.items()}
+        )
+    return Place(
+        host=profile.name,
+        root=root,
+        files=tuple(files),
+        only=only,
+        plugin=plugin,
+        hooks=configuration.hooks,
+        flaws=tuple(problem.text for problem in configuration.problems),
+        sources=tuple(_sources(root, configuration.hooks)),
+        git=shutil.which("git") is not None,
+    )
+
+
+def _sources(root: Path, hooks: Sequence[Hook]) -> Iterator[tuple[str, str]]:
+    names = dict.fromkeys(
+        os.path.normpath(word.lstrip("/"))
+        for hook in hooks
+        for part in (hook.command.replace(str(root), ""), *(hook.args or ()))
+        for word in _WORD.findall(part)
+    )
+    for name in names:
+        path = root / name
+        there = os.path.isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
+        if name.startswith("..") or not there or not path.resolve().is_relative_to(root):
+            continue
+        data = path.read_bytes() if path.stat().st_size <= _LONGEST else b""
+        if data and b"\0" not in data:
+            yield name, data.decode("utf-8", "replace")
+
+
+_SHOWN = 3
+
+
+@contextmanager
+def copyable(place: Place) -> Generator[tuple[Place, str]]:
+    """
+    A place whose project can be copied, and what is left out of it in a sentence; empty for nothing.
+    """
+    with TemporaryDirectory(prefix="hookharness-check-") as folder:
+        # What git ignores is not copied anyway.
+        odd = {*_uncopyable(place.root, Lending.of(place.root, Path(folder)).paths)}
+        if not odd:
+            yield place, ""
+            return
+        root = Path(folder, place.root.name)
+        shutil.copytree(place.root, root, symlinks=True, ignore=_leave_out(place.root, odd))
+        yield replace(place, root=root), _told(place.root, odd)
+
+
+def _uncopyable(root: Path, ignored: Collection[Path]) -> Generator[Path]:
+    for folder, folders, files in os.walk(root):
+        left_out = {root / ".git", *ignored}
+        folders[:] = [name for name in folders if Path(folder, name) not in left_out]
+        files[:] = [name for name in files if Path(folder, name) not in left_out]
+        inside = Path(folder).relative_to(root).parts
+        for path in (Path(folder, name) for name in (*folders, *files)):
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                if not stays_below(root, inside, str(path.readlink())):
+                    yield path
+            elif not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+                yield path
+
+
+def _leave_out(root: Path, odd: Collection[Path]) -> Callable[[str, list[str]], list[str]]:
+    def choose(folder: str, names: list[str]) -> list[str]:
+        top = Path(folder) == root
+        return [name for name in names if Path(folder, name) in odd or (top and name == ".git")]
+
+    return choose
+
+
+def _told(root: Path, odd: Collection[Path]) -> str:
+    names = sorted(str(path.relative_to(root)) for path in odd)
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"Left out of the copies, for they lead out of the project: {', '.join(names[:_SHOWN])}{more}."

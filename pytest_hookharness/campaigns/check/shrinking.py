@@ -1,0 +1,184 @@
+"""
+Shrinking: the fewest moves and the shortest texts that still show a problem.
+
+Bounded by a number of sessions, so what is found is small and perhaps not the smallest. What
+cannot be shown a second time is no evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pytest_hookharness.campaigns.stress.alterations import Recording
+from pytest_hookharness.model.checkup import Complaint
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Act,
+    Behaviour,
+    Edit,
+    Prompt,
+    Run,
+    Script,
+    Stop,
+)
+from pytest_hookharness.model.mutations import KINDS, Kind
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Trace
+
+# The complaint of a scenario if it shows what is looked for, else nothing.
+Look = Callable[[Scenario], Complaint | None]
+_MOST = 14
+# A scenario that is varied takes as many sessions as there are variations.
+_MOST_VARIED = 6
+# The kinds of variations that show these.
+_SHOWN_BY: Mapping[str, tuple[Kind, ...]] = {
+    "TEXT-MATCH": ("quoting",),
+    "RAW-JSON": ("key-order", "words"),
+    "WRONG-KEY": ("sessions", "processes"),
+    "BASENAME": ("names",),
+    "UNGUARDED-TOOL": ("tools",),
+    "STATUS-LEAK": ("tools", "state"),
+    "FAILS-CLOSED": ("state",),
+    "LOST-UPDATES": ("wide",),
+    "TORN-STATE": ("wide",),
+}
+_SHORT = 12
+
+
+@dataclass(slots=True)
+class _Search:
+    """
+    A search for the smallest scenario that still shows it.
+
+    Attributes:
+        look: Plays one.
+        best: The smallest until now; ``None`` before any has shown it.
+        left: How many more may be played.
+    """
+
+    look: Look
+    best: tuple[Scenario, Complaint] | None = None
+    left: int = _MOST
+    _seen: list[Scenario] = field(default_factory=list[Scenario])
+
+    def try_out(self, scenario: Scenario) -> bool:
+        """
+        Play a scenario, and keep it if it shows the problem.
+        """
+        if self.left <= 0 or scenario in self._seen:
+            return False
+        self.left -= 1
+        self._seen.append(scenario)
+        complaint = self.look(scenario)
+        if complaint is None:
+            return False
+        self.best = (scenario, complaint)
+        return True
+
+
+def shrink(
+    scenario: Scenario, complaint: Complaint, trace: Trace, look: Look
+) -> tuple[Scenario, Complaint] | None:
+    """
+    A small scenario that shows the same, with what it shows; ``None`` if nothing shows it again.
+
+    Args:
+        scenario: The scenario that showed it.
+        complaint: What was seen.
+        trace: What took place.
+        look: Plays a scenario and tells whether it shows it.
+    """
+    search = _Search(look, left=_MOST_VARIED if scenario.vary else _MOST)
+    if not any(map(search.try_out, _first_guesses(scenario, complaint, trace))):
+        return None
+    assert search.best is not None  # noqa: S101 - one of the guesses has shown it
+    _drop_acts(search, search.best[0])
+    _shorten_texts(search)
+    return search.best
+
+
+def _first_guesses(scenario: Scenario, complaint: Complaint, trace: Trace) -> Iterator[Scenario]:
+    """
+    Most problems need one move; the scenario itself is the last that is tried.
+    """
+    recording = Recording.of(trace)
+    move = recording.move(complaint.turn)
+    alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]
+    if not complaint.code:
+        # A verdict is about how it goes on, and not about one move.
+        yield _with(scenario, [FIRST_PROMPT], replace(scenario.script, then=Behaviour()))
+        yield _with(scenario, [FIRST_PROMPT])
+    elif not scenario.vary:
+        plain = replace(scenario.script, then=Behaviour())
+        yield _with(scenario, [FIRST_PROMPT], plain)
+        yield _with(scenario, alone, plain)
+        yield _with(scenario, recording.until(complaint.turn + 1), plain)
+    wishes = [wish for wish in scenario.vary if wish.kind in _SHOWN_BY.get(complaint.kind, KINDS)]
+    yield from (_with(replace(scenario, vary=(wish,)), alone) for wish in wishes)
+    yield from (replace(scenario, vary=(wish,)) for wish in wishes)
+    yield scenario
+
+
+def _with(scenario: Scenario, acts: Sequence[Act], script: Script | None = None) -> Scenario:
+    script = replace(script or scenario.script, acts=tuple(acts))
+    return replace(scenario, script=script, turns=min(scenario.turns, len(acts) + 24))
+
+
+def _drop_acts(search: _Search, scenario: Scenario) -> None:
+    """
+    Leave out ever smaller pieces of the acts behind the first.
+    """
+    first, *acts = scenario.script.acts or (FIRST_PROMPT,)
+    size = max(1, len(acts) // 2)
+    while size and len(acts) > bool(scenario.vary):
+        place = 0
+        while place < len(acts) and search.left:
+            fewer = [*acts[:place], *acts[place + size :]]
+            if search.try_out(_with(scenario, [first, *fewer])):
+                acts = fewer
+            else:
+                place += size
+        size //= 2
+
+
+def _shorten_texts(search: _Search) -> None:
+    assert search.best is not None  # noqa: S101 - it is called when something was found
+    acts = search.best[0].script.acts if not search.best[0].vary else ()
+    for place, act in enumerate(acts):
+        if place and isinstance(act, Run | Edit | Prompt | Stop):
+            _shorten(search, place)
+
+
+def _shorten(search: _Search, place: int) -> None:
+    """
+    Halve the text of one act, from its end and from its beginning, as long as the problem shows.
+    """
+    going = True
+    while going and search.left and search.best is not None:
+        scenario = search.best[0]
+        acts = list(scenario.script.acts)
+        text = _text(acts[place])
+        going = len(text) > _SHORT and any(
+            search.try_out(_with(scenario, [*acts[:place], _told(acts[place], half), *acts[place + 1 :]]))
+            for half in (text[: len(text) // 2].rstrip(), text[len(text) // 2 :].lstrip())
+            if half
+        )
+
+
+def _text(act: Act) -> str:
+    match act:
+        case Run(command=text) | Prompt(text=text) | Stop(text=text) | Edit(text=text):
+            return text
+        case _:
+            return ""
+
+
+def _told(act: Act, text: str) -> Act:
+    match act:
+        case Run():
+            return replace(act, command=text)
+        case Prompt() | Stop() | Edit():
+            return replace(act, text=text)
+        case _:
+            return act

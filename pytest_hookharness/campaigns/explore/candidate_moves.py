@@ -1,0 +1,297 @@
+"""
+Menus: what a free agent can do, as hooks, workspace and script suggest it.
+
+A menu is made of what is named somewhere: a move that nobody names is not on
+it. Nothing on it touches the hooks themselves or their settings.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shutil
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from pytest_hookharness import hosts
+from pytest_hookharness.model.exploration import LEFT
+from pytest_hookharness.model.moves import (
+    Edit,
+    Move,
+    Read,
+    Run,
+    Script,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+    unlabelled,
+)
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.model.trace import Hooked, Step
+from pytest_hookharness.simulation.testbed import hook_source
+from pytest_hookharness.simulation.testbed.testbed import Stage
+
+_NEW = "explored.txt"
+_TEXT = "explored\n"
+_CODE = re.compile(r"`([^`\n]{2,120})`")
+_TO_RUN = re.compile(
+    r"\b(?:[Rr]un|[Ee]xecute|[Cc]all|[Uu]se) (?:the command )?[\"']?([\w./-]+(?: [\w./=-]+)*)"
+)
+# Words after a command that belong to the sentence and not to it.
+_AFTER = re.compile(r"\s(?:first|and|then|to|before|after|again|instead|or|once|so|if|until)\b.*")
+_TO_SAY = re.compile(r"\b(?i:say|write|reply|answer|output|print)(?: with| only)?:? [\"'“]([^\"'”\n]{1,80})")
+_TAG = re.compile(r"<promise>[^<\n]{1,80}</promise>")
+_GIT = re.compile(r"\bgit\b")
+_TOLD_FILE = re.compile(r"(?<![\w/.-])(\.?[\w-][\w./-]*\.[A-Za-z]\w*|\.[a-z][\w-]+)(?![\w/-])")
+# A word in backticks that is said to be a file, whatever its name looks like.
+_TOLD_WORD = re.compile(
+    r"\b(?i:file|create|write|touch|make|add|remove|delete)\b(?:\s[a-z]+){0,3}\s`(\.?[\w][\w./-]*)`"
+)
+_SCRIPT = re.compile(r"(?<![\w/.])\./[\w][\w./-]*")
+_TOOL = re.compile(r"\w+")
+# What can reach nothing but the folder that the shell is in.
+_REMOVAL = re.compile(r"rm -f [\w.-]+")
+# A path that is absolute, somebody's home, or a step up.
+_ELSEWHERE = re.compile(r"(?<![\w.])[/~]|\.\.")
+WITHHELD = (
+    "a command that only a hook names, which might reach the machine here; to have it run, name it yourself"
+)
+_OF_TOOLS = frozenset({
+    hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION, hosts.Role.AFTER_TOOL, hosts.Role.TOOL_FAILED,
+})  # fmt: skip
+_OWN = (".claude", ".codex", ".gemini", ".qwen", ".cursor", ".git", ".github", ".factory", ".agents", "hooks")
+
+
+class Reach(Enum):
+    """
+    How far a command goes that nobody but a hook names, which may do so to warn of it.
+    """
+
+    CONTAINED = "whatever it does is contained"
+    WORKSPACE = "what it does in the folders of the scenario is contained"
+    MACHINE = "it may reach the machine and the network"
+
+    def withholds(self, command: str) -> bool:
+        """
+        Whether a command must not be run here because a hook names it.
+        """
+        if self is Reach.MACHINE:
+            return _REMOVAL.fullmatch(command) is None
+        return self is Reach.WORKSPACE and _ELSEWHERE.search(command) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """
+    What an agent might do, by who says so.
+
+    Attributes:
+        given: What the author of the scenario says.
+        named: What the hooks and the workspace suggest.
+        hooks: Files that are hooks, which no move touches that hooks name.
+        reach: How far commands go that hooks name.
+    """
+
+    given: tuple[Move, ...]
+    named: tuple[Move, ...] = ()
+    hooks: frozenset[str] = frozenset()
+    reach: Reach = Reach.CONTAINED
+
+
+class Menu:
+    """
+    The moves of a free agent; it grows as hooks name more.
+
+    Attributes:
+        moves: All moves, in the order in which they were found.
+        missing: How many moves are not among them, by the reason.
+    """
+
+    def __init__(self, suggestions: Suggestions, *, most: int, fixed: bool) -> None:
+        """
+        Begin with some moves.
+
+        Args:
+            suggestions: What the agent can do; a stop is added if nobody gives one.
+            most: How many moves there may be.
+            fixed: Whether what is given is all.
+        """
+        self.moves: list[Move] = []
+        self.missing: Counter[str] = Counter()
+        self._most = most
+        self._fixed = fixed
+        self._suggestions = suggestions
+        self._withheld: set[str] = set()
+        given = suggestions.given
+        self._add(given if any(isinstance(move, Stop) for move in given) else (Stop(), *given))
+        self._suggest(suggestions.named)
+
+    def learn(self, steps: Iterable[Step]) -> None:
+        """
+        Take up what hooks named that were asked in some steps.
+        """
+        for step in steps:
+            if isinstance(step.exchange, Hooked):
+                decision = step.exchange.decision
+                for text in (*decision.reasons, *decision.to_agent):
+                    self._suggest(named(text, self._suggestions.hooks))
+
+    def _suggest(self, moves: Iterable[Move]) -> None:
+        if self._fixed:
+            return
+        for move in moves:
+            command = move.command if isinstance(move, Run) else ""
+            if not command or move in self.moves or not self._suggestions.reach.withholds(command):
+                self._add((move,))
+            elif command not in self._withheld:
+                self._withheld.add(command)
+                self.missing[WITHHELD] += 1
+
+    def _add(self, moves: Iterable[Move]) -> None:
+        for move in map(unlabelled, moves):
+            if move in self.moves:
+                continue
+            if len(self.moves) >= self._most:
+                self.missing[LEFT] += 1
+                continue
+            self.moves.append(move)
+
+
+def suggest(stage: Stage) -> Suggestions:
+    """
+    What script, doubles, hooks and workspace suggest.
+    """
+    doubles = stage.scenario.commands.items()
+    runs = (Run(command=name) for name, double in doubles if not (double.hangs or double.prompts))
+    return Suggestions(
+        given=(Stop(), *scripted(stage.scenario.script), Run(command="true"), *runs),
+        named=tuple(_suggested(stage)),
+        hooks=hook_source.hook_files(stage),
+        reach=_reach_of(stage),
+    )
+
+
+def _reach_of(stage: Stage) -> Reach:
+    if stage.sandbox.tier is not Tier.NAMESPACES or stage.scenario.network:
+        return Reach.MACHINE
+    return Reach.CONTAINED if stage.sandbox.contained else Reach.WORKSPACE
+
+
+def _suggested(stage: Stage) -> Iterator[Move]:
+    files = [path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/")]
+    texts = [text for _, text in sorted(hook_source.configured(stage).items())]
+    hooks = hook_source.hook_files(stage)
+    own = [path for path in files if stage.files[f"workspace/{path}"].kind == "file"]
+    own = [path for path in own if path not in hooks and not _is_own(path)]
+    source = "\n".join(texts)
+    yield from named_in_source(source, hooks)
+    yield from (Run(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
+    data = [path for path in own if f"./{path}" not in source][:1]
+    looks_at_all = _GIT.search(source) is not None
+    looks: list[Edit | Read] = [Read(file=path) for path in data]
+    changes = [Edit(file=path, text=_TEXT) for path in (*data, _NEW)]
+    yield from (move for move in (*looks, *changes) if _is_seen(stage, move))
+    yield from changes if looks_at_all else ()
+    yield from _matched(stage)
+
+
+def _is_seen(stage: Stage, move: Edit | Read) -> bool:
+    """
+    Whether some hook is asked about a call of its tool.
+    """
+    call = stage.profile.tools.call(move, stage.facts.workspace)
+    return any(
+        hosts.select(stage.profile, stage.configuration.hooks, event.name, call.name, tool_input=call.input)
+        for event in stage.profile.events.values()
+        if event.role in _OF_TOOLS
+    )
+
+
+def scripted(script: Script) -> Iterator[Move]:
+    """
+    The moves of a script and of its reactions; what must be refused is not among them.
+    """
+    moves = (*script.acts, *(move for reaction in script.reactions for move in reaction.moves))
+    for move in moves:
+        match move:
+            case Run() | Edit() | Read() if move.expect in (None, "allow"):
+                yield replace(move, say="", expect=None)
+            case Tools(calls=calls) if all(call.expect in (None, "allow") for call in calls):
+                yield Tools(calls=tuple(replace(call, expect=None) for call in calls))
+            case Stop() | Subagent():
+                yield move
+            case _:
+                continue
+
+
+def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
+    """
+    The moves that a hook names in what it says: commands, words to stop with, and files that are no hooks.
+    """
+    phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
+    yield from (Run(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
+    yield from (Run(command=phrase) for phrase in phrases if _is_command(phrase))
+    yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
+    words = (word for word in _TOLD_WORD.findall(text) if not _looks_like_one(word))
+    for path in _inside((*_TOLD_FILE.findall(text), *words), hooks):
+        yield Edit(file=path, text=_TEXT)
+        yield Run(command=f"rm -f {path}")
+
+
+def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
+    """
+    The moves that the source of hooks suggests: a promise, and the files that it looks at and are no hooks.
+
+    A file that hooks make is their own state: agents remove such files, and do not write them.
+    """
+    yield from (Stop(text=tag) for tag in _TAG.findall(text))
+    made = {*_inside(hook_source.made(text), hooks)}
+    for path in dict.fromkeys((*_inside(hook_source.looked_at(text), hooks), *sorted(made))):
+        if path not in made:
+            yield Edit(file=path, text=_TEXT)
+        yield Run(command=f"rm -f {path}")
+
+
+def _inside(paths: Iterable[str], hooks: Collection[str]) -> Iterator[str]:
+    for path in dict.fromkeys(posixpath.normpath(path.rstrip("./") or ".") for path in paths):
+        if path != "." and ".." not in path and not _is_own(path) and path not in hooks:
+            yield path
+
+
+def _looks_like_one(code: str) -> bool:
+    # What stands in backticks may as well be a field or a file.
+    return _is_command(code) and (" " in code or "/" in code or shutil.which(code) is not None)
+
+
+def _is_command(words: str) -> bool:
+    first = words.split(maxsplit=1)[0] if words.split() else ""
+    return first.startswith("./") or shutil.which(first) is not None
+
+
+def _is_own(path: str) -> bool:
+    return path.split("/", maxsplit=1)[0] in _OWN
+
+
+def _matched(stage: Stage) -> Iterator[Move]:
+    """
+    Calls of tools that hooks wait for by name and that no other move makes; their result is given.
+    """
+    tools, place = stage.profile.tools, stage.facts.workspace
+    plain = (
+        Run(command="true"),
+        Edit(file=_NEW, text=""),
+        Edit(file=_NEW, text="", old="x"),
+        Read(file=_NEW),
+    )
+    known = {tools.call(operation, place).name for operation in plain}
+    for hook in stage.configuration.hooks:
+        if stage.profile.events[hook.event].role not in _OF_TOOLS:
+            continue
+        for word in (hook.matcher or "").split("|"):
+            if _TOOL.fullmatch(word) and word not in known:
+                known.add(word)
+                yield Tools(calls=(ToolCall(name=word, input={}, given=ToolResult(text="ok")),))

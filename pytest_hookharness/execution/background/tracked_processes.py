@@ -1,0 +1,235 @@
+"""
+The yard: where tracked processes run while sessions are played beside them.
+
+It is a sandbox of its own in the same workspace, so that the end of a hook or of a
+tool call, which ends all processes of theirs, leaves these alone; and the end of the yard ends all of these.
+The program inside is ``watcher``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness.execution.background import watcher
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.paths import write_bytes
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.execution.workspace.test_doubles import Doubles
+from pytest_hookharness.execution.workspace.workspace import Workspace
+from pytest_hookharness.model.processes import Call, Launch, Tier
+
+# The command by which an agent, or anybody else, has a process of the scenario started.
+DETACH = "detach"
+_PROGRAM = Path(watcher.__file__)
+_FOR_EVER = 86400.0
+_READ = 1 << 18
+_MOMENT = 0.005
+_PATIENCE = 10.0
+_SHOWN = 80
+
+
+class Yard:
+    """
+    The tracked processes of one simulation; when it is closed, all of them are dead.
+
+    Attributes:
+        sandbox: Where they run.
+        separate: Whether a request from inside it is told from one of the agent's shell by the kernel.
+    """
+
+    def __init__(
+        self, workspace: Workspace, supervisor: Supervisor, *, tier: Tier | None, network: bool
+    ) -> None:
+        self._workspace = workspace
+        self._folder = folder = workspace.base / "yard"
+        self._asked = Doubles(workspace.bin, folder / "asked")
+        self._memory = workspace.base / "yard-memory.json"
+        self._rest = b""
+        outside = workspace.base / "yard-outside"
+        for place in (folder, outside, self._asked.records(DETACH), folder / watcher.STATIONS):
+            place.mkdir(parents=True, exist_ok=True)
+        self._stations = folder / watcher.STATIONS
+        self._stack = ExitStack()
+        try:
+            self._news = self._open(watcher.NEWS, os.O_RDONLY)
+            self._orders = self._open(watcher.ORDERS, os.O_RDWR)
+            self._control = self._open(watcher.CONTROL, os.O_RDWR)
+            self._poll = select.poll()
+            self._poll.register(self._news, select.POLLIN)
+            self.sandbox = supervisor.open(self._confinement(tier, network, outside))
+            self._stack.enter_context(self.sandbox)
+            self.sandbox.keep_running(self._launch())
+        except BaseException:
+            self.close()
+            raise
+        self.separate = self.sandbox.tier is Tier.NAMESPACES
+
+    def _open(self, name: str, way: int) -> int:
+        path = self._folder / name
+        os.mkfifo(path)
+        descriptor = os.open(path, way | os.O_NONBLOCK)
+        self._stack.callback(os.close, descriptor)
+        return descriptor
+
+    def _confinement(self, tier: Tier | None, network: bool, outside: Path) -> Confinement:
+        place = self._workspace
+        return Confinement(
+            tier=tier,
+            network=network,
+            # What is asked for in here is recorded elsewhere than what the agent's shell asks for.
+            private={**place.private, str(place.records(DETACH)): str(self._asked.records(DETACH))},
+            visible=(*place.visible, str(_PROGRAM.parent), str(self._folder)),
+            writable=(*place.writable, str(self._folder)),
+            outside=str(outside),
+        )
+
+    def _launch(self) -> Launch:
+        argv = (sys.executable, "-I", "-S", str(_PROGRAM), str(self._folder))
+        # What the system needs to find its libraries; the processes themselves have the host's environment.
+        env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
+        return Launch(argv=argv, cwd="/", env=env, limit=_FOR_EVER, patience=_FOR_EVER)
+
+    def start(self, name: str, command: str, stop_after: float | None) -> None:
+        """
+        Have a process started.
+        """
+        station = self._stations / name
+        station.mkdir()
+        order = {
+            "argv": ["bash", "-c", command],
+            "cwd": str(self._workspace.root),
+            "env": dict(self._workspace.environment),
+            "stop_after": stop_after,
+        }
+        write_bytes(station / watcher.ORDER, json.dumps(order).encode())
+        os.write(self._orders, os.fsencode(name) + b"\n")
+
+    def count(self) -> None:
+        """
+        Have it told who else lives in the yard, besides those who watch.
+        """
+        os.write(self._orders, watcher.COUNT.encode() + b"\n")
+
+    def news(self, wait: float) -> Iterator[Mapping[str, Any]]:
+        """
+        What the watcher has said since the last time, after at most so many seconds.
+
+        Raises:
+            ExecutionError: The watcher, or one of its minders, is lost.
+        """
+        for _, seen in self._poll.poll(wait * 1000):
+            data = os.read(self._news, _READ) if seen & select.POLLIN else b""
+            if not data:
+                raise ExecutionError("the watcher of the tracked processes was lost")
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                yield from _read(line)
+        if self.sandbox.ended:
+            raise ExecutionError("the tracked processes were lost, because the program that keeps them ended")
+
+    def asked(self) -> tuple[Call, ...]:
+        """
+        What was asked for from inside the yard so far, in order.
+        """
+        return self._asked.calls(DETACH)
+
+    def kill_watcher(self) -> None:
+        """
+        End the watcher with SIGKILL; what it had not passed on is gone.
+        """
+        os.write(self._control, watcher.KILL)
+        for seen in self._looks("does not die"):
+            if seen & select.POLLIN:
+                os.read(self._news, _READ)
+            elif seen & select.POLLHUP:
+                break
+        self._rest = b""
+
+    def has_ended(self, name: str) -> bool:
+        """
+        Whether the end of a process was written down, whoever watched.
+        """
+        return (self._stations / name / watcher.END).exists()
+
+    def pause(self) -> None:
+        """
+        Let a moment pass, in which nobody watches.
+        """
+        select.select([], [], [], _MOMENT)
+
+    def start_watcher(self) -> None:
+        """
+        Start a watcher again, which first tells of what ended meanwhile.
+        """
+        os.write(self._control, watcher.START)
+        for seen in self._looks("does not start"):
+            if not seen or seen & select.POLLIN:
+                break
+
+    def _looks(self, trouble: str) -> Iterator[int]:
+        """
+        Look at the watcher's end of the pipe again and again; nobody has it any more once that is dead.
+        """
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end and not self.sandbox.ended:
+            yield next((seen for _, seen in self._poll.poll(0)), 0)
+            self.pause()
+        raise ExecutionError(f"the watcher of the tracked processes {trouble}")
+
+    def write_down(self, text: str) -> None:
+        """
+        Keep a text, all of it or nothing, where no process of the yard can reach it.
+        """
+        new = self._memory.with_suffix(".new")
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(self._memory)
+
+    def read_back(self) -> str:
+        """
+        The text that was kept last.
+        """
+        return self._memory.read_text(encoding="utf-8")
+
+    def close(self) -> None:
+        """
+        End everything in it.
+        """
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        # The half of a line of which a watcher that was killed had the other half.
+        return
+    except RecursionError as error:
+        raise ExecutionError("the watcher of the tracked processes said what cannot be read") from error
+    match said:
+        case {"what": "lost", "process": name}:
+            raise ExecutionError(f"the minder of the tracked process {name!r} was lost")
+        case {"what": str()}:
+            yield said
+        case _:
+            seen = f"the watcher of the tracked processes said {line[:_SHOWN]!r}"
+            raise ExecutionError(f"{seen}, which is no news; did somebody else write there?")

@@ -1,0 +1,349 @@
+"""
+Watching: the program that starts tracked processes and tells what they do.
+
+Run by path inside a sandbox of its own. Three kinds of processes are forked from
+it. The *guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and
+started again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked
+process: it drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
+
+Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so
+does the process that floods. While nobody reads, lines are counted and only the last of them kept.
+
+A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is
+gone that the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+STATIONS, ORDERS, NEWS, CONTROL = "stations", "orders", "news", "control"
+ORDER, OUT, END = "order.json", "out", "end.json"
+KILL, START = b"k", b"s"
+# An order that is no name: tell who else lives in the sandbox.
+COUNT = "?"
+TAIL = 50
+LONGEST = 1000
+_READ = 1 << 16
+_GRACE = 1.0
+_AGAIN = 0.05
+# What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
+_ALIVE = 3
+
+
+def main(folder: str) -> None:
+    """
+    Be the guardian: keep a watcher, and kill it or start another one when told.
+    """
+    os.chdir(os.path.join(folder, STATIONS))
+    os.dup2(os.pipe()[0], _ALIVE)
+    control = os.open(f"../{CONTROL}", os.O_RDWR)
+    # Whoever loses their parent in here gets this one; in the last tier, some other.
+    keeper = os.getppid()
+    watcher = _fork_watcher(keeper)
+    while True:
+        word = os.read(control, 1)
+        if word == KILL:
+            os.kill(watcher, signal.SIGKILL)
+            os.waitpid(watcher, 0)
+        elif word == START:
+            watcher = _fork_watcher(keeper)
+
+
+def _fork_watcher(keeper: int) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.closerange(_ALIVE + 1, 1 << 16)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        Watcher(keeper).run()
+    finally:
+        os._exit(1)
+
+
+class Watcher:
+    """
+    Starts minders as ordered, and passes on what they say.
+    """
+
+    def __init__(self, keeper: int) -> None:
+        self._keeper = keeper
+        self._news = os.open(f"../{NEWS}", os.O_WRONLY)
+        self._orders = os.open(f"../{ORDERS}", os.O_RDWR)
+        self._poll = select.poll()
+        self._poll.register(self._orders, select.POLLIN)
+        self._heard: dict[int, tuple[str, bytes]] = {}
+        self._asked = b""
+
+    def run(self) -> None:
+        """
+        Take up what an earlier watcher has left, then serve for ever.
+        """
+        for name in sorted(os.listdir()):
+            if _has_ended(name):
+                with open(f"{name}/{END}", "rb") as end:
+                    self._tell(end.read() + b"\n")
+            elif os.path.exists(f"{name}/{OUT}"):
+                self._listen(name)
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor == self._orders:
+                    self._obey()
+                else:
+                    self._pass_on(descriptor)
+
+    def _obey(self) -> None:
+        *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
+        for name in map(os.fsdecode, names):
+            if name == COUNT:
+                self._tell(_line(name, "others", commands=others(self._keeper) or self._lingering()))
+            else:
+                self._begin(name)
+
+    def _lingering(self) -> list[str]:
+        # In the last tier this is all that can be known: a minder stays while its process's group lives.
+        return [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
+
+    def _begin(self, name: str) -> None:
+        os.mkfifo(f"{name}/{OUT}")
+        self._listen(name)
+        if os.fork() == 0:
+            mind(name)
+
+    def _listen(self, name: str) -> None:
+        # Opened for reading before the other side opens it for writing, which would fail otherwise.
+        descriptor = os.open(f"{name}/{OUT}", os.O_RDONLY | os.O_NONBLOCK)
+        self._heard[descriptor] = name, b""
+        self._poll.register(descriptor, select.POLLIN)
+
+    def _pass_on(self, descriptor: int) -> None:
+        name, before = self._heard[descriptor]
+        data = os.read(descriptor, _READ)
+        whole, end, rest = (before + data).rpartition(b"\n")
+        self._heard[descriptor] = name, rest
+        if end:
+            self._tell(whole + end)
+        if not data:
+            self._poll.unregister(descriptor)
+            del self._heard[descriptor]
+            os.close(descriptor)
+            if not _has_ended(name):
+                self._tell(_line(name, "lost"))
+
+    def _tell(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._news, view) :]
+
+
+def _has_ended(name: str) -> bool:
+    return os.path.exists(f"{name}/{END}")
+
+
+def others(keeper: int) -> list[str]:
+    """
+    The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
+    """
+    rows = [_row(name) for name in os.listdir("/proc") if name.isdecimal()]
+    below = {keeper}
+    while more := {pid for pid, parent, _ in rows if parent in below} - below:
+        below |= more
+    ours = _row("self")[2]
+    return [words for pid, _, words in rows if pid in below - {keeper} and words and words != ours]
+
+
+def _row(name: str) -> tuple[int, int, str]:
+    """
+    Number, parent and command line of a process; no command line if it is dead.
+    """
+    try:
+        with open(f"/proc/{name}/stat", "rb") as stat, open(f"/proc/{name}/cmdline", "rb") as command:
+            pid, rest = stat.read().split(b" ", 1)
+            words = command.read(LONGEST).replace(b"\0", b" ").decode("utf-8", "replace").strip()
+            return int(pid), int(rest[rest.rindex(b")") + 2 :].split()[1]), words
+    except OSError:
+        return 0, 0, ""
+
+
+def _line(name: str, what: str, **more: Any) -> bytes:
+    return json.dumps({"process": name, "what": what, "at": time.monotonic(), **more}).encode() + b"\n"
+
+
+def mind(name: str) -> None:
+    """
+    Become a minder; never returns.
+    """
+    try:
+        os.closerange(_ALIVE + 1, 1 << 16)
+        os.setsid()
+        Minder(name).run()
+    except BaseException as problem:  # noqa: BLE001  # nobody is left to raise it to
+        os.write(2, f"the minder of {name}: {problem!r}\n".encode())
+    finally:
+        os._exit(0)
+
+
+class Minder:
+    """
+    One tracked process, its output and its end.
+    """
+
+    def __init__(self, name: str) -> None:
+        with open(f"{name}/{ORDER}", encoding="utf-8") as order:
+            self._order = json.load(order)
+        self._name = name
+        self._out = -1
+        self._tail: deque[str] = deque(maxlen=TAIL)
+        self._lines = 0
+        self._pieces: dict[int, bytes] = {}
+        self._poll = select.poll()
+
+    def run(self) -> None:
+        """
+        Start the process and stay with it to its end.
+        """
+        ended, wake = os.pipe()
+        os.set_blocking(wake, False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wake)
+        for descriptor in (ended, _ALIVE):
+            self._poll.register(descriptor, select.POLLIN)
+        ends = [os.pipe(), os.pipe()]
+        pid = self._start([end for _, end in ends])
+        for ours, theirs in ends:
+            os.close(theirs)
+            os.set_blocking(ours, False)
+            self._pieces[ours] = b""
+            self._poll.register(ours, select.POLLIN)
+        self._say(_line(self._name, "started", pid=pid))
+        self._watch(pid, ended)
+        alone = False
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            while True:
+                # As long as there is something that it left behind; what that prints is its output as well.
+                os.killpg(pid, signal.SIGKILL if alone else 0)
+                alone = _ALIVE in self._look(ended, _AGAIN)
+
+    def _watch(self, pid: int, ended: int) -> None:
+        """
+        Stay with the process until it has ended, and write that down.
+        """
+        stop_after = self._order["stop_after"]
+        until = None if stop_after is None else time.monotonic() + stop_after
+        signals = [signal.SIGTERM, signal.SIGKILL]
+        while True:
+            ready = self._look(ended, None if until is None else max(0.0, until - time.monotonic()))
+            # A child that merely stopped is told of as well.
+            dead, status = os.waitpid(pid, os.WNOHANG) if ended in ready else (0, 0)
+            if dead:
+                break
+            if _ALIVE in ready or (until is not None and time.monotonic() >= until):
+                os.killpg(pid, signal.SIGKILL if _ALIVE in ready else signals.pop(0))
+                until = time.monotonic() + _GRACE if signals else None
+        self._end(os.waitstatus_to_exitcode(status))
+
+    def _look(self, ended: int, wait: float | None) -> set[int]:
+        """
+        Pass on what is printed meanwhile; tell what else took place.
+        """
+        ready = {descriptor for descriptor, _ in self._poll.poll(None if wait is None else wait * 1000)}
+        for descriptor in sorted(ready & self._pieces.keys()):
+            self._read(descriptor)
+        if ended in ready:
+            os.read(ended, _READ)
+        return ready
+
+    def _start(self, outputs: list[int]) -> int:
+        order = self._order
+        pid = os.fork()
+        if pid:
+            return pid
+        try:
+            os.setsid()
+            for usual in (signal.SIGPIPE, signal.SIGCHLD):
+                signal.signal(usual, signal.SIG_DFL)
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            for descriptor, number in ((nothing, 0), (outputs[0], 1), (outputs[1], 2)):
+                os.dup2(descriptor, number)
+            os.closerange(_ALIVE, 1 << 16)
+            os.chdir(order["cwd"])
+            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # it is what this is for
+        except OSError as problem:
+            os.write(2, f"{order['argv'][0]}: {problem.strerror}\n".encode())
+        finally:
+            os._exit(127)
+
+    def _read(self, descriptor: int) -> bool:
+        """
+        Pass on the lines that are there; false if there are none any more.
+        """
+        try:
+            data = os.read(descriptor, _READ)
+        except BlockingIOError:
+            return False
+        if not data:
+            self._poll.unregister(descriptor)
+            rest = self._pieces.pop(descriptor)
+            self._tell_lines([rest] if rest else [])
+            return False
+        *lines, rest = (self._pieces[descriptor] + data).split(b"\n")
+        # What has no end yet is kept only as far as it will be shown.
+        self._pieces[descriptor] = rest[:LONGEST]
+        self._tell_lines(lines)
+        return True
+
+    def _tell_lines(self, lines: list[bytes]) -> None:
+        texts = [line[:LONGEST].decode("utf-8", "replace") for line in lines]
+        self._tail.extend(texts)
+        self._lines += len(texts)
+        self._say(b"".join(_line(self._name, "line", text=text) for text in texts))
+
+    def _end(self, code: int) -> None:
+        for descriptor in [*self._pieces]:
+            for _ in range(64):  # a descendant that still writes does not prolong this
+                if not self._read(descriptor):
+                    break
+        self._tell_lines([rest for rest in self._pieces.values() if rest])
+        self._pieces = dict.fromkeys(self._pieces, b"")
+        code = code if code >= 0 else 128 - code
+        end = _line(self._name, "exited", code=code, lines=self._lines, tail=list(self._tail))
+        with open(f"{self._name}/{END}.new", "wb") as file:
+            file.write(end.rstrip(b"\n"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(f"{self._name}/{END}.new", f"{self._name}/{END}")
+        self._say(end)
+
+    def _say(self, data: bytes) -> None:
+        """
+        Write to whoever watches, if somebody does.
+        """
+        view = memoryview(data)
+        while view:
+            try:
+                if self._out < 0:
+                    self._out = os.open(f"{self._name}/{OUT}", os.O_WRONLY | os.O_NONBLOCK)
+                    os.set_blocking(self._out, True)
+                view = view[os.write(self._out, view) :]
+            except OSError:
+                # The watcher is gone. Another one may come, so the pipe is tried again with the next line.
+                if self._out >= 0:
+                    os.close(self._out)
+                self._out = -1
+                return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,157 @@
+"""
+The clock of the hooks: time that passes for them and not for the machine.
+
+What tells programs the time is in ``shims``; here are how far it is ahead, and the
+times of files. The kernel stamps files by its own clock. So what was written since the clock was last moved
+is put ahead by as much as the clock is, once no process of a fire lives; files that were there before keep
+theirs.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pytest_hookharness.execution.clock.shims import Shims
+from pytest_hookharness.execution.paths import WorkspaceError
+from pytest_hookharness.model.processes import Launch
+
+# The clock by which Linux stamps files, CLOCK_REALTIME_COARSE, for which Python has no name.
+_KERNELS = 5
+_TICK = 0.001
+
+
+class Clock:
+    """
+    The clock that the processes of one simulation see.
+
+    Attributes:
+        seconds: How far it is ahead of the machine's.
+        moved: Whether it ever was.
+    """
+
+    def __init__(
+        self, folder: Path, doubles: Path, roots: Mapping[str, Path], hidden: Collection[str] = ()
+    ) -> None:
+        """
+        A clock that tells the machine's time.
+
+        Args:
+            folder: Where it keeps what tells programs the time.
+            doubles: The folder that stays first on the search path.
+            roots: The folders in which files have times of this clock.
+            hidden: Commands that must not be found.
+        """
+        self.seconds = 0.0
+        self.moved = False
+        self._shims = Shims(folder, "date" not in hidden)
+        self._doubles = doubles
+        self._roots = roots
+        self._since = 0
+
+    @property
+    def now(self) -> float:
+        """
+        The time that it tells, in seconds of the epoch.
+        """
+        return time.time() + self.seconds
+
+    def advance(self, seconds: float) -> None:
+        """
+        Let time pass.
+
+        Raises:
+            WorkspaceError: This machine has nothing by which the hooks' clock could be moved.
+        """
+        if seconds:
+            self.settle()
+            self.turn_to(self.seconds + seconds)
+
+    def turn_to(self, seconds: float) -> None:
+        """
+        Be that far ahead of the machine's clock, from now on.
+        """
+        if seconds == self.seconds:
+            return
+        self._shims.turn_to(seconds)
+        self.seconds = seconds
+        self.moved = True
+        self._since = _next_tick()
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """
+        An environment whose programs see this clock; the same as long as that tells the machine's time.
+        """
+        return self._shims.environment(env, self._doubles) if self.seconds else env
+
+    def shown_to(self, launch: Launch) -> Launch:
+        """
+        A launch whose processes see this clock.
+        """
+        return replace(launch, env=self.environment(launch.env)) if self.seconds else launch
+
+    def stamp(self, path: str | Path) -> None:
+        """
+        Give a file that the host has just written the time of this clock.
+        """
+        if self.seconds:
+            _shift(str(path), os.lstat(path), self.now - os.lstat(path).st_mtime)
+
+    def settle(self) -> None:
+        """
+        Give files that were written since the clock was moved its time, while no process of a fire lives.
+
+        Raises:
+            WorkspaceError: The system does not allow it.
+        """
+        if not self.seconds:
+            return
+        since, until = self._since, time.time_ns()
+        self._since = time.clock_gettime_ns(_KERNELS)
+        for place, status in self._files():
+            # What has a time that its writer chose, by this clock, is right already.
+            if status.st_ctime_ns >= since and since <= status.st_mtime_ns <= until:
+                _shift(place, status, self.seconds)
+
+    def accept(self) -> None:
+        """
+        Take the times that all files have now for those of this clock.
+        """
+        if self.seconds:
+            self._since = _next_tick()
+
+    def shift(self, seconds: float, since: float) -> None:
+        """
+        Move the times of files that were written since a time, in seconds of the epoch by this clock.
+        """
+        for place, status in self._files():
+            if status.st_mtime >= since:
+                _shift(place, status, seconds)
+
+    def _files(self) -> Iterator[tuple[str, os.stat_result]]:
+        for root in self._roots.values():
+            for folder, _, names in os.walk(root, topdown=False):
+                for place in (*(os.path.join(folder, name) for name in names), folder):
+                    try:
+                        yield place, os.lstat(place)
+                    except FileNotFoundError:
+                        continue
+
+
+def _shift(place: str, status: os.stat_result, seconds: float) -> None:
+    by = round(seconds * 1e9)
+    try:
+        os.utime(place, ns=(status.st_atime_ns, status.st_mtime_ns + by), follow_symlinks=False)
+    except OSError as error:
+        raise WorkspaceError(place, f"cannot be given a time: {error.strerror or error}") from error
+
+
+def _next_tick() -> int:
+    # Within one tick the kernel gives the same time to what came before and to what comes after.
+    before = time.clock_gettime_ns(_KERNELS)
+    while (now := time.clock_gettime_ns(_KERNELS)) <= before:
+        time.sleep(_TICK)
+    return now

@@ -1,0 +1,241 @@
+"""
+Shims: small stand-ins that tell programs a time ahead of the machine's.
+
+``date`` comes first on the search path, bash reads a function that takes the place
+of ``printf``, Python and node load a file that moves their own clocks. All of them read how far the clock is
+ahead from one file, so that nothing else changes when it is moved.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.execution.coverage.preload_scripts import MAKE_WAY
+from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
+
+_TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
+_BASH, _NODE, _PYTHON = "clock.bash", "clock.js", "python"
+
+
+@dataclass(frozen=True, slots=True)
+class Shims:
+    """
+    The shims of one workspace.
+
+    Attributes:
+        folder: Where they are.
+        dates: Whether there is one for ``date``.
+    """
+
+    folder: Path
+    dates: bool = True
+
+    def turn_to(self, seconds: float) -> None:
+        """
+        Tell a time that far ahead of the machine's.
+
+        Raises:
+            WorkspaceError: The machine's ``date`` cannot be told to add seconds, or a file cannot be written.
+        """
+        if not (self.folder / "seconds").exists():
+            self._make()
+        write_bytes(self.folder / "seconds", f"{seconds:.6f}\n".encode())
+
+    def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
+        """
+        An environment whose programs find the shims, behind the doubles and before all else.
+        """
+        first, path = str(doubles), env.get("PATH", "").split(os.pathsep)
+        places = [first, *path[1:]] if path[:1] == [first] else path
+        at = 1 if places[:1] == [first] else 0
+        bash = re.sub(r"[\\$`]", r"\\\g<0>", str(self.folder / _BASH))
+        own = env.get("BASH_ENV", "")
+        node = '"{}"'.format(re.sub(r'[\\"]', r"\\\g<0>", str(self.folder / _NODE)))
+        return {
+            **env,
+            "PATH": os.pathsep.join([*places[:at], str(self.folder / "bin"), *places[at:]]),
+            "BASH_ENV": bash,
+            **({"HOOKHARNESS_BASH_ENV": own} if own else {}),
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(self.folder / _PYTHON), env.get("PYTHONPATH")])),
+            "NODE_OPTIONS": " ".join(filter(None, [env.get("NODE_OPTIONS"), f"--require {node}"])),
+        }
+
+    def _make(self) -> None:
+        if sys.platform != "linux":
+            raise WorkspaceError(self.folder, "moves the clock of hooks; that can be done on Linux only")
+        make_folders(self.folder / "bin")
+        make_folders(self.folder / _PYTHON)
+        note = shlex.quote(str(self.folder / "seconds"))
+        if self.dates:
+            date = self.folder / "bin" / "date"
+            write_bytes(date, _DATE.replace("@DATE@", _machines_date()).replace("@NOTE@", note).encode())
+            date.chmod(0o755)
+        write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", note).encode())
+        write_bytes(self.folder / _NODE, _JAVASCRIPT.encode())
+        write_bytes(self.folder / _PYTHON / "sitecustomize.py", _SITE.encode())
+
+
+def _machines_date() -> str:
+    found = shutil.which("date", path=_TOOLS_PATH)
+    if found is None or Path(found).resolve().name != "date":
+        raise WorkspaceError(
+            found or "date", "cannot be told to add seconds; time can be moved with GNU date only"
+        )
+    return shlex.quote(found)
+
+
+# What is said in words that are relative (`5 minutes ago`) is relative to this clock; what names a day or an
+# hour is taken as it is.
+_DATE = r"""#!/bin/sh
+read -r seconds <@NOTE@
+moved() (
+  set -f
+  known=
+  for word in $1; do
+    case $word in
+      now | today | yesterday | tomorrow | ago | next | last | this | + | -) known=1 ;;
+      sec | secs | second | seconds | min | mins | minute | minutes | hour | hours) known=1 ;;
+      day | days | week | weeks | fortnight | fortnights | month | months | year | years) known=1 ;;
+      *[!0-9+-]* | *[0-9][+-]*) known= && break ;;
+    esac
+  done
+  printf '%s%s' "$1" "${known:+ $seconds seconds}"
+)
+said= text= count=$#
+while [ "$count" -gt 0 ]; do
+  word=$1 count=$((count - 1))
+  shift
+  if [ "$text" ]; then
+    word=$(moved "$word") text=
+  else
+    case $word in
+      --d=* | --da=* | --dat=* | --date=*) word=--date=$(moved "${word#*=}") said=1 ;;
+      --d | --da | --dat | --date | -d | -[uR]d | -[uR][uR]d) text=1 said=1 ;;
+      -d*) word=-d$(moved "${word#-d}") said=1 ;;
+      -ud*) word=-ud$(moved "${word#-ud}") said=1 ;;
+      -[frs]* | -[uR][frs]* | --f* | --ref* | --s* | --h* | --v*) said=1 ;;
+    esac
+  fi
+  set -- "$@" "$word"
+done
+[ "$said" ] || set -- -d "$seconds seconds" "$@"
+exec @DATE@ "$@"
+"""
+
+# Only for scripts that print times so, for a function shows under `set -x`.
+_PRINTF = r"""if [[ -r ${HOOKHARNESS_BASH_ENV-} ]]; then . "$HOOKHARNESS_BASH_ENV"; fi
+if [[ ${BASH_EXECUTION_STRING-} == *'%('*')T'* ]] || [[ -f $0 && $(<"$0") == *'%('*')T'* ]] 2>/dev/null; then
+printf() {
+  local __clock_first=1 __clock_now __clock_ahead __clock_words=() __clock_word
+  if [[ $* != *'%('*')T'* ]]; then builtin printf "$@"; return; fi
+  if [[ $1 == -v ]]; then __clock_first=3; fi
+  if [[ ${!__clock_first} == -- ]]; then ((++__clock_first)); fi
+  read -r __clock_ahead <@NOTE@
+  builtin printf -v __clock_now '%(%s)T' -1
+  __clock_now=$((__clock_now + ${__clock_ahead%.*}))
+  for __clock_word in "${@:__clock_first+1}"; do
+    if [[ $__clock_word == -[12] ]]; then __clock_word=$__clock_now; fi
+    __clock_words+=("$__clock_word")
+  done
+  if (($# == __clock_first)); then __clock_words=("$__clock_now"); fi
+  builtin printf "${@:1:__clock_first}" "${__clock_words[@]}"
+}
+fi
+"""
+
+_JAVASCRIPT = r"""{
+  const said = require("fs").readFileSync(require("path").join(__dirname, "seconds"), "utf8");
+  const ahead = Math.round(1000 * Number(said));
+  const Real = Date;
+  const present = Real.now;
+  const now = () => present() + ahead;
+  const Moved = new Proxy(Real, {
+    construct: (real, given, made) => Reflect.construct(real, given.length ? given : [now()], made),
+    apply: () => new Real(now()).toString(),
+    get: (real, name, asked) => (name === "now" ? now : Reflect.get(real, name, asked)),
+  });
+  Real.prototype.constructor = Moved;
+  globalThis.Date = Moved;
+}
+"""
+
+_SITE = (
+    r'''"""Moves the clock of this Python ahead, and makes way for the site's own file of this name."""
+
+
+def _move(seconds):
+    import datetime
+    import time
+
+    real = {name: getattr(time, name) for name in dir(time)}
+
+    def now():
+        return real["time"]() + seconds
+
+    def now_ns():
+        return real["time_ns"]() + round(seconds * 10**9)
+
+    def clock_gettime(clock):
+        return real["clock_gettime"](clock) + (seconds if clock == time.CLOCK_REALTIME else 0)
+
+    def clock_gettime_ns(clock):
+        more = round(seconds * 10**9) if clock == time.CLOCK_REALTIME else 0
+        return real["clock_gettime_ns"](clock) + more
+
+    time.time, time.time_ns = now, now_ns
+    time.clock_gettime, time.clock_gettime_ns = clock_gettime, clock_gettime_ns
+    time.localtime = lambda when=None: real["localtime"](now() if when is None else when)
+    time.gmtime = lambda when=None: real["gmtime"](now() if when is None else when)
+    time.ctime = lambda when=None: real["ctime"](now() if when is None else when)
+    time.asctime = lambda *when: real["asctime"](*(when or (time.localtime(),)))
+    time.strftime = lambda form, *when: real["strftime"](form, *(when or (time.localtime(),)))
+
+    def moved(kind, members):
+        class Kind(type):
+            def __instancecheck__(cls, value):
+                return isinstance(value, kind) if cls is made else type.__instancecheck__(cls, value)
+
+            def __subclasscheck__(cls, other):
+                return issubclass(other, kind) if cls is made else type.__subclasscheck__(cls, other)
+
+        names = {"__module__": "datetime", "__qualname__": kind.__name__, "__doc__": kind.__doc__}
+        made = Kind(kind.__name__, (kind,), {**names, **members})
+        return made
+
+    def from_now(cls, tz=None):
+        return cls.fromtimestamp(now(), tz)
+
+    def from_utc(cls):
+        return cls.fromtimestamp(now(), datetime.timezone.utc).replace(tzinfo=None)
+
+    def today(cls):
+        return cls.fromtimestamp(now())
+
+    asked = {"now": from_now, "utcnow": from_utc, "today": today}
+    datetime.datetime = moved(datetime.datetime, {name: classmethod(it) for name, it in asked.items()})
+    datetime.date = moved(datetime.date, {"today": classmethod(today)})
+
+
+'''
+    + MAKE_WAY
+    + r"""
+
+def _begin():
+    import os
+
+    own = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(os.path.dirname(own), "seconds"), encoding="ascii") as file:
+        _move(float(file.read()))
+    _make_way(own)
+
+
+_begin()
+"""
+)

@@ -1,0 +1,174 @@
+"""
+Preludes: what bash and Python load first, to write down what they run.
+
+Neither prints anything, whatever goes wrong: a hook that cannot be recorded runs
+as it would without.
+
+Sites: a file that every Python loads first, and that another has a right to be.
+
+The text is part of files that are put before hooks, and runs in their Pythons.
+"""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, TELLTALES
+
+# Loads the ``sitecustomize`` of the site itself, which ours would hide; ``own`` is the folder of ours.
+MAKE_WAY = """\
+def _make_way(own):
+    import sys
+    from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
+
+    sys.path[:] = [place for place in sys.path if place != own]
+    spec = PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        return
+    module = sys.modules["sitecustomize"] = module_from_spec(spec)
+    spec.loader.exec_module(module)
+"""
+
+
+# Far above those that scripts are given or choose, so that theirs keep their numbers.
+_DESCRIPTOR = 217
+# The variable with the BASH_ENV that would have been read without us.
+BASH_ENV = "HOOKHARNESS_RECORDED_BASH_ENV"
+# The variable with the settings of coverage.
+SETTINGS = "HOOKHARNESS_RECORDED"
+
+
+def bash_prelude(trace: Path, loads: Path) -> str:
+    """
+    What a script of bash reads first, in a few builtins that start no process.
+
+    Args:
+        trace: The file that takes the trace; nothing is traced if it cannot be written.
+        loads: A file with a pattern for more scripts that the trace is left to.
+    """
+    return (
+        _BASH.replace("@VARIABLE@", BASH_ENV)
+        .replace("@FILE@", shlex.quote(str(trace)))
+        .replace("@LOADS@", shlex.quote(str(loads)))
+        .replace("@FD@", str(_DESCRIPTOR))
+        .replace("@PROMPT@", PROMPT)
+        .replace("@OWN@", OWN)
+        .replace("@TELLTALES@", shlex.quote(TELLTALES))
+    )
+
+
+def python_prelude(lent: Path) -> str:
+    """
+    A ``sitecustomize`` that has coverage record, and makes way for the site's own file of this name.
+
+    Args:
+        lent: A folder in which Python finds coverage and nothing else.
+    """
+    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@LENT@", repr(str(lent)))
+
+
+def python_settings(data: Path, *, branch: bool) -> str:
+    """
+    The settings of coverage in a hook.
+
+    Args:
+        data: What the names of the files begin with that it writes.
+        branch: Whether it records the way from line to line.
+    """
+    file = str(data).replace("%", "%%")
+    return _SETTINGS.format(file=file, branch=branch)
+
+
+# Whoever traces on their own wants the trace on standard error, so it is left to them, and nothing of ours is
+# in it. What bash would have loaded comes first, expanded as bash would have. The call leaves `$_` as it
+# found it: scripts ask it first whether they are sourced.
+_BASH = r"""if { [[ ${@VARIABLE@-} ]]; } 2>/dev/null; then eval ". \"${@VARIABLE@//\"/\\\"}\""; fi
+__recorded() {
+  local lines=("${BASH_EXECUTION_STRING-}") own=@TELLTALES@ loads=
+  unset -f __recorded
+  { exec @FD@>>@FILE@; } || return 0
+  if [[ -f $0 && -r $0 ]]; then mapfile -O 1 lines <"$0"; fi
+  if [[ -r @LOADS@ ]]; then read -r loads <@LOADS@; fi
+  if [[ $- == *x* || "${lines[*]}" =~ $own${loads:+|$loads} ]]; then
+    printf '\x1d@OWN@\x1f%s\x1f%s\x1f%s\x1e\n' "$$" "$PWD" "$0" >&@FD@
+    exec @FD@>&-
+    return 0
+  fi
+  BASH_XTRACEFD=@FD@
+  PS4=@PROMPT@
+  set -x
+}
+{ __recorded "$_"; } 2>/dev/null
+"""
+
+_SETTINGS = """[run]
+data_file = {file}
+parallel = true
+branch = {branch}
+patch = _exit
+disable_warnings =
+    already-imported, dynamic-conflict, fork, include-ignored, module-not-imported, module-not-measured,
+    module-not-python, no-ctracer, no-data-collected, no-source, no-sysmon, no-sysmon-context, trace-changed
+"""
+
+_PYTHON = (
+    r'''"""Records what this Python runs, and makes way for the site's own file of this name."""
+
+
+'''
+    + MAKE_WAY
+    + r"""
+
+def _record():
+    import os
+    import sys
+
+    settings = os.environ.get("@VARIABLE@")
+    if not settings or sys.version_info < (3, 10):
+        return
+    # What is compiled here would be written to the machine, beside coverage itself.
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    before = os.environ.get("COVERAGE_PROCESS_START")
+    sys.path.insert(0, @LENT@)
+    try:
+        import coverage
+
+        _silence(coverage.Coverage)
+        os.environ["COVERAGE_PROCESS_START"] = settings
+        coverage.process_startup()
+    except Exception:
+        pass
+    finally:
+        sys.path.remove(@LENT@)
+        if before is None:
+            os.environ.pop("COVERAGE_PROCESS_START", None)
+        else:
+            os.environ["COVERAGE_PROCESS_START"] = before
+        sys.dont_write_bytecode = kept
+
+
+def _silence(kind):
+    write = kind._atexit
+
+    def write_quietly(self, *args):
+        # A hook may leave no room, no rights or no descriptor for what it ran.
+        try:
+            write(self, *args)
+        except Exception:
+            pass
+
+    kind._atexit = write_quietly
+
+
+def _begin():
+    import os
+
+    _make_way(os.path.dirname(os.path.abspath(__file__)))
+    _record()
+
+
+_begin()
+"""
+)

@@ -1,0 +1,270 @@
+"""
+The recorder: what stands beside hooks to learn what they run.
+
+It lies beside what hooks work in, so that nothing of it is part of any state. Their
+own shells and Pythons write to it; what they say is read after each fire, and compared with the files of the
+project when the workspace is closed.
+
+The ledger: recordings as files, which workers of xdist leave too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from pytest_hookharness.execution.coverage.preload_scripts import (
+    BASH_ENV,
+    SETTINGS,
+    bash_prelude,
+    python_prelude,
+    python_settings,
+)
+from pytest_hookharness.execution.coverage.source_map import (
+    CLEARED,
+    OWN_TRACE,
+    TAKEN,
+    Origins,
+    called_scripts,
+    why_silent,
+)
+from pytest_hookharness.execution.coverage.xtrace import (
+    Record,
+    find_loadable,
+    loads_trace,
+    read_trace,
+)
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    make_folders,
+    read_bytes,
+    remove_tree,
+    write_bytes,
+)
+from pytest_hookharness.model.line_coverage import Gap, Ledger, Recording, Traced
+from pytest_hookharness.model.processes import Launch
+
+_SUFFIX = ".recording.json"
+
+
+def write_recording(folder: Path, recording: Recording) -> None:
+    """
+    Write what one simulation left.
+    """
+    write_bytes(folder / f"{uuid.uuid4()}{_SUFFIX}", json.dumps(asdict(recording)).encode())
+
+
+def read_recordings(folder: Path) -> Iterator[Recording]:
+    """
+    What all simulations left.
+    """
+    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+        given = json.loads(path.read_bytes())
+        yield Recording(
+            shell={file: tuple(Traced(**one) for one in traced) for file, traced in given["shell"].items()},
+            python={file: tuple(map(tuple, steps)) for file, steps in given["python"].items()},
+            gaps=tuple(Gap(**gap) for gap in given["gaps"]),
+            context=given["context"],
+        )
+
+
+_PRELUDE, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
+# Where this is no folder, Python keeps no bytecode, which would count as written by the hook that it runs.
+_NO_BYTECODE = "__pycache__"
+# What is more than that for one fire is no trace of a hook.
+_MOST_TRACE = 64 << 20
+# Seconds for what recording takes of a fire, on a busy machine: our own patience is no property of a host.
+_SPARE = 1.0
+
+
+class Recorder:
+    """
+    What records the hooks of one simulation.
+
+    Attributes:
+        written: What hooks must be able to write to at its own place.
+        seen: What they must see there.
+    """
+
+    def __init__(
+        self, ledger: Ledger, name: str, copies: Mapping[Path | None, Path | None], base: Path
+    ) -> None:
+        """
+        Put everything in place.
+
+        Args:
+            ledger: Where the recordings of the whole run are kept.
+            name: The scenario.
+            copies: Folders that hooks see, and the folders that these are copies of, where there are any.
+            base: The folder of the workspace.
+        """
+        self._ledger = ledger
+        self._name = name
+        self._base = base
+        self._folder = base / "recorder"
+        written, coverage = self._folder / "written", _home_of_coverage()
+        self._trace, self._data = written / "trace", written / "data"
+        known = {copy: source for copy, source in copies.items() if copy and source}
+        self._unread = {copy for copy in copies if copy}
+        self._loadable: dict[Path, str] = {}
+        self._origins = Origins(known, base, (self._folder, base / "bin", base / "doubles"))
+        self._called: dict[str, None] = {}
+        self._records: dict[Record, None] = {}
+        self._gaps: list[Gap] = []
+        self.written, self.seen = (str(written),), (str(self._folder), str(coverage))
+        self._furnish(coverage)
+
+    def _furnish(self, coverage: Path) -> None:
+        lent = self._folder / "lent"
+        for folder in (lent, self._trace.parent):
+            make_folders(folder)
+        (lent / "coverage").symlink_to(coverage)
+        settings = python_settings(self._data, branch=self._ledger.branch)
+        for path, text in (
+            (self._trace, ""),
+            (self._folder / _PRELUDE, bash_prelude(self._trace, self._folder / _LOADS)),
+            (self._folder / _PYTHON / "sitecustomize.py", python_prelude(lent)),
+            (self._folder / _PYTHON / _NO_BYTECODE, ""),
+            (self._folder / _SETTINGS, settings),
+        ):
+            write_bytes(path, text.encode())
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """
+        An environment whose shells and Pythons record what they run.
+        """
+        own = env.get("BASH_ENV", "")
+        places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
+        return {
+            **env,
+            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELUDE)),
+            **({BASH_ENV: own} if own else {}),
+            "PYTHONPATH": os.pathsep.join(filter(None, places)),
+            SETTINGS: str(self._folder / _SETTINGS),
+        }
+
+    def shown_to(self, launch: Launch) -> Launch:
+        """
+        A launch that is recorded; something should be heard of the scripts that it names.
+        """
+        called = dict.fromkeys(called_scripts(launch))
+        self._heed(called)
+        self._called |= called
+        return replace(launch, env=self.environment(launch.env), patience=launch.patience + _SPARE)
+
+    def _heed(self, called: Iterable[str]) -> None:
+        """
+        Leave scripts alone that load what traces itself; all that lies in the copies or beside them counts.
+        """
+        new = (Path(script).parent for script in called if script not in self._called)
+        self._unread |= {folder for folder in new if not folder.is_relative_to(self._base)}
+        if self._unread:
+            for folder in self._unread:
+                self._loadable |= find_loadable(folder)
+            self._unread.clear()
+            write_bytes(self._folder / _LOADS, f"{loads_trace(self._loadable)}\n".encode())
+
+    def settle(self) -> None:
+        """
+        Read what was traced since the last time, while no process of a fire lives.
+        """
+        try:
+            data = read_bytes(self._trace, most=_MOST_TRACE) or b""
+            if data:
+                write_bytes(self._trace, b"")
+        except WorkspaceError as error:
+            self._gaps.append(Gap(self._name, f"the trace of a fire was lost: {error.reason}"))
+            if self._trace.is_dir() and not self._trace.is_symlink():
+                remove_tree(self._trace)
+            else:
+                self._trace.unlink(missing_ok=True)
+            return
+        self._records |= dict.fromkeys(read_trace(data))
+
+    def close(self) -> None:
+        """
+        Leave the recording in the ledger.
+        """
+        self.settle()
+        shell: dict[str, list[Traced]] = {}
+        silent = dict(self._called)
+        for record in self._records:
+            silent.pop(record.script, None)
+            if record.traces_itself:
+                # Said whatever file that is: what a hook printed is not what it prints otherwise.
+                self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
+            if isinstance(file := self._file(record.script), str):
+                shell.setdefault(file, []).append(Traced(record.line, record.text))
+                if record.clears_environment:
+                    self._gaps.append(Gap(file, CLEARED.format(line=record.line)))
+        python: dict[str, tuple[tuple[int, ...], ...]] = {}
+        for script, steps in self._read_pythons():
+            silent.pop(script, None)
+            if isinstance(file := self._file(script), str):
+                python[file] = (*python.get(file, ()), *steps)
+        for script in silent:
+            if isinstance(file := self._file(script), str):
+                self._gaps.append(Gap(file, why_silent(script)))
+        recording = Recording(
+            shell={file: tuple(traced) for file, traced in shell.items() if not self._is_own(file, traced)},
+            python=python,
+            gaps=tuple(dict.fromkeys(self._gaps)),
+            context=self._name,
+        )
+        write_recording(self._ledger.folder, recording)
+
+    def _file(self, script: str) -> str | None:
+        found = self._origins.find(script)
+        if isinstance(found, Gap):
+            self._gaps.append(found)
+            return None
+        return found
+
+    def _is_own(self, file: str, traced: list[Traced]) -> bool:
+        if any(not one.line for one in traced):
+            self._gaps.append(Gap(file, OWN_TRACE))
+        return all(not one.line for one in traced)
+
+    def _read_pythons(self) -> Iterator[tuple[str, tuple[tuple[int, ...], ...]]]:
+        from coverage import CoverageData
+        from coverage.exceptions import CoverageException
+
+        for path in sorted(self._data.parent.glob(f"{self._data.name}.*")):
+            try:
+                if not stat.S_ISREG(path.lstat().st_mode):
+                    continue
+                data = CoverageData(str(path))
+                data.read()
+                found = [
+                    (file, tuple(data.arcs(file) or ((line,) for line in data.lines(file) or ())))
+                    for file in data.measured_files()
+                ]
+                _check_types(found)
+            except (CoverageException, OSError, TypeError, ValueError) as error:
+                # A hook that was killed while it wrote, or one that wrote something else.
+                self._gaps.append(Gap(self._name, f"what a Python recorded cannot be read: {error}"))
+                continue
+            yield from found
+
+
+def _check_types(found: Iterable[tuple[object, Iterable[Iterable[object]]]]) -> None:
+    # The columns of a database take anything.
+    for file, steps in found:
+        if not isinstance(file, str) or "\0" in file:
+            raise TypeError("a name of a file is none")
+        if not all(isinstance(line, int) for step in steps for line in step):
+            raise TypeError("a line is no number")
+
+
+def _home_of_coverage() -> Path:
+    found = find_spec("coverage")
+    if found is None or found.origin is None:
+        raise WorkspaceError("coverage", "is not installed, so that no hook can be recorded; install it")
+    return Path(found.origin).parent

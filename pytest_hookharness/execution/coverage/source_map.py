@@ -1,0 +1,113 @@
+"""
+Origins: the files of the project that stand behind the scripts that hooks run.
+
+Hooks run in copies. A line of a copy is a line of the original only as long as both
+hold the same text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
+from pytest_hookharness.model.line_coverage import Gap
+from pytest_hookharness.model.processes import Launch
+
+_MOST = 4 << 20
+_VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
+_SUFFIXES = (".sh", ".bash", ".py")
+_BASH = re.compile(rb"#!.*\bbash\b")
+_PYTHON = re.compile(rb"#!.*\bpython")
+_SHELL = re.compile(rb"#!.*\b(sh|dash|ash|ksh|mksh|zsh)\b")
+INLINE = "a scenario writes it itself (`files`) or it was changed meanwhile, so its lines are in no file"
+GONE = "it is not there any more"
+OWN_TRACE = (
+    "it, or a file that it may load, sets or reads options such as xtrace, or closes all descriptors, so the "
+    "trace is left to it"
+)
+CLEARED = "line {line} starts something with a cleared environment, of which nothing is heard"
+TAKEN = "line {line} of {script} began a trace, which the recorder took from standard error; play it without"
+_SILENT = {
+    "bash": "bash said nothing of it: started as sh, with -p, or with a cleared environment (env -i)",
+    "python": "Python said nothing of it: started with -I, -E or -S or with a cleared environment (env -i), "
+    "killed, or older than 3.10",
+    "shell": "it is run by another shell than bash, which tells a trace on standard error only",
+    "other": "it is written neither for bash nor for Python",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """
+    Which file a script is.
+
+    Attributes:
+        copies: Folders that hooks see, and the folders that these are copies of.
+        base: The folder of the workspace; what lies in it and is no copy, is no file of anybody.
+        own: Folders of the harness, whose scripts are not the hooks'.
+    """
+
+    copies: Mapping[Path, Path]
+    base: Path
+    own: tuple[Path, ...]
+
+    def find(self, script: str) -> str | Gap | None:
+        """
+        The file of the project; a gap where there is none, and nothing for a script of the harness.
+        """
+        path = Path(script)
+        if any(path.is_relative_to(folder) for folder in self.own):
+            return None
+        for copy, source in self.copies.items():
+            original = source / path.relative_to(copy) if path.is_relative_to(copy) else path
+            if original != path:
+                text = _text(original)
+                same = text is not None and text == _text(path)
+                return os.path.realpath(original) if same else Gap(str(path.relative_to(copy)), INLINE)
+        if path.is_relative_to(self.base):
+            return Gap(str(path.relative_to(self.base)), INLINE)
+        return os.path.realpath(path) if _text(path) is not None else Gap(script, GONE)
+
+
+def _text(path: Path) -> bytes | None:
+    try:
+        return read_bytes(Path(os.path.realpath(path)), most=_MOST)
+    except WorkspaceError:
+        return None
+
+
+def called_scripts(launch: Launch) -> Iterator[str]:
+    """
+    The scripts that a command line names.
+    """
+    for word in _words(launch.argv):
+        filled = _VARIABLE.sub(lambda found: launch.env.get(found[1] or found[2], ""), word)
+        path = os.path.normpath(os.path.join(launch.cwd, filled))
+        text = _text(Path(path)) if "/" in filled and "\0" not in filled else None
+        if text is not None and (text.startswith(b"#!") or path.endswith(_SUFFIXES)):
+            yield path
+
+
+def _words(argv: Sequence[str]) -> Iterator[str]:
+    for word in argv:
+        try:
+            yield from shlex.split(word)
+        except ValueError:
+            yield word
+
+
+def why_silent(script: str) -> str:
+    """
+    Why nothing was heard of a script that was run.
+    """
+    first = (_text(Path(script)) or b"").split(b"\n", 1)[0]
+    if _BASH.match(first) or (not first.startswith(b"#!") and script.endswith((".sh", ".bash"))):
+        return _SILENT["bash"]
+    if _PYTHON.match(first) or script.endswith(".py"):
+        return _SILENT["python"]
+    return _SILENT["shell" if _SHELL.match(first) else "other"]

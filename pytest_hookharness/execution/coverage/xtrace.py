@@ -1,0 +1,164 @@
+"""
+Telltales: what scripts say that trace themselves, and which files say it.
+
+A trace has one place for a whole shell. So a script that loads a file which traces
+itself is left alone as well, and that must be known before it begins: bash has no moment at which the trace
+could be given back. Patterns are those of bash; what they cannot tell apart counts as a telltale.
+
+Traces of bash: which lines of which scripts a shell said that it ran.
+
+Pure. What stands before each traced command is ``PROMPT``, whose control characters
+bash never writes unquoted in the words of a command. Its first one is written once more for each level of
+evaluation.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
+
+# Line, shell, its folder, script. Bash expands this before each command; all of them may be unset.
+PROMPT = r"$'\x1d${LINENO-}\x1f$$\x1f${PWD-}\x1f${BASH_SOURCE-}\x1e'"
+# In place of a line: the script traces itself, so its trace is its own.
+OWN = "own"
+_RECORD = re.compile(rb"\x1d+(own|\d{1,9})\x1f(\d+)\x1f([^\0\x1f\x1d]*)\x1f([^\0\x1e\x1d]+)\x1e([^\x1d]*)")
+_KEPT = 200
+_CLEARING = re.compile(r"(exec )?(\S*/)?env (-\S+ )*(-\w*i\w*|-|--ignore-environment) |exec -\w*c")
+
+_TRACING = re.compile(r"set ([-+][a-zA-Z]+ ([a-z]+ )?)*-[a-zA-Z]*(x|o xtrace)\b|(\w+ )?PS4=")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """
+    One command that a shell traced.
+
+    Attributes:
+        script: The absolute path of the script.
+        line: Where the shell said that it was; 0 if the script traces itself and nothing is known.
+        text: The beginning of the command, its words filled in.
+    """
+
+    script: str
+    line: int
+    text: str
+
+    @property
+    def clears_environment(self) -> bool:
+        """
+        Whether what it starts cannot be told to trace itself.
+        """
+        return _CLEARING.match(self.text) is not None
+
+    @property
+    def traces_itself(self) -> bool:
+        """
+        Whether it asked for a trace of its own, which came here instead.
+        """
+        return _TRACING.match(self.text) is not None
+
+
+def _place(folder: bytes, script: bytes) -> str:
+    return os.path.normpath(os.path.join(*map(os.fsdecode, (folder or b"/", script))))
+
+
+def _sourced(text: bytes) -> bytes:
+    """
+    The file that a command reads into its shell, as it names it; empty if it reads none.
+    """
+    if not text.startswith((b". ", b"source ")):
+        return b""
+    try:
+        words = shlex.split(os.fsdecode(text))
+    except ValueError:
+        return b""
+    return os.fsencode(words[1]) if len(words) > 1 else b""
+
+
+def read_trace(data: bytes) -> Iterator[Record]:
+    """
+    The commands in the trace of one fire, each place and text once.
+    """
+    # A script is known by the path it was called by, which a later `cd` does not change.
+    places: dict[tuple[bytes, bytes], str] = {}
+    seen: set[Record] = set()
+    for found in _RECORD.finditer(data):
+        line, shell, folder, script, text = found.groups()
+        place = places.get((shell, script))
+        if place is None:
+            place = places[shell, script] = _place(folder, script)
+        if sourced := _sourced(text):
+            # Its functions may be called first from another folder.
+            places.setdefault((shell, sourced), _place(folder, sourced))
+        number = 0 if line == OWN.encode() else int(line)
+        record = Record(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
+        if record not in seen:
+            seen.add(record)
+            yield record
+
+
+_FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][a-zA-Z]*x"
+# What closes descriptors that it does not know, the trace's among them: bash traces to standard error then.
+_CLOSES = r"\$[^[:space:]]*[<>]&-|217[<>]&-"
+# What a script says that traces itself, or that asks which options are set.
+TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
+# Where a command begins that loads something, and then its name, or what ends a word that does not name it.
+_BEGINS = r"""(^|[[:cntrl:];&|({!"']|then|else|do|if|while|until|command|=[^[:space:]]*)[[:blank:]]*"""
+_LOADS = rf"{_BEGINS}(\.|source)[[:blank:]]+[^;|[:cntrl:]]*"
+_NAMELESS = r"""(\$[a-zA-Z0-9_@]+|[})]|[*][^[:space:]"/;&|]*)"?([[:space:];&|]|$)"""
+_CLASSES = {"[[:blank:]]": r"[ \t]", "[:space:]": r"\s", "[:cntrl:]": r"\x00-\x1f"}
+
+_SUFFIXES = ("", ".sh", ".bash", ".inc", ".env", ".lib", ".rc", ".conf", ".cfg", ".functions")
+_ELSEWHERE = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox"})
+_MOST_NAMES, _MOST_FILES, _MOST = 20_000, 1000, 256 << 10
+
+
+def find_loadable(folder: Path) -> Mapping[Path, str]:
+    """
+    The texts below a folder that a shell may load, a thousand at most.
+    """
+    found: dict[Path, str] = {}
+    named = (path for path in islice(_files(folder), _MOST_NAMES) if path.suffix in _SUFFIXES)
+    for path in islice(named, _MOST_FILES):
+        try:
+            data = read_bytes(Path(os.path.realpath(path)), most=_MOST)
+        except WorkspaceError:
+            continue
+        if data is not None and b"\0" not in data:
+            found[path] = data.decode("utf-8", "replace")
+    return found
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _ELSEWHERE]
+        yield from (Path(place, name) for name in names)
+
+
+def loads_trace(texts: Mapping[Path, str]) -> str:
+    """
+    A pattern for scripts that load a text which traces itself, or may do so; nothing if none does that.
+    """
+    tracing = _having(texts, TELLTALES)
+    while tracing:
+        names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
+        pattern = f"{_LOADS}({names}|{_NAMELESS})"
+        more = _having(texts, pattern) - tracing
+        if not more:
+            return pattern
+        tracing |= more
+    return ""
+
+
+def _having(texts: Mapping[Path, str], pattern: str) -> set[str]:
+    for known, same in _CLASSES.items():
+        pattern = pattern.replace(known, same)
+    wanted = re.compile(pattern, re.MULTILINE)
+    return {path.name for path, text in texts.items() if wanted.search(text)}

@@ -1,0 +1,303 @@
+"""
+Containment: what a hook sees of the machine's files, and where its writes go.
+
+Linux only, inside an item's namespaces; loaded by the supervisor too.
+
+Some places are covered: folders of the item stand there. Everywhere else the machine shows through an
+overlay: what is written is kept in the item's folder ``outside/upper``, under the same path, and the
+machine's own files stay as they are. One overlay of the root holds all of that, and one more each further
+file system and each of the developer's folders that a covered place would hide. Users without rights over
+the machine may not put an overlay over what has mounts in it, nor copy a folder that belongs to somebody
+else; for them the folders of their own are shown through overlays, in place.
+
+An overlay's sockets and pipes are not those of the machine: nobody listens behind them. And what others
+change on the machine while an item is under way need not show.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from pytest_hookharness.execution.isolation import mounts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What is mounted at a place: a folder of the item, what its writes are meant for, what is the developer's but
+# hidden by the first, or an overlay.
+_PRIVATE, _WRITABLE, _THEIRS, _LAYERED = "private", "writable", "theirs", "layered"
+
+
+class View:
+    """
+    What the first process of an item arranges for all others.
+
+    Attributes:
+        stubs: What was made as places for mounts, in private folders and above what takes the writes.
+        contained: Folders below which writes are contained.
+        refusals: Where they are not although they should be, and why.
+    """
+
+    def __init__(
+        self,
+        private: Iterable[tuple[str, str]],
+        visible: Iterable[str],
+        writable: Iterable[str],
+        outside: str,
+        readonly: Iterable[str] = (),
+        full: Iterable[str] = (),
+    ) -> None:
+        """
+        Say what is wanted.
+
+        Args:
+            private: Mount points and the folders that are bound over them.
+            visible: Paths that stay at their own place although something is mounted above them.
+            writable: Those of them in which writes go to the path itself.
+            outside: The folder that takes writes elsewhere; empty if these are not contained.
+            readonly: Paths that cannot be written to.
+            full: Empty folders without room for one byte.
+        """
+        self._readonly, self._full = tuple(readonly), tuple(full)
+        self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
+        names = [os.path.normpath(path) for path in visible]
+        real = {name: os.path.realpath(name) for name in names}
+        # The real path is wanted as well as the given one: either may lead through a place that is covered.
+        self._aliases = {name: path for name, path in real.items() if path != name}
+        self._visible = sorted(set(real.values()))
+        self._writable = {real[name] for path in writable if (name := os.path.normpath(path)) in real}
+        self._outside = outside
+        # Found now, for in a namespace of users all that is others' looks as if it were nobody's.
+        self._own = self._own_folders() if outside and os.geteuid() != 0 else []
+        self._works = 0
+        self.stubs: list[str] = []
+        self.contained: list[str] = []
+        self.refusals: list[tuple[str, str]] = []
+
+    def furnish(self, *, own_users: bool) -> None:
+        """
+        Mount everything.
+
+        Args:
+            own_users: Whether this is a namespace of users, who have no rights over the machine.
+        """
+        if not self._contains_all(own_users):
+            self._arrange_in_place(own_users)
+        for path in self._full:
+            mounts.mount_full(path)
+        for path in self._readonly:
+            self._bind(mounts.hold(path), path)
+            mounts.forbid_writing(path)
+
+    def _contains_all(self, own_users: bool) -> bool:
+        """
+        Whether all of the machine is shown through overlays now.
+        """
+        if not self._outside or own_users:
+            return False
+        try:
+            self._contain_all(f"{self._outside}/root")
+        except OSError as problem:
+            self.contained.clear()
+            self.refusals = [("/", str(problem))]
+            return False
+        return True
+
+    def _contain_all(self, root: str) -> None:
+        """
+        Build the view beside the root, then turn it into the root; nothing is left of it if that fails.
+        """
+        os.mkdir(root)
+        self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
+        try:
+            self._add_file_systems(root)
+            kinds = self._plan(["/"])
+            held = {
+                place: mounts.hold((root if kind == _THEIRS else "") + self._points.get(place, place))
+                for place, kind in kinds.items()
+                if kind != _LAYERED
+            }
+            aliases = self._make_all_stubs(kinds)
+            for place in sorted(held):
+                self._bind(held[place], root + place)
+            for name, real in aliases.items():
+                self._bind(mounts.hold(root + real), root + name)
+            mounts.become_root(root)
+        except OSError:
+            mounts.detach(root)
+            raise
+
+    def _add_file_systems(self, root: str) -> None:
+        """
+        Show what else is mounted on the machine: an overlay shows the file system of its layer alone.
+        """
+        as_it_is: list[str] = []
+        for place, for_files in mounts.mounted():
+            above = (*as_it_is, *self._points)
+            if any(place == other or _below(place, other) for other in above) and not (
+                for_files and any(path == place or _below(path, place) for path in self._visible)
+            ):
+                continue
+            if for_files and os.path.isdir(place):
+                layers = self._make_layers(place)
+                self._layer_or_bind(place, mounts.hold(place), layers, root + place, own_users=False)
+                continue
+            self._bind(mounts.hold(place), root + place)
+            as_it_is.append(place)
+            if for_files:
+                mounts.forbid_writing(root + place)
+
+    def _arrange_in_place(self, own_users: bool) -> None:
+        """
+        Mount over the places themselves, with overlays only over folders of the developer.
+        """
+        kinds = self._plan(self._own)
+        # All is held before the first mount, for mounts cover each other's sources: both folders and visible
+        # paths commonly lie below /tmp themselves.
+        held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}
+        theirs = {place for place, kind in kinds.items() if kind in (_THEIRS, _LAYERED)}
+        closed = theirs if self._outside else set()
+        layers = {place: self._make_layers(place) for place in sorted(closed) if os.path.isdir(place)}
+        aliases = self._make_all_stubs(kinds)
+        for place, descriptor in held.items():
+            if place in layers:
+                self._layer_or_bind(place, descriptor, layers[place], place, own_users=own_users)
+                continue
+            self._bind(descriptor, place)
+            if place in closed:
+                mounts.forbid_writing(place)
+        for name, real in aliases.items():
+            self._bind(mounts.hold(real), name)
+
+    def _own_folders(self) -> list[str]:
+        """
+        The topmost folders of this user's own on the way to what must be seen.
+        """
+        uid, places = os.geteuid(), [place for place, _ in mounts.mounted()]
+        found = set()
+        for path in self._visible:
+            folder = path if os.path.isdir(path) else os.path.dirname(path)
+            own = ""
+            while (
+                folder != "/"
+                and os.path.isdir(folder)
+                and os.stat(folder).st_uid == uid
+                # The kernel refuses those, for what is below a mount may have been hidden on purpose.
+                and not any(_below(place, folder) for place in places)
+            ):
+                own, folder = folder, os.path.dirname(folder)
+            if own and not any(_below(own, point) for point in self._points):
+                found.add(own)
+        return sorted(found)
+
+    def _plan(self, layered: Iterable[str]) -> dict[str, str]:
+        """
+        Decide what is mounted where; all else is seen through whatever is mounted above it.
+        """
+        kinds = {**dict.fromkeys(layered, _LAYERED), **dict.fromkeys(self._points, _PRIVATE)}
+        for path in self._visible:
+            above = kinds.get(_nearest(path, kinds))
+            if path in self._points:
+                continue
+            if path in self._writable:
+                if above not in (None, _WRITABLE) or kinds.get(path) == _LAYERED:
+                    kinds[path] = _WRITABLE
+            elif path not in kinds and above == _PRIVATE:
+                kinds[path] = _THEIRS
+        return kinds
+
+    def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
+        """
+        Make the mount points, and return the other names that need one, with what they stand for.
+        """
+        done, aliases = dict(kinds), {}
+        for place in sorted(kinds):
+            self._make_stubs(place, kinds)
+        for name, real in sorted(self._aliases.items()):
+            if done.get(_nearest(name, done)) == _PRIVATE:
+                self._make_stubs(name, done)
+                done[name], aliases[name] = _THEIRS, real
+        return aliases
+
+    def _bind(self, held: int, target: str) -> None:
+        try:
+            mounts.bind(held, target)
+        finally:
+            os.close(held)
+
+    def _layer_or_bind(
+        self, place: str, held: int, layers: tuple[int, int], target: str, *, own_users: bool
+    ) -> None:
+        """
+        Put an overlay over a place, or show it as it is if that is refused.
+        """
+        again = os.dup(held)
+        try:
+            self._layer(place, held, layers, target, own_users=own_users)
+        except OSError as problem:
+            self.refusals.append((place, str(problem)))
+            mounts.bind(again, target)
+        finally:
+            os.close(again)
+
+    def _layer(
+        self, place: str, lower: int, layers: tuple[int, int], target: str, *, own_users: bool
+    ) -> None:
+        try:
+            mounts.overlay(lower, *layers, target, own_users=own_users)
+        finally:
+            for descriptor in (lower, *layers):
+                os.close(descriptor)
+        self.contained.append(place)
+
+    def _make_layers(self, place: str) -> tuple[int, int]:
+        """
+        Make what takes the writes below a place, with the folders above it as they are on the machine.
+        """
+        upper, path = f"{self._outside}/upper", ""
+        for part in ["", *place.strip("/").split("/")]:
+            path = f"{path}/{part}" if part else path
+            folder = upper + path
+            if not os.path.isdir(folder):
+                status = os.stat(path or "/")
+                os.mkdir(folder)
+                if os.geteuid() == 0:
+                    os.chown(folder, status.st_uid, status.st_gid)
+                os.chmod(folder, stat.S_IMODE(status.st_mode))
+                self.stubs.append(folder)
+        self._works += 1
+        work = f"{self._outside}/work/{self._works}"
+        os.makedirs(work)
+        return mounts.hold(upper + path), mounts.hold(work)
+
+    def _make_stubs(self, place: str, kinds: dict[str, str]) -> None:
+        """
+        Make the mount point for a path inside the private folder that hides it.
+        """
+        point = _nearest(place, kinds)
+        if kinds.get(point) != _PRIVATE:
+            return
+        parts = place[len(point) + 1 :].split("/")
+        stub = self._points[point]
+        for index, part in enumerate(parts):
+            stub = f"{stub}/{part}"
+            if os.path.lexists(stub):
+                continue
+            if index == len(parts) - 1 and not os.path.isdir(place):
+                os.close(os.open(stub, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+            else:
+                os.mkdir(stub, 0o755)
+            self.stubs.append(stub)
+
+
+def _below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/") and path != folder
+
+
+def _nearest(path: str, places: Iterable[str]) -> str:
+    """
+    The deepest of the places that lie above a path; empty if there is none.
+    """
+    return max((place for place in places if _below(path, place)), key=len, default="")

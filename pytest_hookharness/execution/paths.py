@@ -1,0 +1,226 @@
+"""
+Confinement: no path leads out of the folders that are ours.
+
+A path is resolved first and compared afterwards; what is opened then is the
+resolved path, and never through one more link.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+_DEEP = 600
+
+
+class WorkspaceError(Exception):
+    """
+    The harness itself could not make, read or remove a part of a workspace. Never a fault of a hook.
+
+    Attributes:
+        path: Where.
+        reason: What was seen there, and what to do.
+    """
+
+    def __init__(self, path: str | Path, reason: str) -> None:
+        self.path = str(path)
+        self.reason = reason
+        super().__init__(f"{self.path}: {reason}")
+
+
+def lies_in(path: str | Path, folders: Iterable[str | Path]) -> bool:
+    """
+    Whether a path is one of some folders, or stands below one, going by its letters alone.
+    """
+    return any(os.path.commonpath((str(path), str(folder))) == str(folder) for folder in folders)
+
+
+def confine(path: str | Path, folders: Iterable[Path]) -> Path:
+    """
+    Resolve an absolute path with all its links.
+
+    Raises:
+        WorkspaceError: It leads out of all the folders.
+    """
+    allowed = [os.path.realpath(folder) for folder in folders]
+    resolved = os.path.realpath(path)
+    if not lies_in(resolved, allowed):
+        raise WorkspaceError(path, f"leads to {resolved}, which is outside of {', '.join(allowed)}")
+    return Path(resolved)
+
+
+def read_bytes(path: Path, *, most: int | None = None) -> bytes | None:
+    """
+    All of a regular file; ``None`` if there is nothing at that path.
+
+    Args:
+        path: The file.
+        most: Bytes that it may have; ``None`` for any number.
+
+    Raises:
+        WorkspaceError: It is there and cannot be read, is too large, or is something else than a file.
+    """
+    try:
+        # Not blocking, for a named pipe without a writer would hold us for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise WorkspaceError(path, "is not a regular file")
+        parts: list[bytes] = []
+        size = 0
+        while data := os.read(descriptor, 1 << 20):
+            parts.append(data)
+            size += len(data)
+            if most is not None and size > most:
+                raise WorkspaceError(path, f"is larger than {most} bytes")
+        return b"".join(parts)
+    except OSError as error:
+        raise WorkspaceError(path, f"cannot be read: {_word(error)}") from error
+    finally:
+        os.close(descriptor)
+
+
+def write_bytes(path: Path, data: bytes, *, append: bool = False) -> None:
+    """
+    Write a regular file in place, with the folders above it.
+
+    Raises:
+        WorkspaceError: It cannot be written, or is something else than a file.
+    """
+    flags = os.O_APPEND if append else os.O_TRUNC
+    try:
+        make_folders(path.parent)
+        flags |= os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o644)
+        with os.fdopen(descriptor, "wb", buffering=0) as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise WorkspaceError(path, "is not a regular file")
+            left = memoryview(data)
+            while left:
+                left = left[stream.write(left) or 0 :]
+    except OSError as error:
+        raise WorkspaceError(path, f"cannot be written: {_word(error)}") from error
+
+
+def make_folders(path: Path) -> None:
+    """
+    Make a folder and those above it, with the same mode whatever the developer's umask is.
+    """
+    if path.is_dir():
+        return
+    make_folders(path.parent)
+    path.mkdir()
+    path.chmod(0o755)
+
+
+def make_new_folder(base: Path, name: str) -> Path:
+    """
+    Make a folder below another that is named after something, and that nobody has yet.
+
+    Raises:
+        WorkspaceError: The other cannot hold one.
+    """
+    # A name that can be foretold, for it shows in what hooks print, and a short one, for sockets.
+    stem = re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".-")[:32] or "item"
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        base = Path(os.path.realpath(base))
+        number = 1
+        while True:
+            folder = base / (stem if number == 1 else f"{stem}.{number}")
+            try:
+                folder.mkdir(mode=0o700)
+            except FileExistsError:
+                number += 1
+                continue
+            return folder
+    except OSError as error:
+        raise WorkspaceError(base, f"cannot hold a workspace: {error.strerror}") from error
+
+
+def remove_tree(path: Path) -> list[str]:
+    """
+    Remove a folder with all that is in it; links are removed, never followed.
+
+    Returns:
+        What could not be removed, each with the reason.
+    """
+    left: list[str] = []
+    pending = [path]
+    while pending:
+        # Whatever lies too deep to be named is moved up first, and removed from there.
+        _remove(pending.pop(), path, pending, left)
+    if not left:
+        _attempt(path.rmdir, path, left)
+    return left
+
+
+def _remove(folder: Path, top: Path, pending: list[Path], left: list[str]) -> None:
+    _unlock(folder)
+    try:
+        with os.scandir(folder) as listing:
+            entries = [(Path(entry.path), entry.is_dir(follow_symlinks=False)) for entry in listing]
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        left.append(f"{folder}: {_word(error)}")
+        return
+    for place, is_folder in entries:
+        if not is_folder:
+            _attempt(place.unlink, place, left)
+        elif len(str(place)) - len(str(top)) > _DEEP:
+            nearer = top / f"too-deep-{len(pending)}-{place.lstat().st_ino}"
+            _attempt(partial(place.rename, nearer), place, left)
+            pending.append(nearer)
+        else:
+            _remove(place, top, pending, left)
+    if folder != top:
+        _attempt(folder.rmdir, folder, left)
+
+
+def _attempt(act: Callable[[], object], place: Path, left: list[str]) -> None:
+    try:
+        act()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        # A folder that still holds something is not worth a line beside the one about what it holds.
+        if error.errno != errno.ENOTEMPTY or not left:
+            left.append(f"{place}: {_word(error)}")
+
+
+def _unlock(folder: Path) -> None:
+    try:
+        mode = folder.lstat().st_mode
+        if stat.S_ISDIR(mode) and mode & 0o700 != 0o700:
+            folder.chmod(stat.S_IMODE(mode) | 0o700)
+    except OSError:
+        # What is in the way of removing it will be told then.
+        return
+
+
+def _word(error: OSError) -> str:
+    return error.strerror or str(error)
+
+
+def append_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    """
+    Append lines of JSON to a file, all at once.
+
+    Raises:
+        WorkspaceError: The file cannot be written.
+    """
+    # What UTF-8 cannot say is written as \\udc80, which is how JSON says it.
+    text = "".join(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines)
+    write_bytes(path, text.encode("utf-8", "backslashreplace"), append=True)

@@ -1,0 +1,221 @@
+"""
+A batch: fires that run at the same time, and the one loop that attends to them.
+
+Loaded by the supervisor too.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import time
+
+from pytest_hookharness.execution.processes import framing, proc_table
+from pytest_hookharness.execution.processes.framing import Order
+from pytest_hookharness.execution.processes.hook_process import (
+    CLOSING,
+    CUTTING,
+    DONE,
+    DRAINING,
+    LINGERING,
+    RUNNING,
+    Fire,
+)
+from pytest_hookharness.execution.processes.slots import Load
+from pytest_hookharness.execution.processes.stdio import Sink, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pytest_hookharness.execution.processes.process_tree import Descendants, Group
+    from pytest_hookharness.execution.processes.spawn import Spawner
+
+_NEVER = float("inf")
+_LOOK_AGAIN = 0.005
+_IN, _OUT = select.POLLIN, select.POLLOUT
+_monotonic = time.monotonic
+
+
+class Batch:
+    """
+    Fires that are started at once.
+
+    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: it costs
+    the same, tells of orphans as well, and exists on every system.
+    """
+
+    def __init__(
+        self, reach: Descendants | Group, spawner: Spawner, control: socket.socket, wake: int
+    ) -> None:
+        self.reach = reach
+        self.spawner = spawner
+        self._control = control
+        self._wake = wake
+        self._pending: list[Fire] = []
+        self._by_pid: dict[int, Fire] = {}
+        self._nobody = True
+        self._watched: dict[int, Sink | Source | None] = {}
+        self._poll = select.poll()
+        self._changed = True
+
+    def run(
+        self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
+    ) -> list[tuple[Any, ...]]:
+        """
+        Fire all, attend to them until they and all their descendants are gone, and report in the same order.
+
+        Args:
+            values: Their orders.
+            budget: Seconds for all of it.
+            watched: Whether the other side is told when they begin to wait, and when to work again.
+        """
+        fires = [Fire(Order(each), self) for each in values]
+        started: list[Fire] = []
+        first = _monotonic()
+        self._load = Load(first, wanted=watched)
+        try:
+            for fire in fires:
+                fire.start(first + budget if budget is not None else _NEVER)
+                started.append(fire)
+                self._nobody = False
+                if fire.phase == RUNNING:
+                    self._pending.append(fire)
+                    self._by_pid[fire.pid] = fire
+            while self._pending:
+                self._turn()
+        finally:
+            if not self._nobody:
+                self.reach.sweep([fire.pid for fire in started if fire.pid])
+            for fire in started:
+                fire.close()
+        return [fire.report(first) for fire in fires]
+
+    def family(self, fire: Fire) -> list[int]:
+        """
+        List the living processes that count as this fire's.
+        """
+        others = [pid for pid, other in self._by_pid.items() if other is not fire]
+        # Once the hook was waited for, its number may be anybody's.
+        lives = fire.pid in self._by_pid
+        return self.reach.family(fire.pid, lives, others, self._pending == [fire])
+
+    def is_empty_but_for_hooks(self) -> bool:
+        """
+        Tell whether it is proved that no process lives but hooks that still run.
+        """
+        if not self.reach.proves_end:
+            return False
+        if self._nobody:
+            return True
+        if len(self._pending) == 1:
+            return False
+        return all(child in self._by_pid for child in proc_table.children(os.getpid()))
+
+    def _turn(self) -> None:
+        """
+        Wait for the next thing to happen and attend to it.
+        """
+        if self._changed:
+            self._rebuild()
+        now = _monotonic()
+        until = self._next_deadline(now)
+        ready = self._poll.poll(None if until == _NEVER else max(0.0, (until - now) * 1000))
+        now = _monotonic()
+        woken = False
+        for descriptor, _ in ready:
+            stream = self._watched[descriptor]
+            if stream is None:
+                woken = self._woken(descriptor) or woken
+            elif stream.fd != descriptor:  # closed while this very list was worked through
+                continue
+            elif isinstance(stream, Sink):
+                self._changed = not stream.take() or self._changed
+            else:
+                self._changed = not stream.feed(now) or self._changed
+        if woken:
+            self._reap(now)
+        self._attend(now)
+
+    def _rebuild(self) -> None:
+        """
+        Watch exactly what is open now.
+        """
+        # A fresh object each time, for a closed descriptor's number soon means something else.
+        self._poll = poll = select.poll()
+        watched: dict[int, Sink | Source | None] = {self._wake: None, self._control.fileno(): None}
+        self._watched = watched
+        for descriptor in watched:
+            poll.register(descriptor, _IN)
+        for fire in self._pending:
+            source = fire.source
+            if source.fd >= 0 and source.waiting and source.due is None:
+                watched[source.fd] = source
+                poll.register(source.fd, _OUT)
+            for sink in fire.sinks:
+                if sink.fd >= 0:
+                    watched[sink.fd] = sink
+                    poll.register(sink.fd, _IN)
+        self._changed = False
+
+    def _next_deadline(self, now: float) -> float:
+        until = self._load.due
+        for fire in self._pending:
+            until = min(until, fire.deadline)
+            if fire.source.due is not None and fire.source.fd >= 0:
+                until = min(until, fire.source.due)
+            if fire.phase in (CUTTING, LINGERING) and not self.reach.proves_end:
+                until = min(
+                    until, now + _LOOK_AGAIN
+                )  # nobody tells us of the end of a process that is not ours
+        return until
+
+    def _woken(self, descriptor: int) -> bool:
+        """
+        Empty the wake-up pipe; ``EOFError`` if it is the other side that ended or broke in.
+        """
+        if descriptor == self._wake:
+            os.read(descriptor, 4096)
+            return True
+        raise EOFError("the other side ended the batch")
+
+    def _reap(self, now: float) -> None:
+        """
+        Collect all that ended; what is no hook of ours is an orphan.
+        """
+        ended: list[tuple[Fire, int, Any]] = []
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                self._nobody = self.reach.proves_end
+                break
+            if pid == 0:
+                break
+            fire = self._by_pid.pop(pid, None)
+            if fire is not None:
+                ended.append((fire, status, usage))
+        for fire, status, usage in ended:
+            fire.exited(status, usage, now)
+
+    def _attend(self, now: float) -> None:
+        """
+        Let every fire do what is due.
+        """
+        if now >= self._load.due and (news := self._load.look(now)) is not None:
+            framing.send(self._control, ("load", news))
+        for fire in self._pending.copy():
+            source = fire.source
+            if source.due is not None and source.due <= now:
+                source.feed(now)
+                self._changed = True
+            if fire.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
+                fire.settle(now)
+                self._changed = True
+            if fire.phase != DONE and now >= fire.deadline:
+                fire.overdue(now)
+                self._changed = True
+            if fire.phase == DONE:
+                self._pending.remove(fire)
+                self._changed = True

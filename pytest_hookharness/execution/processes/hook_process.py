@@ -1,0 +1,293 @@
+"""
+One fire: its phases from the start to the end of its last descendant.
+
+Loaded by the supervisor too. A fire never waits; its batch tells it what happened.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import time
+
+from pytest_hookharness.execution.processes import blocked_in, proc_table, process_tree
+from pytest_hookharness.execution.processes.framing import CHILD, GROUP, Order
+from pytest_hookharness.execution.processes.spawn import explain
+from pytest_hookharness.execution.processes.stdio import Channels
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Protocol
+
+    from pytest_hookharness.execution.processes.spawn import Spawner
+
+    class Surroundings(Protocol):
+        """
+        What a fire needs to know of the batch around it.
+        """
+
+        spawner: Spawner
+        reach: process_tree.Descendants | process_tree.Group
+
+        def family(self, fire: Fire) -> list[int]:
+            """
+            List the living processes that count as this fire's.
+            """
+            ...
+
+        def is_empty_but_for_hooks(self) -> bool:
+            """
+            Tell whether it is proved that no process lives but hooks that still run.
+            """
+            ...
+
+
+# Running until its exit or its cut; cutting while signals are sent; closing while the output of a hook that
+# was cut is awaited, draining while that of one that ended is; lingering while its descendants may end by
+# themselves.
+RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
+_NEVER = float("inf")
+_KILL_PATIENCE = 10.0
+_DRAIN_ROUNDS = 64
+_monotonic = time.monotonic
+
+
+class Fire:
+    """
+    One hook from its start to the end of all that it started.
+    """
+
+    __slots__ = (
+        "_batch", "_boot", "_channels", "_dead", "_ending", "_exit", "_given", "_leftovers", "_read", "_sent",
+        "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
+    )  # fmt: skip
+
+    def __init__(self, order: Order, batch: Surroundings) -> None:
+        self.order = order
+        self.phase = RUNNING
+        self.pid = 0
+        self._batch = batch
+        self._ending: tuple[Any, ...] = ()
+        self._exit: tuple[str, int] = ("exited", 0)
+        self._usage: tuple[float, int] = (0.0, 0)
+        self._leftovers: list[tuple[int, str, float]] = []
+        self._wall = 0.0
+        self._sent = 0
+        self._dead = False
+        self._read: int | None = None
+
+    def start(self, budget_end: float) -> None:
+        """
+        Start the hook, with as much of its input written beforehand as the system takes.
+        """
+        order = self.order
+        self._channels = channels = Channels(order)
+        self.source, self.sinks = channels.source, channels.sinks
+        self._boot = proc_table.boot_clock()
+        self.began = now = _monotonic()
+        if order.delay:
+            self.source.due = now + order.delay
+        else:
+            self.source.feed(now)
+        try:
+            self.pid, refusal = self._batch.spawner.start(order, channels.theirs)
+        finally:
+            channels.handed_over()
+        self._given = min(order.limit, order.patience, budget_end - now)
+        self.deadline = now + self._given
+        if refusal is not None:
+            self.phase = DONE
+            self.pid, self.source.taken, self._read = 0, 0, 0
+            self._ending = "not started", explain(order, refusal)
+
+    def exited(self, status: int, usage: Any, now: float) -> None:
+        """
+        Note how the hook ended.
+        """
+        code = os.waitstatus_to_exitcode(status)
+        self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
+        self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+        self._channels.let_go()
+        self._drain()
+        self._read = self.source.read_by_hook()
+        self.source.close()
+        self._dead = True
+        if self.phase == RUNNING:
+            self._wall = now - self.began
+            wait = self.order.pipe_wait
+            self.phase = DRAINING
+            self.deadline = now + wait if wait is not None else self.began + self._given
+        else:
+            self.settle(now)
+
+    def _drain(self) -> None:
+        """
+        Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
+        """
+        open_ends = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
+        if not open_ends:
+            return
+        ready = select.poll()
+        for number in open_ends:
+            ready.register(number, select.POLLIN)
+        for _ in range(_DRAIN_ROUNDS):
+            for number, _ in (seen := ready.poll(0)):
+                if not open_ends[number].take():
+                    ready.unregister(number)
+                    del open_ends[number]
+            if not seen or not open_ends:
+                return
+
+    def settle(self, now: float) -> None:
+        """
+        Go on as soon as there is nothing left to wait for.
+        """
+        nobody = self._batch.is_empty_but_for_hooks()
+        if self.phase == CUTTING and self._dead and (nobody or not self._targets()):
+            self._close_up(now)
+        if self.phase == CLOSING and (nobody or self._closed()):
+            self._linger(now)
+        if self.phase == DRAINING:
+            if nobody:
+                self._drain()
+            if nobody or self._closed():
+                self._ending = self._exit
+                self._linger(now)
+        if self.phase == LINGERING and (nobody or not self._batch.family(self)):
+            self.phase = DONE
+
+    def _closed(self) -> bool:
+        return self.sinks[0].fd < 0 and self.sinks[1].fd < 0
+
+    def _targets(self) -> list[int]:
+        """
+        List the living processes that the host signals.
+        """
+        if self.order.scope == CHILD:
+            return [] if self._dead else [self.pid]
+        family = self._batch.family(self)
+        if self.order.scope == GROUP:
+            return [pid for pid in family if process_tree.is_in_group(pid, self.pid)]
+        return family
+
+    def _close_up(self, now: float) -> None:
+        """
+        Wait for the output of a hook that was cut, as long as the host does.
+        """
+        wait = self.order.close_wait
+        until = self._patience_end(now) if wait is None else now + wait
+        self.phase, self.deadline = CLOSING, until
+        if wait == 0.0:
+            self._linger(now)
+
+    def _patience_end(self, now: float) -> float:
+        return max(now, self.began + self.order.patience)
+
+    def _linger(self, now: float) -> None:
+        self.phase, self.deadline = LINGERING, now + self.order.linger
+
+    def overdue(self, now: float) -> None:
+        """
+        Do what is due when the deadline of the present phase has passed.
+        """
+        if self.phase == RUNNING:
+            self._cut(now)
+        elif self.phase == CUTTING:
+            self._escalate(now)
+        elif self.phase == CLOSING:
+            self._lose_patience()
+            self._linger(now)
+        elif self.phase == DRAINING and self.order.pipe_wait is None:
+            self._cut(now)
+        elif self.phase == DRAINING:
+            self._held_open(now)
+        elif self.phase == LINGERING:
+            self._end_leftovers()
+
+    def _cut(self, now: float) -> None:
+        """
+        Look at what the processes are doing, then begin to end them.
+        """
+        family = self._batch.family(self)
+        streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.order.close)
+        doing = blocked_in.look(family, self._boot, streams)
+        # The host's own limit counts as such only if nothing of ours was shorter.
+        by = "budget"
+        if self.order.limit <= self._given:
+            by = "limit"
+        elif self.order.patience <= self._given:
+            by = "patience"
+        self._ending = "cut", self._given, by, False, doing, self._exit if self._dead else None
+        self._wall = self._wall or now - self.began
+        self.phase = CUTTING
+        self._escalate(now)
+        self.settle(now)
+
+    def _lose_patience(self) -> None:
+        """
+        Note that it was not the host who stopped waiting.
+        """
+        if self.order.close_wait is None:
+            kind, _, _, ignored, doing, ended = self._ending
+            self._ending = kind, self.order.patience, "patience", ignored, doing, ended
+
+    def _escalate(self, now: float) -> None:
+        """
+        Send the host's next signal; after the last one end everything that is left.
+        """
+        signals, sent = self.order.signals, self._sent
+        if sent == 1:
+            kind, after, by, _, doing, ended = self._ending
+            self._ending = kind, after, by, signals[0] != signal.SIGKILL, doing, ended
+        self._sent += 1
+        if sent < len(signals):
+            self._signal(signals[sent])
+            last = self._sent == len(signals)
+            waits = last and self.order.close_wait is None
+            self.deadline = self._patience_end(now) if waits else now + self.order.grace
+        elif sent == len(signals):
+            self._lose_patience()
+            process_tree.send(self._batch.family(self), signal.SIGKILL)
+            self.deadline = now + _KILL_PATIENCE
+        else:
+            raise process_tree.SurvivorError(
+                f"the kernel does not end {proc_table.command(self.pid)} (pid {self.pid})"
+            )
+
+    def _signal(self, number: int) -> None:
+        if self.order.scope == CHILD:
+            process_tree.send((self.pid,), number)
+        elif self.order.scope == GROUP:
+            process_tree.send_group(self.pid, number)
+        else:
+            process_tree.send(self._batch.family(self), number)
+
+    def _held_open(self, now: float) -> None:
+        names = {name for name, number in self._channels.stream_names().items() if number}
+        holders = self._batch.reach.holders(names, self._boot)
+        self._ending = "held", self._exit, self.order.pipe_wait, holders
+        self._linger(now)
+
+    def _end_leftovers(self) -> None:
+        family = self._batch.family(self)
+        self._leftovers = [proc_table.describe(pid, self._boot) for pid in family]
+        process_tree.send(family, signal.SIGKILL)
+        self.phase = DONE
+
+    def close(self) -> None:
+        """
+        Give all descriptors back.
+        """
+        self._channels.close()
+
+    def report(self, first: float) -> tuple[Any, ...]:
+        """
+        Tell what became of it.
+        """
+        stdout, stderr = self.sinks
+        cpu, peak = self._usage
+        return (
+            self._ending, self.source.taken, self._read, stdout.data, stdout.total, stderr.data, stderr.total,
+            self.began - first, self._wall, cpu, peak, self._leftovers, self.pid,
+        )  # fmt: skip

@@ -1,0 +1,183 @@
+"""
+Kin: which processes belong to a fire, and how all of them are ended.
+
+Loaded by the supervisor too. One class for each reach that a tier can have.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from pytest_hookharness.execution.processes import proc_table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_PATIENCE = 10.0
+
+
+class SurvivorError(Exception):
+    """
+    Processes that the kernel does not end although they were sent SIGKILL.
+    """
+
+
+def send(pids: Collection[int], number: int) -> None:
+    """
+    Send a signal to processes, some of which may be gone.
+    """
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def send_group(pid: int, number: int) -> None:
+    """
+    Send a signal to the group that a process leads.
+    """
+    try:
+        os.killpg(pid, number)
+    except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+        return
+
+
+class Descendants:
+    """
+    Kin as a reaper sees it: all orphans become its children, so nobody escapes.
+
+    ``ECHILD`` from a wait is then the proof that nobody lives: one system call and no look at /proc.
+    """
+
+    proves_end = True
+
+    def __init__(self, first_of_namespace: bool) -> None:
+        self._first = first_of_namespace
+
+    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:
+        """
+        List the living processes of a fire, the hook first if it lives.
+
+        Args:
+            pid: The hook.
+            lives: Whether the hook itself does.
+            others: The other hooks that still run.
+            alone: Whether this is the last fire of its batch.
+        """
+        found = [pid, *proc_table.descendants(pid)] if lives else []
+        for orphan in proc_table.children(os.getpid()):
+            if orphan == pid or orphan in others:
+                continue
+            # An orphan tells by its session or its group whose it was. One that left both cannot be told
+            # apart any more; it is counted with the fire that ends last.
+            tree = [orphan, *proc_table.descendants(orphan)]
+            found += tree if alone else [each for each in tree if _is_of(each, pid)]
+        return found
+
+    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+        """
+        Describe who has one of these files open.
+        """
+        below = proc_table.descendants(os.getpid())
+        return [proc_table.describe(pid, began) for pid in below if proc_table.holds(pid, names)]
+
+    def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
+        """
+        End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
+        """
+        end = time.monotonic() + _PATIENCE
+        while True:
+            self._strike()
+            if self._reaped(time.monotonic() + 0.05):
+                return
+            if time.monotonic() > end:
+                left = [proc_table.describe(pid, 0.0)[:2] for pid in proc_table.descendants(os.getpid())]
+                raise SurvivorError(f"the kernel does not end {left}")
+
+    def _strike(self) -> None:
+        # The wildcard reaches everybody on the machine outside a namespace of our own, hence two conditions.
+        if self._first and os.getpid() == 1:
+            send((-1,), signal.SIGKILL)
+        else:
+            send(proc_table.descendants(os.getpid()), signal.SIGKILL)
+
+    def _reaped(self, until: float) -> bool:
+        """
+        Reap what ends; true when there is nobody left to wait for.
+        """
+        pause = 0.0002
+        while time.monotonic() < until:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if pid == 0:
+                time.sleep(pause)
+                pause = min(pause * 2, 0.01)
+        return False
+
+
+class Group:
+    """
+    Kin as a process group sees it: whoever leaves the group is out of reach.
+    """
+
+    proves_end = False
+
+    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:  # noqa: ARG002
+        """
+        List the living processes of a fire, the hook first if it lives.
+        """
+        if not self._lives(pid):
+            return []
+        rows = [each for each in proc_table.everyone() if each.group == pid and each.pid != pid]
+        return [pid] * lives + [each.pid for each in rows if each.state != "Z"]
+
+    def _lives(self, pid: int) -> bool:
+        try:
+            os.killpg(pid, 0)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+        """
+        Describe who has one of these files open.
+        """
+        everyone = [each.pid for each in proc_table.everyone() if each.pid != os.getpid()]
+        return [proc_table.describe(pid, began) for pid in everyone if proc_table.holds(pid, names)]
+
+    def sweep(self, hooks: Collection[int]) -> None:
+        """
+        End the groups of these hooks.
+        """
+        for pid in hooks:
+            send_group(pid, signal.SIGKILL)
+        end = time.monotonic() + _PATIENCE
+        # Orphans are reaped by somebody else, so their end can only be looked for.
+        while any(self.family(pid, False, (), False) for pid in hooks):
+            if time.monotonic() > end:
+                raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
+            time.sleep(0.001)
+        while True:
+            try:
+                os.waitpid(-1, 0)
+            except ChildProcessError:
+                return
+
+
+def _is_of(pid: int, hook: int) -> bool:
+    found = proc_table.row(pid)
+    return found is not None and hook in (found.session, found.group)
+
+
+def is_in_group(pid: int, leader: int) -> bool:
+    """
+    Tell whether a process is in the group that another one leads.
+    """
+    found = proc_table.row(pid)
+    return found is not None and found.group == leader

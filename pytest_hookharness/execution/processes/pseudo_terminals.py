@@ -1,0 +1,200 @@
+"""
+The terminals of fires, and with who sits in front of them.
+
+A terminal belongs to the pytest process, which holds both ends of it for as long as
+its fire lasts: a terminal that nobody has open is taken away from its session.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import termios
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_hookharness.execution.processes.blocked_in import AT_TERMINAL
+from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
+from pytest_hookharness.model.processes import Activity, Run, TimedOut
+
+if TYPE_CHECKING:
+    from pexpect import fdpexpect
+
+_ROWS, _COLUMNS = 24, 80
+# Seconds after which is looked whether the fire is over, should somebody still have the terminal open.
+_LOOK = 0.05
+# Seconds after the end of a fire in which what was written until then is read, should somebody still write.
+_DRAIN = 1.0
+_KEPT = 1 << 16
+_MOST_ASKED = 20
+_LONGEST_LINE = 200
+# What was matched by nothing is let go in pieces of this size, or a flood would be kept in full.
+_PIECE = re.compile(r".{16384}", re.DOTALL)
+_CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
+
+
+class Conversation:
+    """
+    What passes over one terminal, from its opening to the end of its fire.
+
+    Attributes:
+        path: Where a process finds the terminal.
+    """
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._ours, self._theirs = _open()
+        self.path = os.ttyname(self._theirs)
+        self._answers = terminal.answers
+        self._ended = float("inf")
+        self._record = _Record()
+        self._thread = threading.Thread(target=self._talk, name="hook terminal", daemon=True)
+        self._thread.start()
+
+    def _talk(self) -> None:
+        # Heavy, and only needed here.
+        from pexpect import EOF, TIMEOUT, fdpexpect
+
+        desk = fdpexpect.fdspawn(
+            self._ours, encoding="utf-8", codec_errors="replace", timeout=_LOOK, use_poll=True
+        )
+        desk.delaybeforesend = None
+        desk.logfile_read = self._record
+        questions = [re.compile(answer.expect, re.DOTALL) for answer in self._answers]
+        patterns: list[type[EOF | TIMEOUT] | re.Pattern[str] | re.Pattern[bytes] | str | bytes]
+        patterns = [*questions, _PIECE, EOF, TIMEOUT]
+        while True:
+            index = desk.expect(patterns)
+            if index < len(self._answers):
+                self._answer(desk, self._answers[index])
+            elif patterns[index] is EOF:
+                self._record.rest = str(desk.before)
+                return
+            elif time.monotonic() > self._ended + (0.0 if patterns[index] is TIMEOUT else _DRAIN):
+                self._record.rest = str(desk.buffer)
+                return
+
+    def _answer(self, desk: fdpexpect.fdspawn[str], answer: TypedAnswer) -> None:
+        try:
+            desk.send(answer.keys)
+        except OSError:
+            # Nobody reads any more, or nothing of what was typed before.
+            return
+        self._record.note(Asked(_last_line(f"{desk.before}{desk.after}"), answer.send))
+
+    def end(self) -> None:
+        """
+        Take the terminal away.
+        """
+        os.close(self._theirs)
+        self._ended = time.monotonic()
+        self._thread.join()
+        os.close(self._ours)
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """
+        What passed over it until it ended.
+        """
+        return self._record.dialogue
+
+
+class _Record:
+    """
+    What is kept of a conversation: a bounded part.
+
+    Attributes:
+        rest: What was shown last, and matched by no expected question.
+    """
+
+    def __init__(self) -> None:
+        self.rest = ""
+        self._shown = bytearray()
+        self._total = 0
+        self._asked: list[Asked] = []
+
+    def write(self, text: str) -> None:
+        """
+        Keep what was shown, as far as there is room.
+        """
+        data = text.encode()
+        self._total += len(data)
+        self._shown += data[: _KEPT - len(self._shown)]
+
+    def flush(self) -> None:
+        """
+        Nothing: it is kept already.
+        """
+
+    def note(self, asked: Asked) -> None:
+        """
+        Keep a question with its answer.
+        """
+        if len(self._asked) < _MOST_ASKED:
+            self._asked.append(asked)
+
+    @property
+    def dialogue(self) -> Dialogue:
+        """
+        All of it as a value.
+        """
+        return Dialogue(
+            shown=bytes(self._shown),
+            total=self._total,
+            asked=tuple(self._asked),
+            unanswered=_last_line(self.rest),
+        )
+
+
+@contextmanager
+def converse(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
+    """
+    Hold the conversations of fires that are started together; all have ended when the block is left.
+    """
+    with ExitStack() as stack:
+        held: list[Conversation | None] = []
+        for terminal in terminals:
+            one = None if terminal is None else Conversation(terminal)
+            if one is not None:
+                stack.callback(one.end)
+            held.append(one)
+        yield held
+
+
+def told(run: Run, conversation: Conversation | None) -> Run:
+    """
+    A run with what passed over its terminal.
+    """
+    if conversation is None:
+        return run
+    dialogue, ending = conversation.dialogue, run.ending
+    if isinstance(ending, TimedOut) and dialogue.unanswered:
+        doing = tuple(_asking(activity, dialogue.unanswered) for activity in ending.doing)
+        ending = replace(ending, doing=doing)
+    return replace(run, ending=ending, dialogue=dialogue)
+
+
+def _asking(activity: Activity, question: str) -> Activity:
+    return replace(activity, asks=question) if activity.waits_for == AT_TERMINAL else activity
+
+
+def _open() -> tuple[int, int]:
+    """
+    Open a terminal that does not echo what is typed, so that what is read is what was asked.
+    """
+    ours, theirs = os.openpty()
+    modes = termios.tcgetattr(theirs)
+    modes[1] &= ~termios.ONLCR
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    termios.tcsetwinsize(theirs, (_ROWS, _COLUMNS))
+    os.set_blocking(ours, False)
+    return ours, theirs
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in _CONTROL.sub("", text).splitlines()]
+    return next((line[-_LONGEST_LINE:] for line in reversed(lines) if line), "")

@@ -1,0 +1,312 @@
+"""
+Sandboxes, as the pytest process sees them: where an item's hooks are fired.
+
+The processes behind it are in ``supervisor`` and ``keeper``.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
+from pytest_hookharness.execution.processes import framing
+from pytest_hookharness.execution.processes.framing import decode, encode
+from pytest_hookharness.execution.processes.pseudo_terminals import converse, told
+from pytest_hookharness.execution.processes.slots import WAITS, Seat
+from pytest_hookharness.execution.state.inotify import Watches
+from pytest_hookharness.model.processes import Launch, Run, Tier
+
+_PROGRAM = Path(__file__).with_name("supervisor.py")
+_OPENING = 30.0
+_CLOSING = 30.0
+_BEYOND = 60.0
+_PLAIN, _ANY = b"g", b"o"
+
+
+class ExecutionError(Exception):
+    """
+    The harness itself failed: never a pass, never an exit code.
+    """
+
+
+class Sandbox:
+    """
+    Where the hooks of one item are fired; whatever they start is dead when it is closed.
+
+    Attributes:
+        tier: The tier in force.
+        notes: What this tier cannot claim, in sentences.
+        stubs: Files and folders that were made as places for mounts, below private folders and ``outside``.
+        contained: Whether nothing that is written outside of the writable places reaches the machine.
+    """
+
+    def __init__(
+        self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, seat: Seat
+    ) -> None:
+        self._peer = peer
+        self._seat = seat
+        self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
+        self._busy = False
+        self._closed = False
+        try:
+            answer = self._open(confinement)
+        except BaseException:
+            self.close()
+            raise
+        _, tier, stubs, contained, refusals, reason = answer
+        self.tier = Tier(tier)
+        self.stubs: tuple[str, ...] = tuple(stubs)
+        self.contained = "/" in contained and not refusals
+        self.notes = (
+            *notes_of(self.tier, confinement, reason),
+            *notes_on_writes(self.tier, confinement, contained, refusals),
+        )
+
+    def _open(self, confinement: Confinement) -> Any:
+        asked = confinement.tier.value if confinement.tier else None
+        private = [(str(point), str(folder)) for point, folder in confinement.private.items()]
+        visible, writable = (
+            [str(path) for path in paths] for paths in (confinement.visible, confinement.writable)
+        )
+        faults = list(confinement.readonly), list(confinement.full)
+        view = private, visible, writable, str(confinement.outside), *faults
+        self._peer.settimeout(_OPENING)
+        answer = self._ask(("open", asked, confinement.network, view))
+        if answer[0] != "ready":
+            raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
+        return answer
+
+    def run(self, launches: Sequence[Launch], *, budget: float | None = None) -> tuple[Run, ...]:
+        """
+        Start all launches at once and return their runs in the same order.
+
+        Args:
+            launches: What is to be started.
+            budget: Seconds for all of it; fires still alive then are cut as by patience.
+
+        Raises:
+            Crowded: They began to work again when all seats were taken.
+        """
+        if self._closed:
+            raise ExecutionError("the sandbox is closed")
+        if self._busy:
+            raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
+        with converse([launch.terminal for launch in launches]) as held:
+            reports = self._run(launches, [one.path if one else "" for one in held], budget)
+        runs = (told(decode(report), one) for report, one in zip(reports, held, strict=True))
+        return tuple(replace(run, limit=launch.limit) for run, launch in zip(runs, launches, strict=True))
+
+    def _run(self, launches: Sequence[Launch], terminals: Sequence[str], budget: float | None) -> Any:
+        orders = [encode(*each) for each in zip(launches, terminals, strict=True)]
+        self._busy = True
+        longest = _longest(launches) + _BEYOND
+        if longest != self._peer.gettimeout():
+            self._peer.settimeout(longest)
+        kind, value = self._ask((orders, budget, self._seat.shared))
+        while kind == "load":
+            if value == WAITS:
+                self._seat.leave()
+            else:
+                self._seat.resume()
+            kind, value = self._ask()
+        self._seat.take()
+        self._busy = False
+        if kind != "runs":
+            raise ExecutionError(f"the keeper of the sandbox failed: {value}")
+        return value
+
+    def keep_running(self, launch: Launch) -> None:
+        """
+        Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
+        """
+        self._busy = True
+        framing.send(self._peer, ([encode(launch)], None))
+
+    @property
+    def ended(self) -> bool:
+        """
+        Whether a launch that was to go on has ended all the same.
+        """
+        return bool(select.select([self._peer], [], [], 0)[0])
+
+    def _ask(self, *requests: object) -> Any:
+        try:
+            for request in requests:
+                framing.send(self._peer, request)
+            self._seat.attend(self._peer)
+            return framing.receive(self._peer)
+        except TimeoutError as problem:
+            raise ExecutionError("the keeper of the sandbox does not answer") from problem
+        except (EOFError, OSError) as problem:
+            raise ExecutionError(f"the keeper of the sandbox was lost: {problem}") from problem
+
+    def close(self) -> None:
+        """
+        End everything in it; return when it is dead.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            self._peer.settimeout(_CLOSING)
+            self._peer.shutdown(socket.SHUT_WR)
+            # The other side ends only after the last process inside is dead; the rest of an answer that was
+            # interrupted comes first.
+            while self._peer.recv(1 << 18):
+                pass
+        except TimeoutError as problem:
+            raise ExecutionError("the processes of the sandbox did not end") from problem
+        except OSError:
+            pass  # it is gone already, in whatever way
+        finally:
+            self._peer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Supervisor:
+    """
+    The small process beside this one that makes sandboxes; started when the first is asked for.
+
+    Any thread may open sandboxes; one sandbox belongs to one thread.
+
+    Attributes:
+        watches: What the workspaces of its sandboxes are watched with, one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.watches = Watches()
+        self._starting = threading.Lock()
+        self._channel: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """
+        The number of its process, if it was started.
+        """
+        return self._process.pid if self._process else None
+
+    def open(self, confinement: Confinement, seat: Seat | None = None) -> Sandbox:
+        """
+        Open a sandbox, for a simulation that has a seat among others or is the only one.
+        """
+        return Sandbox(self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, seat or Seat())
+
+    def tiers(self) -> Mapping[Tier, str]:
+        """
+        Tell every tier, with the reason why it is not available here; empty if it is.
+        """
+        with self._connect(plain=True) as peer:
+            peer.settimeout(_OPENING)
+            framing.send(peer, ("tiers",))
+            return {Tier(name): reason for name, reason in framing.receive(peer).items()}
+
+    def _connect(self, *, plain: bool) -> socket.socket:
+        """
+        Have a keeper forked and return our end of the socket to it.
+        """
+        with self._starting:
+            channel = self._channel or self._start()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(channel, [_PLAIN if plain else _ANY], [theirs.fileno()])
+            except OSError as problem:
+                ours.close()
+                raise ExecutionError(f"the supervisor was lost: {problem}") from problem
+        return ours
+
+    def _start(self) -> socket.socket:
+        if not sys.executable:
+            raise ExecutionError("the path of the Python interpreter is not known")
+        self._channel, theirs = socket.socketpair()
+        # Isolated and without site packages: it starts faster, and nothing of the project leaks
+        # into it. A library path is kept, for some interpreters cannot start without.
+        env = {
+            name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
+        }
+        bytecode = ["-B"] if sys.dont_write_bytecode else []
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    *bytecode,
+                    str(_PROGRAM),
+                    str(theirs.fileno()),
+                    str(os.getpid()),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+                cwd="/",
+                env=env,
+            )
+        return self._channel
+
+    def close(self) -> None:
+        """
+        End it, and with it all sandboxes that are still open.
+        """
+        self.watches.close()
+        if self._channel is None or self._process is None:
+            return
+        self._channel.close()
+        self._channel = None
+        try:
+            self._process.wait(_CLOSING)
+        except subprocess.TimeoutExpired as problem:
+            raise ExecutionError("the supervisor did not end") from problem
+        finally:
+            self._process = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def available_tiers() -> tuple[Tier, ...]:
+    """
+    List the tiers that work here, best first.
+    """
+    with Supervisor() as supervisor:
+        return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
+
+
+def _longest(launches: Sequence[Launch]) -> float:
+    """
+    Bound the time a batch may take when everything goes as slowly as it can.
+    """
+    times = [
+        (each.patience if each.kill.close_wait is None else min(each.limit, each.patience))
+        + each.kill.grace * len(each.kill.signals)
+        + (each.kill.close_wait or 0.0)
+        + (each.pipe_wait or 0.0)
+        + each.linger
+        for each in launches
+    ]
+    return max(times, default=0.0)

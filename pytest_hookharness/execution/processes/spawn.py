@@ -1,0 +1,199 @@
+"""
+The start of a process: from words and streams to a number, or a reason why not.
+
+Loaded by the supervisor too.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import termios
+
+from pytest_hookharness.execution.processes.framing import TTY, Order
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    Streams = tuple[int, int, int]
+    Starter = Callable[[Order, Streams, int], int]
+
+
+class Spawner:
+    """
+    Starts processes by the fastest way that this interpreter offers.
+    """
+
+    def __init__(self) -> None:
+        # One pipe for all starts: with vfork the parent goes on only after the exec, so a refusal is there to
+        # be read at once, and a pipe per fire would cost four system calls.
+        self._refusals, self._refuse = os.pipe()
+        os.set_blocking(self._refusals, False)
+        # The last argument says that vfork may be used; not every version takes it.
+        self._start: Starter = _by_popen
+        self._fork_exec = _find_fork_exec()
+        for self._last in ((True,), ()):
+            if self._has_fork_exec():
+                self._start = self._by_fork_exec
+                return
+        __import__("subprocess")  # now, for an item's namespaces may hide the library later
+
+    def _has_fork_exec(self) -> bool:
+        """
+        Try the interpreter's private way, which is free to change, on no program at all.
+        """
+        times = (0.0,) * 4
+        nothing = Order(
+            ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")
+        )
+        try:
+            pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
+        except (TypeError, ValueError):
+            return False
+        # Nothing yet to be read means that this interpreter does not use vfork: then its way is of no use.
+        known = self._refusal(self._refusals) is not None
+        os.waitpid(pid, 0)
+        return known
+
+    def start(self, order: Order, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
+        """
+        Start a process; return its number, and why it never became the command if it did not.
+        """
+        if order.stdio == order.stdin == TTY:
+            return self._on_terminal(order, (streams[0], streams[0], streams[0]))
+        if order.terminal:
+            return self._on_terminal(order, (streams[0], streams[1], streams[2]))
+        # Where the host gives no session of its own, the hook gets a group of its own all the same: a
+        # `kill 0` in it must not reach the harness.
+        group = -1 if order.own_session else 0
+        try:
+            return self._start(order, (streams[0], streams[1], streams[2]), group), self._refusal(
+                self._refusals
+            )
+        except OSError as problem:
+            if self._start is not _by_popen:
+                raise
+            return 0, problem
+
+    def _refusal(self, descriptor: int) -> OSError | None:
+        try:
+            said = os.read(descriptor, 512)
+        except BlockingIOError:
+            return None
+        if not said:
+            return None
+        parts = said.split(b":", 2)
+        number = int(parts[1] or b"0", 16) if len(parts) == 3 else 0
+        problem = OSError(number, os.strerror(number))
+        if parts[-1].startswith(b"noexec"):
+            problem.filename = "cwd"
+        return problem
+
+    def _by_fork_exec(self, order: Order, streams: Streams, group: int) -> int:
+        stdin, stdout, stderr = streams
+        return int(self._fork_exec(
+            order.argv, order.executables, True, (self._refuse,), order.cwd, order.env,
+            stdin, -1, -1, stdout, -1, stderr, self._refusals, self._refuse,
+            True, order.own_session, group, None, None, None, -1, None, *self._last,
+        ))  # fmt: skip
+
+    def _on_terminal(self, order: Order, streams: Streams) -> tuple[int, OSError | None]:
+        """
+        Start a process that has a controlling terminal, which only code in the child can arrange.
+        """
+        refusals, refuse = os.pipe()
+        pid = os.fork()
+        if pid:
+            os.close(refuse)
+            try:
+                return pid, self._refusal(refusals)
+            finally:
+                os.close(refusals)
+        try:
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            # Whom a host starts on its own terminal leads no session, and with its end nobody is hung up.
+            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
+            os.setsid()
+            terminal = os.open(order.terminal, os.O_RDWR) if order.terminal else streams[0]
+            fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+            for descriptor, stream in enumerate(streams):
+                os.dup2(stream, descriptor)
+            _become(order, refuse)
+        finally:
+            os._exit(255)
+
+
+def _find_fork_exec() -> Any:
+    """
+    Find the interpreter's private way of starting processes; ``None``, which nobody can call, if it has none.
+    """
+    # Kept untyped: every version declares it differently.
+    try:
+        import _posixsubprocess
+    except ImportError:
+        return None
+    return _posixsubprocess.fork_exec
+
+
+def _become(order: Order, refuse: int) -> None:
+    """
+    Turn this very process into the command, or say why that cannot be.
+    """
+    env = dict(entry.split(b"=", 1) for entry in order.env)
+    said = b"noexec"
+    number = 0
+    try:
+        os.chdir(order.cwd)
+        said = b""
+        for path in order.executables:
+            try:
+                os.execve(path, order.argv, env)  # noqa: S606  # a hook is what it is for
+            except OSError as problem:
+                if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
+                    number = problem.errno or 0
+    except OSError as problem:
+        number = problem.errno or 0
+    os.write(refuse, b"OSError:%x:%s" % (number, said))
+
+
+def _by_popen(order: Order, streams: Streams, group: int) -> int:
+    """
+    Start a process by the public way, which is slower.
+    """
+    import subprocess
+
+    stdin, stdout, stderr = streams
+    process = subprocess.Popen(
+        order.argv,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=order.cwd,
+        env=dict(entry.split(b"=", 1) for entry in order.env),
+        start_new_session=order.own_session,
+        process_group=None if group < 0 else group,
+    )
+    process.returncode = 0  # it is waited for elsewhere
+    return process.pid
+
+
+def explain(order: Order, problem: OSError) -> str:
+    """
+    Say in words why a command could not be started.
+    """
+    word, folder = os.fsdecode(order.argv[0]), os.fsdecode(order.cwd)
+    said = os.strerror(problem.errno or 0)
+    if problem.filename == "cwd" or not os.path.isdir(folder):
+        return f"its working folder {folder} cannot be entered: {said}"
+    if problem.errno != errno.ENOENT:
+        return f"{word} cannot be executed: {said}"
+    if b"/" not in order.argv[0]:
+        return f"{word} was not found on PATH"
+    if os.path.exists(os.path.join(order.cwd, order.argv[0])):
+        return f"{word} exists, but the interpreter that its first line names does not"
+    return f"{word} does not exist"

@@ -1,0 +1,295 @@
+"""
+Channels: the standard streams between the harness and one hook.
+
+Loaded by the supervisor too.
+"""
+
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import struct
+import termios
+
+from pytest_hookharness.execution.processes.framing import PIPE, TTY, Order
+
+_SIOCOUTQ = termios.TIOCOUTQ
+_SURE = 4096  # what a fresh pipe takes at once under every limit
+_READ = 1 << 16
+
+
+class Source:
+    """
+    Our end of a hook's standard input.
+    """
+
+    __slots__ = (
+        "_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_socket", "_spaced", "due", "fd", "taken",
+    )  # fmt: skip
+
+    def __init__(self, end: int | _socket.socket, order: Order) -> None:
+        self._socket = end if isinstance(end, _socket.socket) else None
+        self.fd = fd = end if isinstance(end, int) else end.fileno()
+        self.taken = 0
+        self._kind = order.stdin
+        self._data = memoryview(order.data)
+        self._close = order.close
+        self._piece = order.chunk or len(order.data)
+        self._spaced = order.delay
+        self._mirror = -1
+        self._quiet = False
+        self.due: float | None = None
+        if len(order.data) > _SURE or order.delay or order.stdin == TTY:
+            os.set_blocking(fd, False)
+
+    @property
+    def waiting(self) -> bool:
+        """
+        Whether there is more to write.
+        """
+        return not self._quiet and self.taken < len(self._data)
+
+    def feed(self, now: float) -> bool:
+        """
+        Write what can be written; true if the rest must wait until the hook has read.
+        """
+        while self.waiting:
+            if self.due is not None and now < self.due:
+                return False
+            end = min(self.taken - self.taken % self._piece + self._piece, len(self._data))
+            try:
+                self.taken += os.write(self.fd, self._data[self.taken : end])
+            except BlockingIOError:
+                return True
+            except OSError:
+                # The reader is gone. What was accepted until then is all there is to tell.
+                self._quiet = True
+                break
+            if self.taken < end:
+                return True
+            if self._spaced:
+                self.due = now + self._spaced
+        self.due = None
+        self.finish()
+        return False
+
+    def finish(self) -> None:
+        """
+        Signal the end of the input, if the host does so.
+        """
+        if self.fd < 0 or not self._close:
+            return
+        if self._socket is not None:
+            # Not closed: its queue still tells how much was read.
+            try:
+                self._socket.shutdown(_socket.SHUT_WR)
+            except OSError:
+                self._quiet = True
+        elif self._kind == PIPE:
+            os.close(self.fd)
+            self.fd = -1
+        else:
+            self._type_end()
+        self._close = False
+
+    def _type_end(self) -> None:
+        try:
+            os.write(self.fd, b"\x04")
+        except OSError:
+            self._quiet = True
+
+    def keep(self, reading_end: int) -> bool:
+        """
+        Take the hook's end of a pipe as well, which tells how much of it was never read, if that is safe.
+        """
+        # Not while we still write: it would hide from us that nobody reads.
+        if self._kind != PIPE or self.waiting or not self.taken:
+            return False
+        self._mirror = reading_end
+        return True
+
+    def read_by_hook(self) -> int | None:
+        """
+        Tell how much the hook has read; ``None`` if that cannot be known.
+        """
+        if self.taken == 0:
+            return 0
+        if self._kind == PIPE and self._mirror >= 0:
+            (left,) = struct.unpack("i", fcntl.ioctl(self._mirror, termios.FIONREAD, b"\0\0\0\0"))
+            return self.taken - int(left)
+        if self._socket is None or self.fd < 0:
+            return None
+        try:
+            # A reader that closes with bytes unread resets the connection; without that, an empty queue means
+            # that all of it was read.
+            if self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR) != 0:
+                return None
+            (left,) = struct.unpack("i", fcntl.ioctl(self.fd, _SIOCOUTQ, b"\0\0\0\0"))
+        except OSError:
+            return None
+        return self.taken if left == 0 else None
+
+    def close(self) -> None:
+        """
+        Give everything back.
+        """
+        if self._socket is not None:
+            self._socket.close()
+        elif self.fd >= 0:
+            os.close(self.fd)
+        if self._mirror >= 0:
+            os.close(self._mirror)
+        self.fd = self._mirror = -1
+
+
+class Sink:
+    """
+    Our end of one output stream of a hook: always drained, kept up to a limit.
+    """
+
+    __slots__ = ("_kept", "_limit", "_room", "fd", "total")
+
+    def __init__(self, fd: int, limit: int) -> None:
+        self.fd = fd
+        self.total = 0
+        self._limit = limit
+        self._room = limit
+        self._kept: list[bytes] = []
+
+    def take(self) -> bool:
+        """
+        Read once; false at the end of the stream. To be called only when there is something to read.
+        """
+        try:
+            data = os.read(self.fd, _READ)
+        except BlockingIOError:
+            return True
+        except OSError:  # a terminal or a socket whose other side is gone
+            data = b""
+        if not data:
+            self.close()
+            return False
+        self.total += len(data)
+        if self._room > 0:
+            self._kept.append(data[: self._room])
+            self._room -= len(data)
+        return True
+
+    @property
+    def data(self) -> bytes:
+        """
+        What was kept.
+        """
+        return b"".join(self._kept)
+
+    def close(self) -> None:
+        """
+        Give the end back.
+        """
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+
+class Channels:
+    """
+    The three streams of one hook, and the hook's ends until it has them.
+    """
+
+    __slots__ = ("names", "sinks", "source", "theirs")
+
+    def __init__(self, order: Order) -> None:
+        if order.stdio == order.stdin == TTY:
+            in_ours: int | _socket.socket
+            in_ours, theirs = _terminal()
+            out_ours, err_ours = os.dup(in_ours), -1
+            self.theirs: tuple[int, ...] = (theirs,)
+        else:
+            in_ours, in_theirs = _inlet(order.stdin)
+            (out_ours, out_theirs), (err_ours, err_theirs) = _outlet(order.stdio), _outlet(order.stdio)
+            self.theirs = in_theirs, out_theirs, err_theirs
+        self.source = Source(in_ours, order)
+        self.sinks = Sink(out_ours, order.output_limit), Sink(err_ours, order.output_limit)
+        # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
+        # known only now.
+        kinds = order.stdin, order.stdio, order.stdio
+        self.names = () if {*kinds} == {PIPE} else tuple(map(_name, self.theirs, kinds))
+
+    def handed_over(self) -> None:
+        """
+        Close the hook's end of the input, which the hook has now.
+        """
+        if not self.source.keep(self.theirs[0]):
+            os.close(self.theirs[0])
+        # Those of the output stay open until the hook has ended. Otherwise each stream that it closes on its
+        # way out would wake us, to no avail, and while we look it does not get on.
+        self.theirs = self.theirs[1:]
+
+    def let_go(self) -> None:
+        """
+        Close the hook's ends of the output, so that our ends tell when nobody has them any more.
+        """
+        for descriptor in self.theirs:
+            os.close(descriptor)
+        self.theirs = ()
+
+    def stream_names(self) -> dict[str, int]:
+        """
+        Name what lies behind the hook's streams, as /proc does, with the number of each stream.
+        """
+        if self.names:
+            return {name: number for number, name in enumerate(self.names)}
+        ours = self.source.fd, self.sinks[0].fd, self.sinks[1].fd
+        return {_name(fd, PIPE): number for number, fd in enumerate(ours) if fd >= 0}
+
+    def close(self) -> None:
+        """
+        Give everything back.
+        """
+        self.let_go()
+        self.source.close()
+        for sink in self.sinks:
+            sink.close()
+
+
+def _inlet(kind: str) -> tuple[int | _socket.socket, int]:
+    """
+    Open a stream that we write to: our end and the hook's.
+    """
+    if kind == TTY:
+        return _terminal()
+    if kind == PIPE:
+        theirs, ours = os.pipe()
+        return ours, theirs
+    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+    end, their_end = _socket.socketpair()
+    return end, their_end.detach()
+
+
+def _outlet(kind: str) -> tuple[int, int]:
+    """
+    Open a stream that we read from: our end and the hook's.
+    """
+    if kind == PIPE:
+        return os.pipe()
+    ours, theirs = _socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
+def _terminal() -> tuple[int, int]:
+    """
+    Open a terminal that does not echo and leaves line ends alone, so that what is read is what was written.
+    """
+    ours, theirs = os.openpty()
+    modes = termios.tcgetattr(theirs)
+    modes[1] &= ~termios.ONLCR
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    return ours, theirs
+
+
+def _name(descriptor: int, stdio: str) -> str:
+    if stdio == TTY:
+        return os.ttyname(descriptor)
+    return f"{'pipe' if stdio == PIPE else 'socket'}:[{os.fstat(descriptor).st_ino}]"

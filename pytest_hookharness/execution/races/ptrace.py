@@ -1,0 +1,204 @@
+"""
+Tracing: processes that the kernel stops before they change a file.
+
+Linux only; loaded by a program that runs inside the sandbox. Of all system calls
+only those that write, open and rename stop, by a filter that a process takes on before it becomes a command.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+_CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
+_OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
+FORKS, FILTERED, STOPPED = (1, 2, 3), 7, 128
+_NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
+_ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
+_LONGEST_PATH = 4096
+
+# Of each call the arguments that name what it changes: a descriptor, a path, a folder and a path, or one of
+# the latter two with flags behind it.
+FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
+_CALLS = {
+    "x86_64": {
+        1: (FD, 0), 18: (FD, 0), 20: (FD, 0), 296: (FD, 0), 328: (FD, 0), 77: (FD, 0), 40: (FD, 0),
+        326: (FD, 2), 2: (FLAGGED, 0), 85: (PATH, 0), 76: (PATH, 0), 82: (PATH, 1), 86: (PATH, 1),
+        257: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 264: (AT, 2), 316: (AT, 2), 265: (AT, 2),
+    },
+    "aarch64": {
+        64: (FD, 0), 68: (FD, 0), 66: (FD, 0), 70: (FD, 0), 287: (FD, 0), 46: (FD, 0), 71: (FD, 0),
+        285: (FD, 2), 45: (PATH, 0), 56: (FLAGGED_AT, 0), 437: (HOW_AT, 0), 38: (AT, 2), 276: (AT, 2),
+        37: (AT, 2),
+    },
+}  # fmt: skip
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_AT_CWD = (1 << 32) - 100
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _ptrace(request: int, pid: int, address: int, data: object) -> int:
+    _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    _libc.ptrace.restype = ctypes.c_long
+    done: int = _libc.ptrace(request, pid, address, data)
+    if done < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"ptrace: {os.strerror(number)}")
+    return done
+
+
+def filter_calls() -> None:
+    """
+    Have the kernel stop this process, and all that it becomes and starts, before the calls of interest.
+    """
+    machine = os.uname().machine
+    numbers = sorted(_CALLS[machine])
+    rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, _ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
+    rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
+    rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]
+    code = b"".join(struct.pack("=HBBI", *rule) for rule in rules)
+    program = _Program(len(rules), code)
+    for option, value, pointer in (
+        (_NO_NEW_PRIVS, 1, None),
+        (_SECCOMP, _FILTER, ctypes.byref(program)),
+    ):
+        if _libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
+            number = ctypes.get_errno()
+            raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
+
+
+def try_filter() -> None:
+    """
+    See in a process of its own whether calls can be filtered here; ``OSError`` if not.
+    """
+    pid = os.fork()
+    if pid == 0:
+        try:
+            filter_calls()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    if os.waitpid(pid, 0)[1]:
+        raise OSError("system calls cannot be filtered here")
+
+
+def seize(pid: int) -> None:
+    """
+    Begin to trace a process, and all that it will start.
+    """
+    if os.uname().machine not in _CALLS:
+        raise OSError(f"the system calls of {os.uname().machine} are not known")
+    _ptrace(_SEIZE, pid, 0, _OPTIONS)
+
+
+def go_on(pid: int, number: int = 0) -> None:
+    """
+    Let a stopped task go on, with a signal if there was one.
+    """
+    try:
+        _ptrace(_CONT, pid, 0, number)
+    except OSError:
+        return  # it was killed meanwhile, and its end is told next
+
+
+def stay(pid: int) -> None:
+    """
+    Leave a task stopped that was stopped by a signal, until another has it go on.
+    """
+    try:
+        _ptrace(_LISTEN, pid, 0, 0)
+    except OSError:
+        return
+
+
+def started(pid: int) -> set[int]:
+    """
+    The task that a stopped one has just started; none if that cannot be told any more.
+    """
+    number = ctypes.c_ulong()
+    try:
+        _ptrace(_GETEVENTMSG, pid, 0, ctypes.addressof(number))
+    except OSError:
+        return set()
+    return {number.value}
+
+
+def changes(pid: int, paths: Collection[str]) -> bool:
+    """
+    Whether the call before which a task was stopped changes one of some files.
+    """
+    info = ctypes.create_string_buffer(88)
+    try:
+        _ptrace(_GET_SYSCALL_INFO, pid, len(info), ctypes.addressof(info))
+    except OSError:
+        return False
+    number, *arguments = struct.unpack_from("=7Q", info.raw, 24)
+    kind, first = _CALLS[os.uname().machine].get(number, (FD, 5))
+    if kind == FD:
+        return _link(f"/proc/{pid}/fd/{arguments[first] & 0xFFFFFFFF}") in paths
+    if kind in (FLAGGED, FLAGGED_AT, HOW_AT):
+        flags = arguments[first + 1 if kind == FLAGGED else first + 2]
+        if kind == HOW_AT:
+            flags = int.from_bytes(_memory(pid, flags, 8), "little")
+        if not flags & (os.O_TRUNC | os.O_CREAT):
+            return False
+        empties = bool(flags & os.O_TRUNC)
+    else:
+        empties = True
+    folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
+    address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
+    path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
+    # What is opened only to be written to is not changed yet, if it is there.
+    return bool(path) and (empties or not os.path.lexists(path))
+
+
+def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
+    """
+    The one of some files that a task means; empty if it means another.
+    """
+    path = os.fsdecode(written)
+    if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
+        return ""
+    base = _link(f"/proc/{pid}/cwd" if folder == _AT_CWD else f"/proc/{pid}/fd/{folder}")
+    head, _, name = os.path.join(base, path).rpartition("/")
+    whole = f"{os.path.realpath(head)}/{name}"
+    return whole if whole in paths else ""
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def _memory(pid: int, address: int, size: int) -> bytes:
+    """
+    What stands at an address, up to the end of the page after it at most.
+    """
+    try:
+        memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        near = min(size, 4096 - address % 4096)
+        data = os.pread(memory, near, address)
+        return (
+            data
+            if len(data) == size or b"\0" in data
+            else data + os.pread(memory, size - near, address + near)
+        )
+    except (OSError, OverflowError):
+        return b""
+    finally:
+        os.close(memory)

@@ -1,0 +1,115 @@
+"""
+Steering: fires side by side, each held before it changes what others have read.
+
+The program that does it is ``pilot``; this is how it is started and understood.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness.execution.processes.sandbox import ExecutionError
+from pytest_hookharness.execution.races import scheduler
+from pytest_hookharness.model.processes import (
+    Cut,
+    Ending,
+    Exited,
+    Launch,
+    Output,
+    Run,
+    Signaled,
+    Stdin,
+    TimedOut,
+)
+
+_PROGRAM = Path(scheduler.__file__)
+# What a pipe can be made to hold; the pilot writes all of it before a fire begins.
+LONGEST_INPUT = 1 << 16
+_SPARE = 5.0
+_REPORT = 64 << 20
+_UNSEEN = "no fire was seen to change these files"
+
+Starter = Callable[[Sequence[Launch], float], tuple[Run, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """
+    What became of fires side by side.
+
+    Attributes:
+        runs: The fires.
+        holds: How often one of them was held.
+        reason: Why they were not steered; empty if they were.
+    """
+
+    runs: tuple[Run, ...]
+    holds: int
+    reason: str
+
+
+def fire_steered(
+    start: Starter, launches: Sequence[Launch], watched: Sequence[str], apart: float, budget: float
+) -> Round:
+    """
+    Start all launches at once, or apart, and steer them.
+
+    Args:
+        start: Runs launches in the sandbox.
+        launches: The fires.
+        watched: The files before whose changes they are held, absolute.
+        apart: Seconds between their starts.
+        budget: Seconds for all of it.
+
+    Raises:
+        ExecutionError: The program inside the sandbox failed.
+    """
+    limit = min(budget, max(min(launch.limit, launch.patience) for launch in launches) + _SPARE)
+    orders = [_order(launch) for launch in launches]
+    spec = {"fires": orders, "watched": [*watched], "apart": apart, "limit": limit}
+    flight = Launch(
+        argv=(sys.executable, "-I", "-S", "-B", str(_PROGRAM)),
+        cwd="/",
+        env={name: value for name, value in launches[0].env.items() if name.endswith("LIBRARY_PATH")},
+        stdin=Stdin(data=json.dumps(spec).encode()),
+        limit=limit + _SPARE,
+        patience=limit + _SPARE,
+        output_limit=_REPORT,
+    )
+    (run,) = start([flight], limit + 2 * _SPARE)
+    try:
+        report = json.loads(run.stdout.data)
+        runs = tuple(_run(fire, limit) for fire in report["fires"])
+        holds, reason = int(report["holds"]), str(report["reason"])
+        return Round(runs, holds, reason or ("" if holds else _UNSEEN))
+    except (ValueError, KeyError, TypeError) as problem:
+        said = run.stderr.text[-500:]
+        raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem
+
+
+def _order(launch: Launch) -> Mapping[str, Any]:
+    data = launch.stdin.data
+    if len(data) > LONGEST_INPUT:
+        raise ExecutionError(
+            f"fires with {len(data)} bytes of input cannot be steered; {LONGEST_INPUT} are the most"
+        )
+    return {
+        "argv": launch.argv,
+        "cwd": launch.cwd,
+        "env": launch.env,
+        "stdin": data.decode("utf-8", "surrogateescape"),
+    }
+
+
+def _run(fire: Mapping[str, Any], limit: float) -> Run:
+    status: int | None = fire["status"]
+    ending: Ending = TimedOut(limit, Cut.PATIENCE)
+    if status is not None:
+        ending = Exited(status) if status >= 0 else Signaled(-status)
+    out, err = (part.encode("latin-1") for part in fire["said"])
+    return Run(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))

@@ -1,0 +1,335 @@
+"""
+The listing: all that the system knows of what stands in some folders.
+
+Links are never followed and nothing but regular files and folders is opened. A file
+is read again only if the system's notes on it differ, or are so young that a later write could look the same.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+import time
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pytest_hookharness.execution.paths import lies_in
+from pytest_hookharness.execution.snapshots.content_store import Store
+from pytest_hookharness.execution.snapshots.permissions import Locks
+
+Number: TypeAlias = tuple[int, int]
+Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
+Key: TypeAlias = tuple[int, int, int, int, int, int, int]
+
+# Two ticks of the coarsest clock that kernels stamp files with.
+_RACY = 20_000_000
+# Those of other kinds, such as labels, are the system's own and set by it.
+_SPACES = ("user.", "trusted.", "system.posix_acl_")
+_CAPABILITY = "security.capability"
+_NOATIME: int = getattr(os, "O_NOATIME", 0)
+_READING = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class SnapshotError(Exception):
+    """
+    Folders cannot be remembered, or not be made again what they were.
+
+    Attributes:
+        path: Where.
+        found: What was found there.
+        reason: Why that cannot be put back, and what to do.
+    """
+
+    def __init__(self, path: str, found: str, reason: str) -> None:
+        self.path = path
+        self.found = found
+        self.reason = reason
+        super().__init__(f"{path}: {found}: {reason}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """
+    What was found at one path.
+
+    Attributes:
+        mode: Kind and permissions.
+        owner: User and group.
+        size: Bytes; zero for folders, where it means nothing.
+        modified: Nanoseconds.
+        accessed: Nanoseconds; never compared, for reading is no change.
+        device: What a device node stands for.
+        content: The digest of a file, or what stands for it; the target of a link; otherwise empty.
+        attributes: Extended attributes and access lists that programs and people set.
+        number: File system and inode.
+        foreign: How many names the inode has outside of the folders.
+        unkept: Why the content was not kept; empty if it was.
+    """
+
+    mode: int
+    owner: tuple[int, int]
+    size: int
+    modified: int
+    accessed: int = field(compare=False)
+    device: int
+    content: str
+    attributes: Attributes
+    number: Number
+    foreign: int
+    unkept: str = ""
+
+    def resembles(self, other: Found) -> bool:
+        """
+        Whether there is nothing to put back between the two.
+        """
+        return self is other or self._compared() == other._compared()
+
+    def _compared(self) -> tuple[object, ...]:
+        known = (self.mode, self.owner, self.size, self.modified, self.device)
+        return (*known, self.content, self.attributes)
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """
+    What one walk through the folders saw.
+
+    Attributes:
+        statuses: What the system says of each path, folders before what is in them.
+        inside: How many names of each inode were seen, of those that have several.
+        too_deep: Folders whose path is too long to look into.
+    """
+
+    statuses: Mapping[str, os.stat_result]
+    inside: Mapping[Number, int]
+    too_deep: tuple[str, ...]
+
+    def foreign(self, status: os.stat_result) -> int:
+        """
+        How many names an inode has that were not seen.
+        """
+        several = status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
+        return status.st_nlink - self.inside[number_of(status)] if several else 0
+
+
+class Listing:
+    """
+    What is known of all that stands in some folders.
+
+    Attributes:
+        folders: Their real paths.
+        store: Where contents are kept.
+        locks: What had to be opened to look.
+    """
+
+    def __init__(self, folders: Sequence[str], store: Store) -> None:
+        self.folders = tuple(sorted(set(folders)))
+        self.store = store
+        self.locks = Locks()
+        # What was found, the system's notes on it, and when.
+        self._known: dict[str, tuple[Found, Key, int]] = {}
+
+    def walk(self) -> Sight:
+        """
+        See what stands in the folders, and at their own paths; what is missing there is left out.
+
+        Raises:
+            SnapshotError: One is no folder, or cannot be looked into.
+        """
+        statuses: dict[str, os.stat_result] = {}
+        too_deep: list[str] = []
+        pending: list[str] = []
+        for folder in self.folders:
+            above = [other for other in self.folders if other != folder]
+            if lies_in(folder, above) or not os.path.lexists(folder):
+                continue
+            statuses[folder] = status = os.lstat(folder)
+            if not stat.S_ISDIR(status.st_mode):
+                raise SnapshotError(folder, "it is no folder", "another one is not what others hold open")
+            pending.append(folder)
+        while pending:
+            folder = pending.pop()
+            try:
+                children = self._list(folder, statuses[folder].st_mode)
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    too_deep.append(folder)
+                    continue
+                raise _unknown(folder, "cannot be listed", error) from error
+            for name, status in children:
+                path = f"{folder}/{name}"
+                statuses[path] = status
+                if stat.S_ISDIR(status.st_mode):
+                    pending.append(path)
+        several = (s for s in statuses.values() if s.st_nlink > 1 and not stat.S_ISDIR(s.st_mode))
+        return Sight(statuses, Counter(map(number_of, several)), tuple(too_deep))
+
+    def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
+        self.locks.open(folder, mode, 0o500)
+        descriptor = _open(folder, os.O_DIRECTORY)
+        try:
+            with os.scandir(descriptor) as entries:
+                return [(entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        finally:
+            os.close(descriptor)
+
+    def recall(self, path: str, sight: Sight) -> Found | None:
+        """
+        What was found at a path that was seen, if that must still be so, but for the time of access.
+        """
+        known = self._known.get(path)
+        if known is None:
+            return None
+        found, key, when = known
+        status = sight.statuses[path]
+        if key != _key(status) or status.st_ctime_ns >= when - _RACY:
+            return None
+        return found if found.foreign == sight.foreign(status) else None
+
+    def find(self, path: str, sight: Sight, *, keep: bool) -> Found:
+        """
+        Find out all about a path that was seen.
+
+        Args:
+            path: Where.
+            sight: What was seen there.
+            keep: Whether the content of a file is to be kept.
+
+        Raises:
+            SnapshotError: It cannot be read.
+        """
+        status = sight.statuses[path]
+        known = self.recall(path, sight)
+        if known is not None and not (keep and self._is_missing(known)):
+            same = known.accessed == status.st_atime_ns
+            return known if same else replace(known, accessed=status.st_atime_ns)
+        when = time.time_ns()
+        try:
+            with self.locks.readable(path, status):
+                found = self._read(path, status, sight.foreign(status), keep=keep)
+            # Making it readable changes the time of its last change.
+            key = _key(os.lstat(path))
+        except OSError as error:
+            raise SnapshotError(
+                path, f"it cannot be read: {_word(error)}", "what it is is unknown"
+            ) from error
+        self._known[path] = (found, key, when)
+        return found
+
+    def _is_missing(self, found: Found) -> bool:
+        return stat.S_ISREG(found.mode) and not found.unkept and found.content not in self.store
+
+    def _read(self, path: str, status: os.stat_result, foreign: int, *, keep: bool) -> Found:
+        kind, content, unkept = stat.S_IFMT(status.st_mode), "", ""
+        if kind == stat.S_IFLNK:
+            content = os.readlink(path)
+        elif kind == stat.S_IFREG:
+            content, unkept = self._content(path, keep=keep)
+            content = content or repr(_key(status))
+        return Found(
+            mode=status.st_mode,
+            owner=(status.st_uid, status.st_gid),
+            size=0 if kind == stat.S_IFDIR else status.st_size,
+            modified=status.st_mtime_ns,
+            accessed=status.st_atime_ns,
+            device=status.st_rdev if kind in (stat.S_IFCHR, stat.S_IFBLK) else 0,
+            content=content,
+            # What stands for a content that was not kept stands for these too.
+            attributes=() if unkept else attributes_of(path),
+            number=number_of(status),
+            foreign=foreign,
+            unkept=unkept,
+        )
+
+    def _content(self, path: str, *, keep: bool) -> tuple[str, str]:
+        """
+        The digest of a file, and why there is none.
+        """
+        try:
+            descriptor = _open(path)
+        except PermissionError as error:
+            return "", f"it cannot be read: {_word(error)}"
+        try:
+            digest = self.store.digest(descriptor, keep=keep)
+        finally:
+            os.close(descriptor)
+        largest = self.store.largest
+        size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest} bytes"
+        return digest, "" if digest else f"it is larger than {size}"
+
+    def settle(self, path: str, found: Found) -> None:
+        """
+        Take note of what a path was made to be.
+        """
+        status = os.lstat(path)
+        self._known[path] = (replace(found, number=number_of(status)), _key(status), time.time_ns())
+
+    def forget(self, there: Container[str]) -> None:
+        """
+        Drop what is known of paths that are no longer there.
+        """
+        for path in [path for path in self._known if path not in there]:
+            del self._known[path]
+
+
+def number_of(status: os.stat_result) -> Number:
+    """
+    What tells an inode from all others, as long as it lives.
+    """
+    return status.st_dev, status.st_ino
+
+
+def attributes_of(path: str) -> Attributes:
+    """
+    The extended attributes and access lists of a path itself that programs and people set.
+
+    Raises:
+        OSError: They cannot be read.
+    """
+    if sys.platform != "linux":
+        return ()
+    try:
+        return tuple(
+            (name, os.getxattr(path, name, follow_symlinks=False))
+            for name in sorted(os.listxattr(path, follow_symlinks=False))
+            if name.startswith(_SPACES) or name == _CAPABILITY
+        )
+    except OSError as error:
+        if error.errno == errno.ENOTSUP:
+            return ()
+        raise
+
+
+def _key(status: os.stat_result) -> Key:
+    # Of each path at each look, so it is flat and calls nothing.
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_mode,
+        status.st_nlink,
+    )
+
+
+def _open(path: str, flags: int = 0) -> int:
+    """
+    Open to read, without a trace where we may.
+    """
+    try:
+        return os.open(path, _READING | flags | _NOATIME)
+    except PermissionError:
+        return os.open(path, _READING | flags)
+
+
+def _unknown(path: str, what: str, error: OSError) -> SnapshotError:
+    return SnapshotError(path, f"it {what}: {_word(error)}", "what is there is not known; make it readable")
+
+
+def _word(error: OSError) -> str:
+    return error.strerror or str(error)

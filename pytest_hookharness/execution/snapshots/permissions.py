@@ -1,0 +1,71 @@
+"""
+Locks: permissions that stand in the way of looking and of putting back.
+
+With rights over the machine none do, and nothing happens here.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Generator
+from contextlib import contextmanager
+
+
+class Locks:
+    """
+    Permissions that were widened for a while, so that a user without rights over the machine can do his work.
+    """
+
+    def __init__(self) -> None:
+        # With the number of the inode, for something else may stand there when this is undone.
+        self._modes: dict[str, tuple[int, int]] = {}
+        self._uid = os.geteuid()
+
+    def open(self, path: str, mode: int, bits: int) -> None:
+        """
+        Give ourselves permissions on a file or folder.
+
+        Raises:
+            OSError: It is not ours.
+        """
+        if self._uid != 0 and mode & bits != bits:
+            os.chmod(path, stat.S_IMODE(mode) | bits)
+            self._modes.setdefault(path, (stat.S_IMODE(mode), os.lstat(path).st_ino))
+
+    @property
+    def opened(self) -> frozenset[str]:
+        """
+        The paths whose permissions are still widened.
+        """
+        return frozenset(self._modes)
+
+    def forget(self) -> None:
+        """
+        Leave all permissions as they are now.
+        """
+        self._modes.clear()
+
+    def restore(self) -> None:
+        """
+        Give everything that is opened its permissions back.
+        """
+        for path, (mode, number) in sorted(self._modes.items(), reverse=True):
+            if os.path.lexists(path) and os.lstat(path).st_ino == number:
+                os.chmod(path, mode)
+        self._modes.clear()
+
+    @contextmanager
+    def readable(self, path: str, status: os.stat_result) -> Generator[None]:
+        """
+        Let ourselves read a file of ours for the time of a block.
+        """
+        mode = status.st_mode
+        if self._uid == 0 or not stat.S_ISREG(mode) or mode & stat.S_IRUSR or status.st_uid != self._uid:
+            yield
+            return
+        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRUSR)
+        try:
+            yield
+        finally:
+            os.chmod(path, stat.S_IMODE(mode))

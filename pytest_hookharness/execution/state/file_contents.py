@@ -1,0 +1,264 @@
+"""
+Contents: the bytes of covered files, read and changed by state path.
+
+Only for times at which no process of a fire lives.
+
+The content of entries: a digest of what a file holds, and of what is set on it.
+
+Never more is read than a bound, and nothing but regular files is opened.
+
+Databases: SQLite files as the text that makes them.
+
+What changes in such a file is a row and not a byte, so its content is looked into,
+and changed, as statements.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
+
+# Bytes of the largest file that is read: a sparse one of any size is made at once.
+LARGEST = 256 << 20
+_CHUNK = 1 << 20
+_LISTS = ("system.posix_acl_access", "system.posix_acl_default")
+_KINDS: Mapping[int, str] = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link", stat.S_IFREG: "file"}
+_OTHERS: Mapping[int, str] = {
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+}
+
+
+def kind_of(mode: int) -> str:
+    """
+    The kind of an entry.
+    """
+    return _KINDS.get(stat.S_IFMT(mode), "other")
+
+
+def content_of(real: str, status: os.stat_result, digest: Callable[[bytes], str] | None) -> str:
+    """
+    What stands for the content of an entry.
+
+    Args:
+        real: The path.
+        status: What the system says of it.
+        digest: Makes a digest of the bytes of a file; ``None`` for one of all of them.
+
+    Raises:
+        OSError: It cannot be read, or is too large.
+    """
+    kind = stat.S_IFMT(status.st_mode)
+    if kind == stat.S_IFDIR:
+        return ""
+    if kind == stat.S_IFLNK:
+        return os.readlink(real)
+    if kind != stat.S_IFREG:
+        return _OTHERS.get(kind, "unknown")
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    descriptor = os.open(real, flags)
+    try:
+        if digest is not None:
+            return digest(b"".join(_parts(descriptor, status.st_size)))
+        return _digest(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def attributes_of(real: str) -> str:
+    """
+    A digest of the extended attributes that programs and people set; empty if there are none.
+    """
+    if sys.platform != "linux":
+        return ""
+    try:
+        names = os.listxattr(real, follow_symlinks=False)
+        # Those of an overlay are its own book-keeping.
+        found = {
+            name: os.getxattr(real, name, follow_symlinks=False)
+            for name in sorted(names)
+            if name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
+        }
+    except OSError as error:
+        if error.errno in (errno.ENOTSUP, errno.ENODATA):
+            return ""
+        raise
+    return blake2b(repr(found).encode(), digest_size=16).hexdigest() if found else ""
+
+
+def _digest(descriptor: int, size: int) -> str:
+    data = os.read(descriptor, min(size, _CHUNK) + 1)
+    if len(data) <= _CHUNK and len(data) <= size:
+        return blake2b(data, digest_size=16).hexdigest()
+    digest = blake2b(data, digest_size=16)
+    for part in _parts(descriptor, size):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _parts(descriptor: int, size: int) -> Iterator[bytes]:
+    """
+    The content of a file, up to the most that is read.
+
+    Raises:
+        OSError: It is larger.
+    """
+    while size <= LARGEST:
+        data = os.read(descriptor, _CHUNK)
+        if not data:
+            return
+        yield data
+        size = max(size, os.lseek(descriptor, 0, os.SEEK_CUR))
+    raise OSError(errno.EFBIG, f"it is larger than {LARGEST >> 20} MiB")
+
+
+# Numbers in the head of the file that programs may set, and that are in no statement.
+_HEADS = ("user_version", "application_id")
+_MAGIC = b"SQLite format 3\0"
+
+
+def is_database(data: bytes) -> bool:
+    """
+    Whether some bytes are those of a SQLite file.
+    """
+    return data.startswith(_MAGIC)
+
+
+def is_statements(text: bytes | None) -> bool:
+    """
+    Whether a content is the statements that make a database, as `statements` gives them.
+    """
+    return text is not None and text.startswith(f"PRAGMA {_HEADS[0]}=".encode())
+
+
+def statements(data: bytes) -> bytes:
+    """
+    The statements that make a database; the bytes themselves if it cannot be read.
+    """
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.deserialize(data)
+        heads = [f"PRAGMA {name}={_value(connection, name)};" for name in _HEADS]
+        return "\n".join([*heads, *connection.iterdump()]).encode()
+    except sqlite3.Error:
+        return data
+    finally:
+        connection.close()
+
+
+def _value(connection: sqlite3.Connection, name: str) -> int:
+    row: tuple[int] = connection.execute(f"PRAGMA {name}").fetchone()
+    return row[0]
+
+
+def database(text: bytes) -> bytes:
+    """
+    The database that some statements make.
+
+    Raises:
+        ValueError: They make none.
+    """
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.executescript(text.decode())
+        return connection.serialize()
+    except sqlite3.Error as error:
+        raise ValueError(f"no database can be made of it: {error}") from error
+    finally:
+        connection.close()
+
+
+# Bytes of the largest file whose content is looked into.
+LARGEST_of_contents = 4 << 20
+
+
+class Contents:
+    """
+    The contents of the covered folders of one simulation.
+    """
+
+    def __init__(self, roots: Mapping[str, Path]) -> None:
+        self._roots = roots
+
+    def read(self, path: str) -> bytes | None:
+        """
+        The content of a covered file, the statements that make it if it is a database; ``None`` without one.
+
+        Raises:
+            WorkspaceError: It is no regular file, is larger than 4 MiB, or cannot be read.
+        """
+        data = read_bytes(self._place(path), most=LARGEST_of_contents)
+        return statements(data) if data is not None and is_database(data) else data
+
+    def write(self, files: Mapping[str, bytes | None]) -> None:
+        """
+        Give files other contents, in the form of `read`; ``None`` removes one. A missing one is made.
+
+        Raises:
+            WorkspaceError: A path leads out of the covered folders, or cannot be written.
+        """
+        for path, data in files.items():
+            place = self._place(path)
+            try:
+                if data is None:
+                    place.unlink(missing_ok=True)
+                    continue
+                make_folders(place.parent)
+                write_bytes(place, self._as_kept(place, data))
+            except OSError as error:
+                raise WorkspaceError(place, f"cannot be changed: {error.strerror or error}") from error
+
+    def _as_kept(self, place: Path, data: bytes) -> bytes:
+        before = read_bytes(place, most=LARGEST_of_contents)
+        if before is None or not is_database(before) or is_database(data):
+            return data
+        try:
+            return database(data)
+        except ValueError as error:
+            raise WorkspaceError(place, str(error)) from error
+
+    def age(self, seconds: float) -> None:
+        """
+        Move the times of all covered files and folders back, as if time had passed since.
+        """
+        by = round(seconds * 1e9)
+        for place in self._all():
+            try:
+                status = os.lstat(place)
+                times = (status.st_atime_ns - by, status.st_mtime_ns - by)
+                os.utime(place, ns=times, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise WorkspaceError(place, f"cannot be made older: {error.strerror or error}") from error
+
+    def _all(self) -> Iterator[str]:
+        for root in self._roots.values():
+            for folder, _, names in os.walk(root, topdown=False):
+                for name in names:
+                    yield os.path.join(folder, name)
+                yield folder
+
+    def _place(self, path: str) -> Path:
+        # The longest name first: one covered folder may lie in another.
+        for name in sorted(self._roots, key=len, reverse=True):
+            if path.startswith(f"{name}/"):
+                root = self._roots[name]
+                return confine(root / path[len(name) + 1 :], [root])
+        raise WorkspaceError(path, f"is no state path; it begins with one of {', '.join(self._roots)}")

@@ -1,0 +1,318 @@
+"""
+The scan: the entries of all covered files after each step.
+
+Where the system tells what was touched, only that is looked at; else all files
+are, by what the system says of them. :meth:`Scanner.verify` trusts neither and reads everything.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_hookharness.execution.state.inotify import Touched, Watch, Watches
+from pytest_hookharness.execution.state.masks import Hidden, Masking
+from pytest_hookharness.execution.state.survey import Survey
+from pytest_hookharness.model.scenario import Mask
+from pytest_hookharness.model.trace import Entry
+
+
+class Scanner:
+    """
+    The eye on the covered folders of one simulation. It is right only while no process of a fire lives.
+
+    A state path is the name of its root and the path below it. A root inside another one is not listed
+    twice; its files stand under the outer one's name.
+    """
+
+    def __init__(
+        self,
+        roots: Mapping[str, Path],
+        *,
+        masks: Sequence[Mask] = (),
+        skip: Collection[str | Path] = (),
+        transcripts: Sequence[Path] = (),
+        watch: bool = True,
+        watches: Watches | None = None,
+        walked: Collection[str] = (),
+    ) -> None:
+        """
+        Watch folders from now on.
+
+        Args:
+            roots: The covered folders by name.
+            masks: What the author declared irrelevant.
+            skip: Paths that do not count themselves, though what is below them does.
+            transcripts: Files whose readers are of interest.
+            watch: Whether to ask the system what was touched, if it can tell.
+            watches: Where a watch is taken from and given back to; ``None`` for one of its own.
+            walked: Names of folders of which all is looked at every time, for the system may not tell:
+                kernels differ in whether a write through an overlay is one to the folder behind it.
+        """
+        self._roots = _outermost(roots)
+        self._walked = {name: root for name, root in self._roots.items() if name in walked}
+        self._places = {path: _place(path) for path in transcripts}
+        self._transcripts = tuple(self._places.values())
+        self._masking = Masking(masks, self._names(self._transcripts))
+        self._skip = self._names(map(_place, skip))
+        self._hidden = Hidden()
+        self._survey = Survey(self._masking, self._skip, self._hidden)
+        self._trouble: tuple[str, ...] = ()
+        self._watches = watches or Watches()
+        self._lends = watches is not None
+        self._watch = _begin(self._watches) if watch else None
+        self._since = Touched(lost=True)
+        self._postponed: set[str] = set()
+        self._readable: dict[str, bool] = {}
+        self._written: Mapping[str, int] | None = None
+        self._published: tuple[frozenset[str], Mapping[str, Entry]] | None = None
+        self.settle()
+
+    @property
+    def watching(self) -> bool:
+        """
+        Whether the system tells what was touched.
+        """
+        return self._watch is not None
+
+    @property
+    def opaque(self) -> str:
+        """
+        Why the covered files are not known completely; empty if they are.
+        """
+        return "; ".join(dict.fromkeys([*sorted(self._survey.unreadable.values()), *self._trouble]))
+
+    @property
+    def masked(self) -> frozenset[str]:
+        """
+        State paths whose content differed at some time where what a mask left of it did not.
+        """
+        return frozenset(self._hidden.paths)
+
+    @property
+    def unapplied(self) -> tuple[str, ...]:
+        """
+        Which masks could not be applied to a file that they name, and why.
+        """
+        return tuple(self._survey.unapplied[name] for name in sorted(self._survey.unapplied))
+
+    def unmasked(self, path: str, data: bytes) -> bytes | None:
+        """
+        What the masks leave of the content of a covered file; ``None`` for nothing.
+        """
+        return self._masking.apply(path, data).data
+
+    @property
+    def written(self) -> Mapping[str, int] | None:
+        """
+        How often each file was written between the last two scans, by state paths; ``None`` if not known.
+        """
+        return self._written
+
+    def scan(self, without: Collection[str] = ()) -> Mapping[str, Entry]:
+        """
+        The entries as they are now; the very same mapping as before if nothing differs.
+
+        Args:
+            without: State paths that are left out, and not even read.
+        """
+        left_out = frozenset(without)
+        self._take_in()
+        touched, self._since = self._since, Touched(opened=self._since.opened)
+        if self._watch is None or touched.lost:
+            self._look_at_all(left_out)
+            self._survey.inodes.clear()
+            self._written = None
+        else:
+            self._written = {self._name(path) or path: times for path, times in touched.written.items()}
+            self._look_at(touched, left_out)
+            for name, root in self._walked.items():
+                self._survey.walk(root, name, _nothing, left_out)
+        self._disregard_own_reading()
+        return self._publish(left_out)
+
+    def verify(self, without: Collection[str] = ()) -> Mapping[str, Entry]:
+        """
+        The entries as they are now, everything read anew.
+        """
+        self._take_in()
+        survey = Survey(self._masking, self._skip, self._hidden)
+        for name, root in self._roots.items():
+            survey.walk(root, name, _nothing, without)
+        self._trouble = tuple(sorted(survey.unreadable.values()))
+        self._disregard_own_reading()
+        return MappingProxyType({name: survey.entries[name] for name in survey.entries.keys() - set(without)})
+
+    def opened(self, path: Path) -> bool | None:
+        """
+        Whether anybody opened, moved or removed a transcript since this was last asked.
+
+        Returns:
+            ``None`` if that cannot be known.
+        """
+        self._take_in()
+        file = self._places.get(path) or _place(path)
+        before = self._readable.get(file)
+        now = self._observe(file)
+        seen = file in self._since.opened
+        self._since.opened.discard(file)
+        if seen:
+            return True
+        if before is None or now is None:
+            return None
+        # Not there before, so nobody could read it; what is there now was made by somebody.
+        return now and not before
+
+    def settle(self) -> None:
+        """
+        Take everything that was opened until now as opened by ourselves.
+
+        To be called after each of our own writes to a transcript.
+        """
+        self._take_in()
+        self._since.opened.clear()
+        for file in self._transcripts:
+            self._observe(file)
+
+    def close(self) -> None:
+        """
+        Stop watching.
+        """
+        if self._watch is not None:
+            self._watches.give_back(self._watch)
+            self._watch = None
+        if not self._lends:
+            self._watches.close()
+
+    def _observe(self, file: str) -> bool | None:
+        """
+        Begin to watch a transcript, and say whether it is there; ``None`` if it cannot be watched.
+        """
+        self._readable.pop(file, None)
+        if self._watch is None:
+            return None
+        try:
+            self._readable[file] = self._watch.add_file(file)
+        except OSError:
+            return None
+        return self._readable[file]
+
+    def _take_in(self) -> None:
+        if self._watch is not None:
+            self._since.add(self._watch.look())
+
+    def _disregard_own_reading(self) -> None:
+        """
+        Forget that a transcript was opened by this very scan; keep the rest for the next one.
+        """
+        if self._watch is not None:
+            opened = set(self._since.opened)
+            self._since.add(self._watch.look())
+            self._since.opened = opened
+
+    def _look_at_all(self, left_out: frozenset[str]) -> None:
+        for name, root in self._roots.items():
+            entering = _nothing if name in self._walked else self._enter_folder
+            self._survey.walk(root, name, entering, left_out)
+        self._postponed = set(left_out)
+
+    def _look_at(self, touched: Touched, left_out: frozenset[str]) -> None:
+        # A root that was away is in nobody's view.
+        missing = {root for name, root in self._roots.items() if name not in self._survey.entries}
+        again = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
+        self._postponed &= left_out
+        anew = touched.folders | missing
+        for path in anew:
+            if self._watch is not None:
+                self._watch.forget_below(path)
+        for path in sorted(touched.paths | anew | again):
+            self._look_at_one(path, path in anew, left_out)
+        self._look_at_linked(left_out)
+
+    def _look_at_linked(self, left_out: frozenset[str]) -> None:
+        # A file that is written by one of its names is not reported under the others.
+        others = {name: path for name in self._survey.find_linked() if (path := self._path(name)) is not None}
+        for name, path in {**self._survey.linked, **others}.items():
+            if name not in left_out:
+                self._survey.look(path, name, anyway=False)
+        self._survey.inodes.clear()
+
+    def _look_at_one(self, path: str, anew: bool, left_out: frozenset[str]) -> None:
+        name = self._name(path)
+        if name is None:
+            return
+        if name in left_out:
+            self._postponed.add(name)
+            return
+        inside_differs = self._survey.look(path, name) or anew
+        if inside_differs and Path(path).is_dir() and not Path(path).is_symlink():
+            self._survey.walk(path, name, self._enter_folder, left_out)
+            self._postponed |= left_out
+
+    def _enter_folder(self, path: str) -> None:
+        if self._watch is None:
+            return
+        try:
+            self._watch.add_folder(path)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.EACCES):
+                # No more watches are to be had, and half a watch is worse than none.
+                self.close()
+
+    def _publish(self, left_out: frozenset[str]) -> Mapping[str, Entry]:
+        if self._published is None or self._survey.changed or self._published[0] != left_out:
+            entries = dict(self._survey.entries)
+            for name in left_out:
+                entries.pop(name, None)
+            self._published = (left_out, MappingProxyType(entries))
+            self._survey.changed = False
+        return self._published[1]
+
+    def _name(self, path: str) -> str | None:
+        for name, root in self._roots.items():
+            if path == root:
+                return name
+            if path.startswith(root + "/"):
+                return name + path[len(root) :]
+        return None
+
+    def _names(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for name in map(self._name, paths) if name is not None)
+
+    def _path(self, state_path: str) -> str | None:
+        for name, root in self._roots.items():
+            if state_path == name or state_path.startswith(name + "/"):
+                return root + state_path[len(name) :]
+        return None
+
+
+def _begin(watches: Watches) -> Watch | None:
+    try:
+        return watches.take()
+    except OSError:
+        return None
+
+
+def _nothing(_: str) -> None:
+    """
+    Enter a folder without watching it.
+    """
+
+
+def _outermost(roots: Mapping[str, Path]) -> dict[str, str]:
+    real = {name: os.path.realpath(root) for name, root in roots.items()}
+    return {
+        name: root
+        for number, (name, root) in enumerate(real.items())
+        if not any(root.startswith(other + "/") for other in real.values())
+        and root not in list(real.values())[:number]
+    }
+
+
+def _place(path: str | Path) -> str:
+    # Not the file itself: what a transcript's own name stands for is not our concern.
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)

@@ -1,0 +1,262 @@
+"""
+The survey: what is known of the covered files, and reading them anew.
+
+Files are known by what the system says of them (its times, size, number and
+mode) and are read again only if that differs, or is so young that a later write could look the same.
+The content of an entry is followed, after a zero byte, by an owner that is not ourselves and by extended
+attributes and access lists, if it has any.
+A write into memory that a process mapped before the last look leaves no trace while that process lives:
+look only when no process of a fire is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from hashlib import blake2b
+from typing import TypeAlias
+
+from pytest_hookharness.execution.state.file_contents import attributes_of, content_of, kind_of
+from pytest_hookharness.execution.state.git_state import (
+    counts,
+    head_of_log,
+    index_digest,
+    is_index,
+    log_digest,
+)
+from pytest_hookharness.execution.state.masks import Hidden, Masking
+from pytest_hookharness.model.trace import Entry
+
+Key: TypeAlias = tuple[int, int, int, int, int]
+
+# Two ticks of the coarsest clock that kernels stamp files with.
+_RACY = 20_000_000
+
+
+class Survey:
+    """
+    The entries of the covered files, by state path.
+
+    Attributes:
+        entries: What was found.
+        unreadable: Why something could not be read.
+        hidden: What masks hid.
+        unapplied: Why a mask could not be applied.
+        linked: Where the files with several names stand, which change without their folder's knowledge.
+        inodes: Their numbers, as far as they were found since this was last emptied.
+        changed: Whether anything differs since this was last set to false.
+    """
+
+    def __init__(self, masking: Masking, skip: Collection[str] = (), hidden: Hidden | None = None) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.unreadable: dict[str, str] = {}
+        self.hidden = hidden or Hidden()
+        self.unapplied: dict[str, str] = {}
+        self.linked: dict[str, str] = {}
+        self.inodes: set[int] = set()
+        self.changed = False
+        self._masking = masking
+        self._skip = frozenset(skip)
+        # Folders that were found and do not count themselves.
+        self._uncounted: set[str] = set()
+        self._owner = (os.geteuid(), os.getegid())
+        self._keys: dict[str, tuple[Key, int]] = {}
+
+    def look(self, real: str, name: str, *, anyway: bool = True) -> bool:
+        """
+        Look at one path itself, and say whether it is a folder whose content must be looked at anew.
+
+        Args:
+            real: The path.
+            name: Its state path.
+            anyway: Whether to read it also if it seems to be as it was.
+        """
+        if anyway:
+            self._keys.pop(name, None)
+        try:
+            status = os.lstat(real)
+        except (FileNotFoundError, NotADirectoryError):
+            self.drop(name)
+            return False
+        except OSError as error:
+            self._give_up(name, "other", 0, error)
+            return False
+        before = self.entries.get(name)
+        held_others = name in self._uncounted or (before is not None and before.kind == "folder")
+        self.note(real, name, status)
+        if not stat.S_ISDIR(status.st_mode):
+            if held_others:
+                self._uncounted.discard(name)
+                self._drop_below(name)
+            return False
+        return before is None or before != self.entries.get(name)
+
+    def walk(
+        self,
+        real: str,
+        name: str,
+        entering: Callable[[str], None],
+        without: Collection[str] = (),
+    ) -> None:
+        """
+        Look at a folder and everything below it; what is no longer there is dropped.
+
+        Args:
+            real: Its path.
+            name: Its state path.
+            entering: Called with the path of each folder before it is listed.
+            without: State paths that are not read now.
+        """
+        seen = {name}
+        pending = [(real, name)]
+        self.look(real, name)
+        while pending:
+            folder, its_name = pending.pop()
+            for child in self._list(folder, its_name, entering):
+                path = f"{its_name}/{child.name}"
+                try:
+                    if not counts(path) and child.is_file(follow_symlinks=False):
+                        continue
+                    status = child.stat(follow_symlinks=False)
+                except (FileNotFoundError, NotADirectoryError):
+                    continue
+                except OSError as error:
+                    seen.add(path)
+                    self._give_up(path, "other", 0, error)
+                    continue
+                seen.add(path)
+                if path not in without:
+                    self.note(child.path, path, status)
+                if stat.S_ISDIR(status.st_mode):
+                    pending.append((child.path, path))
+        inside = name + "/"
+        for path in [path for path in self.entries if path.startswith(inside) and path not in seen]:
+            self._forget(path)
+
+    def _list(self, folder: str, name: str, entering: Callable[[str], None]) -> list[os.DirEntry[str]]:
+        try:
+            entering(folder)
+            with os.scandir(folder) as listing:
+                children = list(listing)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            known = self.entries.get(name)
+            self._give_up(name, "folder", known.mode if known is not None else 0, error)
+            return []
+        return children
+
+    def note(self, real: str, name: str, status: os.stat_result) -> None:
+        """
+        Bring the entry of a path up to date with what the system says of it.
+        """
+        mode = status.st_mode
+        if not counts(name, folder=stat.S_ISDIR(mode)):
+            self._pass_over(name, folder=stat.S_ISDIR(mode))
+            return
+        key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
+        known = self._keys.get(name)
+        if known is not None and known[0] == key and key[0] < known[1] - _RACY:
+            return
+        now = time.time_ns()
+        try:
+            entry = self._read(real, name, status)
+        except FileNotFoundError:
+            self.drop(name)
+            return
+        except OSError as error:
+            self._give_up(name, kind_of(mode), stat.S_IMODE(mode), error)
+            return
+        self._settle(name, entry)
+        self._keys[name] = (key, now)
+        if status.st_nlink > 1 and entry.kind != "folder":
+            self.linked[name] = real
+            self.inodes.add(status.st_ino)
+
+    def _pass_over(self, name: str, *, folder: bool) -> None:
+        self._forget(name)
+        if folder:
+            self._uncounted.add(name)
+
+    def _settle(self, name: str, entry: Entry) -> None:
+        self.unreadable.pop(name, None)
+        self.linked.pop(name, None)
+        self._enter(name, entry)
+
+    def _enter(self, name: str, entry: Entry) -> None:
+        if name not in self._skip and self.entries.get(name) != entry:
+            self.entries[name] = entry
+            self.changed = True
+
+    def _give_up(self, name: str, kind: str, mode: int, error: OSError) -> None:
+        word = errno.errorcode.get(error.errno or 0, "?")
+        self._keys.pop(name, None)
+        self.unreadable[name] = f"{name} cannot be read: {error.strerror or error}"
+        self._enter(name, Entry(kind, mode, f"unreadable:{word}"))
+
+    def _read(self, real: str, name: str, status: os.stat_result) -> Entry:
+        self.unapplied.pop(name, None)
+        mode = status.st_mode
+        digest = self._digest_for(real, name) if stat.S_ISREG(mode) else None
+        content = content_of(real, status, digest) + self._metadata(real, status)
+        return Entry(kind_of(mode), stat.S_IMODE(mode), content)
+
+    def _digest_for(self, real: str, name: str) -> Callable[[bytes], str] | None:
+        if self._masking and self._masking.naming(name):
+            return partial(self._masked_digest, name)
+        if is_index(name):
+            return index_digest
+        head = head_of_log(name, real)
+        return log_digest if head and os.path.isfile(head) else None
+
+    def _metadata(self, real: str, status: os.stat_result) -> str:
+        owner = (status.st_uid, status.st_gid)
+        said = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
+        attributes = attributes_of(real)
+        return f"{said}\0attributes {attributes}" if attributes else said
+
+    def _masked_digest(self, name: str, data: bytes) -> str:
+        masked = self._masking.apply(name, data)
+        if masked.problem:
+            self.unapplied[name] = masked.problem
+        if masked.data is None:
+            left = "masked"
+        else:
+            digest = blake2b(masked.data, digest_size=16).hexdigest()
+            left = f"masked:{digest}" if masked.changed else digest
+        self.hidden.note(name, blake2b(data, digest_size=16).hexdigest(), left)
+        return left
+
+    def find_linked(self) -> list[str]:
+        """
+        The names of files that share their number with one that was found to have several names.
+        """
+        if not self.inodes:
+            return []
+        found = [name for name, (key, _) in self._keys.items() if key[3] in self.inodes]
+        self.inodes.clear()
+        return found
+
+    def drop(self, name: str) -> None:
+        """
+        Drop a path that is no longer there, with everything below it.
+        """
+        known = self.entries.get(name)
+        if name in self._skip or name in self._uncounted or (known is not None and known.kind == "folder"):
+            self._drop_below(name)
+        self._forget(name)
+
+    def _drop_below(self, name: str) -> None:
+        inside = name + "/"
+        for path in [path for path in self.entries if path.startswith(inside)]:
+            self._forget(path)
+
+    def _forget(self, name: str) -> None:
+        self.changed = self.entries.pop(name, None) is not None or self.changed
+        for ledger in (self._keys, self.unreadable, self.unapplied, self.linked):
+            ledger.pop(name, None)
+        self._uncounted.discard(name)

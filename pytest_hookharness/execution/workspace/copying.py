@@ -1,0 +1,232 @@
+"""
+Lending: what a project has on this machine and is no part of it.
+
+What git ignores (packages that were installed, caches, secrets) is not copied. Its
+folders are lent: a link leads to the real ones, where nothing that is written reaches them.
+
+Copying: a project as it was written, and nothing but it.
+
+Modes and times are kept; hard links become files of their own; the top
+``.git`` and every ``.git`` file (which points to a repository elsewhere) are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from pytest_hookharness.execution.paths import WorkspaceError, lies_in
+from pytest_hookharness.execution.workspace.git_repository import list_ignored
+from pytest_hookharness.model.trace import is_cache
+
+_MOST_LINKS = 40
+
+
+def copy_folder(source: Path, target: Path, without: Collection[Path] = ()) -> None:
+    """
+    Copy a folder into an existing, empty one.
+
+    Args:
+        source: The folder.
+        target: The other one.
+        without: Paths below it that are left out.
+
+    Raises:
+        WorkspaceError: It is no folder, cannot be read, or holds something that cannot be copied: a
+            link that leaves it, a pipe, a socket or a device.
+    """
+    source = Path(os.path.realpath(source))
+    if not source.is_dir():
+        raise WorkspaceError(source, "is not a folder; name an existing one")
+    if lies_in(target, [source]):
+        raise WorkspaceError(source, f"holds {target}, where it is to be copied; choose another base folder")
+    try:
+        _copy_below(source, source, target, without)
+    except OSError as error:
+        where = error.filename or source
+        raise WorkspaceError(str(where), f"cannot be copied: {error.strerror or error}") from error
+
+
+def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]) -> None:
+    with os.scandir(source) as listing:
+        entries = sorted(listing, key=lambda entry: entry.name)
+    for entry in entries:
+        place = target / entry.name
+        is_folder = entry.is_dir(follow_symlinks=False)
+        if (entry.name == ".git" and (source == top or not is_folder)) or source / entry.name in without:
+            continue
+        if is_folder:
+            place.mkdir()
+            _copy_below(top, Path(entry.path), place, without)
+        elif entry.is_symlink():
+            place.symlink_to(_harmless(top, Path(entry.path)))
+        elif entry.is_file(follow_symlinks=False):
+            shutil.copy2(entry.path, place)
+        else:
+            raise WorkspaceError(entry.path, "is neither file, folder nor link; remove it from the project")
+    shutil.copystat(source, target)
+
+
+def _harmless(top: Path, link: Path) -> str:
+    target = os.readlink(link)
+    folder = link.parent.relative_to(top).parts
+    if not stays_below(top, folder, target):
+        raise WorkspaceError(
+            link, f"links to {target}, which leaves the project; make it a relative link within {top}"
+        )
+    return target
+
+
+def stays_below(top: Path, folder: tuple[str, ...], target: str) -> bool:
+    """
+    Whether a link never leaves a folder, on no step of its way, so that its copy does not either.
+
+    Args:
+        top: The folder.
+        folder: Where the link stands, relative to it.
+        target: What it says.
+    """
+    done = list(folder)
+    pending = target.split("/")[::-1]
+    links = 1
+    if target.startswith("/"):
+        return False
+    while pending:
+        part = pending.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not done:
+                return False
+            done.pop()
+            continue
+        place = top.joinpath(*done, part)
+        if not place.is_symlink():
+            done.append(part)
+            continue
+        onward = os.readlink(place)
+        links += 1
+        if onward.startswith("/") or links > _MOST_LINKS:
+            return False
+        pending.extend(onward.split("/")[::-1])
+    return True
+
+
+_MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Lending:
+    """
+    What of a project is not copied.
+
+    Attributes:
+        project: The project.
+        folders: Folders that can be lent, relative to it.
+        files: Files that stay away.
+    """
+
+    project: Path
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, project: Path, home: Path) -> Self:
+        """
+        What git ignores, if the project is a repository.
+
+        Args:
+            project: The project.
+            home: A folder without any configuration of git.
+
+        Raises:
+            WorkspaceError: Git refuses.
+        """
+        real = Path(os.path.realpath(project))
+        paths = list_ignored(real, home)
+        folders = tuple(path.rstrip("/") for path in paths if path.endswith("/"))
+        return cls(real, folders, tuple(path for path in paths if not path.endswith("/")))
+
+    @property
+    def paths(self) -> frozenset[Path]:
+        """
+        All of it, as full paths.
+        """
+        return frozenset(self.project / path for path in (*self.folders, *self.files))
+
+    def lend(self, root: Path) -> None:
+        """
+        Link to the folders from a copy of the project.
+        """
+        for path in self.folders:
+            place = root / path
+            if place.parent.is_dir() and not os.path.lexists(place):
+                place.symlink_to(self.project / path)
+
+    def told(self, what: str, *, lent: bool) -> str:
+        """
+        A sentence about it; empty if nothing is ignored.
+        """
+        away = self.files if lent else (*self.folders, *self.files)
+        said = [f"lent as links and not watched: {_named(self.folders)}"] if lent and self.folders else []
+        said += [f"left out: {_named(away)}"] if away else []
+        return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
+
+
+class Loans:
+    """
+    What of the project and of the plugin of a workspace is not copied.
+    """
+
+    def __init__(self, home: Path) -> None:
+        """
+        Begin with nothing.
+
+        Args:
+            home: A folder without any configuration of git.
+        """
+        self._home = home
+        self._made: dict[str, tuple[Lending, Path]] = {}
+
+    def copy(self, what: str, source: Path, target: Path) -> None:
+        """
+        Copy the project, or the plugin, into an existing, empty folder.
+
+        Raises:
+            WorkspaceError: It cannot be copied, or git refuses.
+        """
+        lending = Lending.of(source, self._home)
+        copy_folder(source, target, without=lending.paths)
+        self._made[what] = lending, target
+
+    def lend(self) -> None:
+        """
+        Link to the folders that were not copied.
+        """
+        for lending, target in self._made.values():
+            lending.lend(target)
+
+    def folders(self, target: Path) -> tuple[str, ...]:
+        """
+        The folders that a copy is without, relative to it.
+        """
+        return tuple(
+            path for lending, place in self._made.values() if place == target for path in lending.folders
+        )
+
+    def told(self, *, lent: bool) -> Iterator[str]:
+        """
+        A sentence about each of them of which something is ignored.
+        """
+        yield from filter(None, (lending.told(what, lent=lent) for what, (lending, _) in self._made.items()))
+
+
+def _named(paths: tuple[str, ...]) -> str:
+    telling = [path for path in paths if not is_cache(path)]
+    more = len(telling) - _MOST_NAMED
+    named = ", ".join(telling[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(filter(None, (named, "caches" if len(telling) < len(paths) else "")))

@@ -1,0 +1,121 @@
+"""
+The repository: the workspace as one commit, always the same one.
+
+Git is asked without the developer's configuration, templates and hooks, and
+with fixed people and times, so that the same files give the same commit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import WorkspaceError
+
+_WHEN = "2024-01-01T00:00:00+0000"
+_WHO = ("Agent", "agent@example.invalid")
+_HARDENED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "commit.gpgsign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "init.defaultBranch=main",
+    # Nothing of a repository is run, whoever owns it.
+    "safe.directory=*",
+)
+_PATIENCE = 120.0
+# In a pattern of git, by "gitignore" in its manual.
+_MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
+
+
+def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
+    """
+    Make a folder a repository with one commit on the branch ``main``.
+
+    Args:
+        root: The folder.
+        home: A folder without any configuration of git.
+        excluded: Paths that are never part of it.
+
+    Raises:
+        WorkspaceError: Git is not installed, or refuses.
+    """
+    git = shutil.which("git")
+    if git is None:
+        raise WorkspaceError(root, "`git: true` needs git, which is not on PATH; install it or drop the key")
+    environment = _environment(home)
+    for words in (
+        ("init", "--quiet", "--template="),
+        ("symbolic-ref", "HEAD", "refs/heads/main"),
+        # The agent and its hooks may want to commit as well, and have no configuration of their own.
+        ("config", "user.name", _WHO[0]),
+        ("config", "user.email", _WHO[1]),
+        ("add", "--all"),
+        ("commit", "--quiet", "--no-verify", "--allow-empty", "--message", "Start"),
+    ):
+        _ask(git, words, root, environment)
+    if excluded:
+        info = root / ".git" / "info"
+        info.mkdir(exist_ok=True)
+        patterns = (_MEANS_MORE.sub(r"\\\g<0>", path) for path in excluded)
+        (info / "exclude").write_bytes(os.fsencode("".join(f"/{pattern}\n" for pattern in patterns)))
+
+
+def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
+    """
+    What git ignores in a repository, by relative path; a folder of which all is ignored ends with a slash.
+
+    Raises:
+        WorkspaceError: Git refuses.
+    """
+    git = shutil.which("git")
+    mark = root / ".git"
+    if git is None or not (mark.is_file() or (mark / "HEAD").is_file()):
+        return ()
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    return tuple(path for path in os.fsdecode(_ask(git, words, root, _environment(home))).split("\0") if path)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        # What is missing in a store of objects is not fetched, for a repository says by which program.
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_CEILING_DIRECTORIES": str(home),
+        **{f"GIT_{role}_NAME": _WHO[0] for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_EMAIL": _WHO[1] for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_DATE": _WHEN for role in ("AUTHOR", "COMMITTER")},
+    }
+
+
+def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, str]) -> bytes:
+    settings = [word for setting in _HARDENED for word in ("-c", setting)]
+    try:
+        done = subprocess.run(
+            [git, *settings, *words],
+            cwd=root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise WorkspaceError(root, f"git {words[0]} could not be run: {error}") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {said}")
+    return done.stdout

@@ -1,0 +1,57 @@
+"""
+Instruments: the clock of hooks, and what records them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.coverage.recorder import Recorder
+from pytest_hookharness.model.processes import Launch
+
+
+class Instruments:
+    """
+    The instruments of one simulation.
+
+    Attributes:
+        written: Folders outside of the workspace that hooks must be able to write to.
+        seen: Files and folders there that they must see.
+    """
+
+    def __init__(self, clock: Clock, recorder: Recorder | None) -> None:
+        self._clock = clock
+        self._recorder = recorder
+        self.written = recorder.written if recorder is not None else ()
+        self.seen = recorder.seen if recorder is not None else ()
+
+    def environment(self, env: Mapping[str, str]) -> Mapping[str, str]:
+        """
+        An environment whose programs see the clock, and are recorded if somebody asks what they run.
+        """
+        env = self._clock.environment(env)
+        return env if self._recorder is None else self._recorder.environment(env)
+
+    def shown_to(self, launch: Launch) -> Launch:
+        """
+        A launch of a hook whose processes do.
+        """
+        launch = self._clock.shown_to(launch)
+        return launch if self._recorder is None else self._recorder.shown_to(launch)
+
+    def settle(self) -> None:
+        """
+        See to what a fire left for the instruments, while no process of it lives.
+        """
+        self._clock.settle()
+        if self._recorder is not None:
+            self._recorder.settle()
+
+    def close(self) -> None:
+        """
+        Put them away, as long as the workspace is still there.
+        """
+        if self._recorder is not None:
+            self._recorder.close()
+            self._recorder = None

@@ -1,0 +1,204 @@
+"""
+Lineage: which session of a stand-in was started from which, and its records.
+
+A stand-in is a process inside the sandbox, so it can only leave records; hooks can
+reach them too, so whoever reads them takes nothing for granted. Whose child a session is follows from the
+table of processes and not from what a hook passes on: a stand-in is the reaper of all that it starts, so
+that neither a cleared environment nor a second fork hides a descendant. Where the system has no such table
+every session counts as one of the first level, and only their number is limited.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
+from pytest_hookharness.execution.processes import proc_table
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession, Nesting
+from pytest_hookharness.model.expectations import counted
+
+_MOST_RECORD = 8 << 20
+_MOST_SESSIONS = 200
+_MOST_COUNTED = 100_000
+_LONGEST_WORD = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """
+    The sessions of one workspace's stand-ins.
+
+    Attributes:
+        folder: Where their records are.
+    """
+
+    folder: Path
+
+    @property
+    def count(self) -> int:
+        """
+        How many sessions were started so far.
+        """
+        number = 0
+        while number < _MOST_COUNTED and (self.folder / str(number + 1)).is_dir():
+            number += 1
+        return number
+
+    def begin(self) -> int:
+        """
+        Note that what is started from now on belongs to another event; return how many there were before.
+
+        Raises:
+            WorkspaceError: Something else stands in the place of the records.
+        """
+        if not self.folder.is_dir():
+            return 0
+        # A hook may have put a link in its place.
+        write_bytes(confine(self.folder / "before", [self.folder.parent]), str(self.count).encode())
+        return self.count
+
+    def enter(self, limits: Nesting) -> Record:
+        """
+        Enter one more session, started by this very process.
+        """
+        ancestors = tuple(_ancestors())
+        parent, above = self._parent(ancestors)
+        number = self._claim()
+        before = int(read_bytes(self.folder / "before", most=_LONGEST_WORD) or 0)
+        session = ChildSession(number=number, parent=parent, depth=above + 1, ancestors=ancestors)
+        if session.depth > limits.depth:
+            session = replace(session, refused=f"a depth of {limits.depth}")
+        elif number - before > limits.sessions:
+            session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
+        own = os.getpid()
+        row = proc_table.row(own)
+        known = {"number": number, "depth": session.depth, "born": row.since_boot if row else 0.0}
+        write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
+        return Record(self.folder / str(number), session)
+
+    def _claim(self) -> int:
+        number = self.count + 1
+        while True:
+            try:
+                (self.folder / str(number)).mkdir()
+            except FileExistsError:
+                number += 1
+            else:
+                return number
+
+    def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
+        for pid in ancestors:
+            said, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), proc_table.row(pid)
+            known = json.loads(said) if said and row is not None else {}
+            # The number of a process that is gone may be another's by now.
+            if known and row is not None and known["born"] == row.since_boot:
+                return int(known["number"]), int(known["depth"])
+        return 0, 0
+
+    def read(self, after: int) -> tuple[ChildSession, ...]:
+        """
+        The sessions that were started after so many others, in order; a great many are cut short.
+
+        Raises:
+            WorkspaceError: Their records cannot be read: hooks can reach them, and may have put anything
+                in their place.
+        """
+        if not self.folder.is_dir():
+            return ()
+        found: dict[int, ChildSession] = {}
+        for number in range(after + 1, min(self.count, after + _MOST_SESSIONS) + 1):
+            place = confine(self.folder / str(number), [self.folder.parent])
+            try:
+                found[number] = _read(number, read_bytes(place / "record", most=_MOST_RECORD) or b"")
+            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                message = f"is no record of a session: {error}; did a hook write there?"
+                raise WorkspaceError(place / "record", message) from error
+        return tuple(_started(session, found) for session in found.values())
+
+
+class Record:
+    """
+    What one session leaves behind, written line by line, since it may be ended at any time.
+
+    Attributes:
+        session: What is known of it at its start.
+        folder: Where it keeps its files.
+    """
+
+    def __init__(self, folder: Path, session: ChildSession) -> None:
+        self.folder = folder
+        self.session = session
+
+    def note(self, **values: object) -> None:
+        """
+        Write one line.
+        """
+        write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
+
+
+def prepare(folder: Path) -> Lineage:
+    """
+    The lineage of a new workspace.
+    """
+    make_folders(folder / "living")
+    return Lineage(folder)
+
+
+def _ancestors() -> Iterator[int]:
+    row = proc_table.row(os.getpid())
+    while row is not None and row.parent > 0:
+        yield row.parent
+        row = proc_table.row(row.parent)
+
+
+def _read(number: int, record: bytes) -> ChildSession:
+    session = ChildSession(number=number)
+    # What stands behind the last line's end was cut off in the middle.
+    for line in record.split(b"\n")[:-1]:
+        session = _add(session, json.loads(line))
+    return session
+
+
+def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
+    if "start" in said:
+        start = said["start"]
+        words = tuple(str(word)[:_LONGEST_WORD] for word in start["argv"])
+        environment = {str(name): str(value) for name, value in start["environment"].items()}
+        return replace(
+            session,
+            parent=int(start["parent"]),
+            depth=int(start["depth"]),
+            host=str(start["host"]),
+            argv=words,
+            size=int(start["size"]),
+            ancestors=tuple(int(pid) for pid in start["ancestors"]),
+            environment=environment,
+            folder=str(start["folder"]),
+            refused=str(start["refused"]),
+        )
+    if "fires" in said:
+        # What was said to be under way has ended.
+        before = [fire for fire in session.fires if fire.done]
+        return replace(session, fires=(*before, *(ChildFire(**fire) for fire in said["fires"])))
+    if "call" in said:
+        return replace(session, calls=(*session.calls, ChildCall(**said["call"])))
+    return replace(session, ended=str(said.get("ended", "")), trouble=str(said.get("trouble", "")))
+
+
+def _started(session: ChildSession, found: Mapping[int, ChildSession]) -> ChildSession:
+    parent = found.get(session.parent)
+    if parent is None:
+        return session
+    fires = [(fire.event, fire.command, fire.pid) for fire in parent.fires]
+    return replace(session, starter=session.find_starter(fires))

@@ -1,0 +1,288 @@
+"""
+Doubles: stand-in commands, first on PATH, that record how they are called.
+
+A double is a small shell script, so that it costs what a shell costs. What it
+prints stands in files beside it, never in its code. A double that heals marks each failure by a file
+of its own; these files belong to the state, and there are never more of them than it needs to heal. One
+that stands in for an agent becomes a program that plays a session inside the same sandbox.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    confine,
+    make_folders,
+    read_bytes,
+    write_bytes,
+)
+from pytest_hookharness.execution.workspace.session_records import Lineage, prepare
+from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.scenario import Double, Scenario
+
+STDIN_LIMIT = 1 << 20
+# More than the system lets anybody pass as arguments.
+_RECORD_LIMIT = 16 << 20
+PACKAGE = Path(__file__).parents[2]
+# A stand-in is a program of an upper floor, which is only named here. It has a file of its own, so that its
+# command line can be read where processes are listed.
+_PROGRAM = """\
+import sys
+sys.path.insert(0, {package!r})
+from pytest_hookharness.simulation.session.fake_agent import main
+sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
+"""
+_TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
+# Seconds for which a double waits for the end of its own standard input. Some programs leave it open
+# for as long as their child lives; a double that waited for good would hang where no real command does.
+_STDIN_WAIT = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """
+    The doubles of one workspace.
+
+    Attributes:
+        bin: The folder that stands first on PATH.
+        folder: Where they keep what they print and what they record.
+    """
+
+    bin: Path
+    folder: Path
+
+    @property
+    def lineage(self) -> Lineage:
+        """
+        The sessions that were played in the place of agents.
+        """
+        return Lineage(self.folder / "sessions")
+
+    @property
+    def counters(self) -> Path:
+        """
+        The folder of the healing marks, which belong to the state.
+        """
+        return self.folder / "counters"
+
+    def records(self, name: str) -> Path:
+        """
+        The folder in which one of them records its calls.
+        """
+        return self.folder / "calls" / name
+
+    def write(self, scenario: Scenario) -> None:
+        """
+        Write all doubles of a scenario.
+
+        Raises:
+            WorkspaceError: A name cannot be a command's, or something cannot be written.
+        """
+        make_folders(self.bin)
+        make_folders(self.counters)
+        if scenario.stand_ins:
+            prepare(self.lineage.folder)
+            write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
+        for name, double in scenario.commands.items():
+            if name in ("", ".", "..") or "/" in name or "\0" in name:
+                raise WorkspaceError(
+                    self.bin, f"{name!r} cannot be the name of a double; allowed is a bare command name"
+                )
+            self._write(name, double)
+
+    def _write(self, name: str, double: Double) -> None:
+        texts = self.folder / "texts" / name
+        for folder in (texts, self.records(name), self.counters / name):
+            make_folders(folder)
+        for kind in ("stdout", "stderr", "prompts"):
+            write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
+        if double.agent:
+            words = {"package": str(PACKAGE.parent), "sessions": str(self.lineage.folder), "name": name}
+            write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
+        script = self.bin / name
+        write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
+        script.chmod(0o755)
+
+    def calls(self, name: str) -> tuple[Call, ...]:
+        """
+        The calls of one double, in order.
+
+        Raises:
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them,
+                and may have put anything in their place.
+        """
+        folder = confine(self.records(name), [self.folder])
+        try:
+            numbers = sorted(int(record.name) for record in folder.iterdir() if record.name.isdecimal())
+            calls = (_read_call(folder, name, number) for number in numbers)
+            return tuple(call for call in calls if call is not None)
+        except FileNotFoundError as error:
+            raise WorkspaceError(folder, f"there is no double {name!r}; give it under `commands`") from error
+        except OSError as error:
+            raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
+
+
+def _read_call(folder: Path, name: str, number: int) -> Call | None:
+    record = read_bytes(folder / str(number), most=_RECORD_LIMIT)
+    if record is None:
+        return None
+    words = record.split(b"\0")
+    if len(words) < 4:
+        # It was killed in the middle of its record, but it was called.
+        return Call((name,))
+    kind, cwd, *argv = map(os.fsdecode, words[:-1])
+    content = read_bytes(folder / f"{number}.stdin", most=_RECORD_LIMIT)
+    return Call(tuple(argv), cwd, content, kind)
+
+
+def script_of(name: str, double: Double, folder: Path) -> str:
+    """
+    The text of a double.
+    """
+    texts = shlex.quote(str(folder / "texts" / name))
+    head = _HEAD.format(
+        name=shlex.quote(name),
+        calls=shlex.quote(str(folder / "calls" / name)),
+        stdin="/proc/self/fd/0" if sys.platform == "linux" else "/dev/fd/0",
+    )
+    if double.module:
+        # Its standard input is left to the module, which may be a hook.
+        return f'{head}exec {shlex.quote(sys.executable)} -B -m {shlex.quote(double.module)} "$@"\n'
+    if double.agent:
+        words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
+        return f'{head}exec {shlex.join(words)} "$@"\n'
+    parts = [head]
+    if sys.platform == "linux" and (reader := _bounded_reader()):
+        parts.append(_STDIN.format(reader=reader))
+    cat = _tool("cat")
+    if double.prompts:
+        parts.append(_PROMPT.format(cat=cat, texts=texts))
+    if double.heals_after is not None:
+        counters = shlex.quote(str(folder / "counters" / name))
+        parts.append(_HEAL.format(counters=counters, limit=double.heals_after))
+    parts += [
+        f"{cat} <{texts}/{kind} >&{fd}\n"
+        for fd, kind in ((1, "stdout"), (2, "stderr"))
+        if getattr(double, kind)
+    ]
+    if double.floods:
+        parts.append(f"{_tool('yes')} flood | {_tool('head')} -c {double.floods}\n")
+    if double.hangs:
+        parts.append(f"exec {_tool('sleep')} 2147483647\n")
+    failing = double.heals_after is not None and double.exit == 0
+    parts.append(f"exit {1 if failing else double.exit}\n")
+    return "".join(parts)
+
+
+def home_of_module(name: str) -> str:
+    """
+    The folder or file of the package that a module belongs to.
+
+    Raises:
+        WorkspaceError: The Python that runs the harness has no such package.
+    """
+    top = name.partition(".")[0]
+    spec = importlib.util.find_spec(top)
+    places: list[str] = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
+    home = next(filter(os.path.isabs, places), None)
+    if home is None:
+        raise WorkspaceError(
+            name, f"{sys.executable} has no package {top!r}; install it there, beside the harness"
+        )
+    return home
+
+
+def _tool(name: str) -> str:
+    # By its full path: the scenario may hide the tool, or have a double of the same name.
+    found = shutil.which(name, path=_TOOLS_PATH)
+    if found is None:
+        raise WorkspaceError(name, f"doubles need this command, which is not in {_TOOLS_PATH}; install it")
+    return shlex.quote(found)
+
+
+def _bounded_reader() -> str:
+    found = shutil.which("timeout", path=_TOOLS_PATH)
+    if found is None:
+        return ""
+    # It must stay in the group of its hook, or a signal to the group would miss it.
+    foreground = "" if Path(found).resolve().name == "busybox" else "--foreground "
+    # The first passes on what it reads at once, the second stops it when that is enough.
+    return f"{shlex.quote(found)} {foreground}{_STDIN_WAIT} {_tool('cat')} | {_tool('head')} -c {STDIN_LIMIT}"
+
+
+_HEAD = """\
+#!/bin/sh
+name={name}
+calls={calls}
+if ! [ -e {stdin} ]; then kind=closed
+elif [ -t 0 ]; then kind=terminal
+elif [ -p {stdin} ]; then kind=pipe
+elif [ -S {stdin} ]; then kind=socket
+elif [ -f {stdin} ]; then kind=file
+elif [ {stdin} -ef /dev/null ]; then kind=null
+else kind=other
+fi
+cwd=
+cd -P . 2>/dev/null && cwd=$PWD
+n=1
+{{ read -r n <"$calls/last"; }} 2>/dev/null
+case $n in '' | *[!0-9]*) n=1 ;; esac
+set -C
+until {{ printf '%s\\0' "$kind" "$cwd" "$name" "$@" >"$calls/$n"; }} 2>/dev/null; do
+  if ! [ -e "$calls/$n" ]; then
+    printf '%s: this double cannot record its call in %s\\n' "$name" "$calls" >&2
+    exit 125
+  fi
+  n=$((n + 1))
+done
+set +C
+{{ printf '%s\\n' "$n" >"$calls/last"; }} 2>/dev/null
+"""
+
+# A standard input is the command's own if neither its parent has the same one nor the command was
+# started by the host itself, in which case it leads its process group.
+_STDIN = """\
+leads() {{
+  set -- ${{1##*) }}
+  [ "$3" = "$$" ]
+}}
+case $kind in pipe | socket | file)
+  if {{ read -r status <"/proc/$$/stat"; }} 2>/dev/null && ! leads "$status" &&
+    [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]; then
+    {{ {reader} >"$calls/$n.stdin"; }} 2>/dev/null
+  fi ;;
+esac
+"""
+
+_PROMPT = """\
+if ! {{ {cat} {texts}/prompts >/dev/tty && read -r answer </dev/tty; }} 2>/dev/null; then
+  {{ printf 'fatal: could not read an answer to "'; {cat} {texts}/prompts; }} >&2
+  printf '": No such device or address\\n' >&2
+  exit 128
+fi
+"""
+
+_HEAL = """\
+k=1
+healed=yes
+set -C
+while [ "$k" -le {limit} ]; do
+  if {{ printf '' >{counters}/"$k"; }} 2>/dev/null; then healed=no; break; fi
+  if ! [ -e {counters}/"$k" ]; then
+    printf '%s: this double cannot count its failures in %s\\n' "$name" {counters} >&2
+    exit 125
+  fi
+  k=$((k + 1))
+done
+set +C
+if [ "$healed" = yes ]; then exit 0; fi
+"""

@@ -1,0 +1,345 @@
+"""
+The workspace: everything one simulation may write to, made fresh and removed.
+
+All of it lies below one base folder::
+
+    workspace/  home/  tmp/           what the agent and its hooks work in
+    bin/  doubles/                    stand-in commands, what they print and what they record
+    private/tmp  private/var-tmp  private/shm
+                                      what the hooks see as /tmp, /var/tmp and /dev/shm
+    recorder/                         what records the hooks, if somebody asks which lines run
+    hidden/                           stand-ins for folders of PATH that hold a hidden command
+    plugin/                           a copy of the scenario's plugin, if it has one
+    outside/upper                     what hooks write anywhere else, below its own path; see ``containment``
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness.execution.clock.clock import Clock
+from pytest_hookharness.execution.coverage.recorder import Recorder
+from pytest_hookharness.execution.paths import (
+    WorkspaceError,
+    append_lines,
+    confine,
+    make_folders,
+    make_new_folder,
+    read_bytes,
+    remove_tree,
+    write_bytes,
+)
+from pytest_hookharness.execution.workspace.agent_shell import Shell
+from pytest_hookharness.execution.workspace.copying import Loans
+from pytest_hookharness.execution.workspace.file_tools import corrupt
+from pytest_hookharness.execution.workspace.git_repository import commit_all
+from pytest_hookharness.execution.workspace.instruments import Instruments
+from pytest_hookharness.execution.workspace.test_doubles import Doubles
+from pytest_hookharness.execution.workspace.visible_machine import (
+    Hiding,
+    find_neighbours,
+    furnish_surroundings,
+    host_environment,
+    search_path,
+)
+from pytest_hookharness.model.line_coverage import Ledger
+from pytest_hookharness.model.moves import Corrupt
+from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.scenario import Scenario
+
+__all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
+
+# What begins the state paths of files that were written outside of all other folders.
+OUTSIDE = "outside"
+
+# These are hidden from the hooks, not used.
+_PRIVATE: Mapping[str, tuple[str, str]] = {
+    "/tmp": ("private-tmp", "private/tmp"),
+    "/var/tmp": ("private-var-tmp", "private/var-tmp"),
+    "/dev/shm": ("shm", "private/shm"),
+}
+_FOR_EVERYBODY = 0o1777
+
+
+class Workspace:
+    """
+    The throw-away folders of one simulation.
+
+    Attributes:
+        base: The folder that holds all others.
+        root: The workspace proper, in which the agent works.
+        home: The home folder.
+        tmp: The folder for temporary files.
+        bin: The folder of the doubles, first on PATH.
+        shell: The agent's shell.
+        lineage: The sessions that stand-ins played.
+        clock: The clock that the hooks and the agent's shell see.
+        instruments: That, and what records the hooks.
+        loans: What of the project and the plugin is not copied.
+        plugin: The copy of the scenario's plugin; ``None`` if it has none.
+        private: Mount points, and the folders that stand behind them where the tier can do that.
+        visible: Paths that must be reachable at their own place also where such a mount point hides them.
+        writable: Those of them that may be written; the others are the developer's.
+        outside: The folder for what is written elsewhere, where the tier can do that.
+        roots: The covered folders by the name that begins their state paths.
+        environment: The host's own environment.
+    """
+
+    def __init__(self, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> None:
+        self.base = base
+        self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
+        self._doubles = Doubles(base / "bin", base / "doubles")
+        self.bin = self._doubles.bin
+        self.shell = Shell(self._doubles.folder / "shell")
+        self.lineage = self._doubles.lineage
+        self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
+        self.private: Mapping[str, str] = {
+            point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
+        }
+        self.outside = base / "outside"
+        self.roots: Mapping[str, Path] = self._roots(scenario)
+        self.clock = Clock(self._doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
+        own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
+        covered = [folder for folder in scenario.cover if os.path.exists(folder)]
+        self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
+        copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
+        recorder = Recorder(ledger, scenario.id, copies, base) if ledger is not None else None
+        self.instruments = Instruments(self.clock, recorder)
+        self.writable = _unique(
+            [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
+        )
+        neighbours = find_neighbours(scenario, _PRIVATE)
+        self.visible = _unique([*self.writable, *self._hiding.instead, *neighbours, *self.instruments.seen])
+        environment = host_environment(
+            path=self._hiding.path,
+            root=str(self.root),
+            home=str(self.home),
+            tmp=str(self.tmp),
+            doubles=str(self.bin),
+            given=scenario.env,
+        )
+        self.environment: Mapping[str, str] = {
+            name: value for name, value in environment.items() if name not in scenario.unset
+        }
+        self.loans = Loans(base)
+        self._kept = False
+
+    @classmethod
+    def create(cls, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> Self:
+        """
+        Make a fresh workspace in a new folder below ``base``.
+
+        Raises:
+            WorkspaceError: It cannot be made as the scenario asks; nothing is left behind.
+        """
+        for folder in scenario.cover:
+            if not folder.startswith("/"):
+                raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
+        workspace = cls(scenario, make_new_folder(base, scenario.name), ledger)
+        try:
+            workspace._furnish(scenario)
+        except OSError as error:
+            workspace.close()
+            where = error.filename or workspace.base
+            raise WorkspaceError(str(where), f"cannot be made: {error.strerror or error}") from error
+        except UnicodeEncodeError as error:
+            workspace.close()
+            raise WorkspaceError(workspace.base, f"a text cannot be written as UTF-8: {error}") from error
+        except BaseException:
+            workspace.close()
+            raise
+        return workspace
+
+    def _roots(self, scenario: Scenario) -> dict[str, Path]:
+        roots = {"workspace": self.root, "home": self.home, "tmp": self.tmp, "bin": self.bin}
+        roots["doubles"] = self._doubles.counters
+        if self.plugin is not None:
+            roots["plugin"] = self.plugin
+        roots |= {name: Path(self.private[point]) for point, (name, _) in _PRIVATE.items()}
+        roots[OUTSIDE] = self.outside / "upper"
+        return roots | {os.path.normpath(folder): Path(folder) for folder in scenario.cover}
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """
+        All folders that change while one simulation is played; what the doubles record is among them.
+        """
+        every = dict.fromkeys([*self.roots.values(), self._doubles.folder])
+        return tuple(folder for folder in every if not any(other in folder.parents for other in every))
+
+    def clear_overlay(self) -> None:
+        """
+        Remove what an overlay that is no longer mounted kept for itself, so that another can take its place.
+
+        Raises:
+            WorkspaceError: It could not be removed.
+        """
+        for folder in (self.outside / "root", self.outside / "work"):
+            left = remove_tree(folder)
+            if left:
+                raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
+
+    def _furnish(self, scenario: Scenario) -> None:
+        for folder in (self.root, self.home, self.tmp):
+            make_folders(folder)
+        for folder in map(Path, self.private.values()):
+            make_folders(folder)
+            folder.chmod(_FOR_EVERYBODY)
+        make_folders(self.roots[OUTSIDE])
+        if scenario.project is not None:
+            self.loans.copy("project", scenario.project, self.root)
+        if scenario.plugin is not None and self.plugin is not None:
+            make_folders(self.plugin)
+            self.loans.copy("plugin", scenario.plugin, self.plugin)
+        for path, text in scenario.files.items():
+            _write_file(self._locate(path), text)
+        for path, text in scenario.home.items():
+            _write_file(confine(self.home / path, [self.home]), text)
+        # Deepest first, for a folder may become one that cannot be entered.
+        for path, mode in sorted(scenario.modes.items(), key=lambda item: -item[0].count("/")):
+            place = self._locate(path)
+            if not place.exists():
+                raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
+            place.chmod(mode)
+        furnish_surroundings(scenario, self._locate, self.locate)
+        self._doubles.write(scenario)
+        self._hiding.make()
+        if scenario.git:
+            commit_all(self.root, self.base, excluded=self.loans.folders(self.root))
+
+    def locate(self, state_path: str) -> Path:
+        """
+        The place of a state path, or of a whole covered folder.
+
+        Raises:
+            WorkspaceError: It is no state path, or leads out of the covered folders.
+        """
+        name = next((name for name in self.roots if f"{state_path}/".startswith(name + "/")), None)
+        if name is None:
+            allowed = ", ".join(self.roots)
+            raise WorkspaceError(state_path, f"is no state path; it begins with one of {allowed}")
+        return confine(self.roots[name] / state_path[len(name) + 1 :], self.roots.values())
+
+    def _locate(self, path: str) -> Path:
+        if not path or path.startswith("/") or "\0" in path or ".." in path.split("/"):
+            raise WorkspaceError(
+                path or "(no path)", "is not a path below the workspace; allowed is no leading / and no .."
+            )
+        return confine(self.root / path, [self.root])
+
+    def read(self, state_path: str) -> str | None:
+        """
+        The text of a covered file; ``None`` if there is no such file.
+
+        Raises:
+            WorkspaceError: It is there and is not readable UTF-8 text, or leads out of the covered folders.
+        """
+        path = self.locate(state_path)
+        data = read_bytes(path)
+        try:
+            return None if data is None else data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise WorkspaceError(path, f"is not UTF-8 text: {error.reason} at byte {error.start}") from error
+
+    def write_transcript(self, path: str | Path, lines: Iterable[Mapping[str, Any]]) -> None:
+        """
+        Append lines of JSON to a file, all at once.
+
+        Raises:
+            WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
+        """
+        append_lines(confine(path, [self.base]), lines)
+        self.clock.stamp(path)
+
+    def make_folder(self, path: Path) -> None:
+        """
+        Make a folder as the host does, where it is missing.
+
+        Raises:
+            WorkspaceError: The path leads out of the workspace's folders, or something else stands there.
+        """
+        try:
+            make_folders(confine(path, [self.base]))
+        except OSError as error:
+            raise WorkspaceError(path, f"cannot be made: {error.strerror}") from error
+
+    def present(self, folder: str) -> str:
+        """
+        A folder, or the workspace in the place of one in it that is gone.
+        """
+        # Another may be one that only the sandbox sees.
+        gone = Path(folder).is_relative_to(self.root) and not Path(folder).is_dir()
+        return str(self.root) if gone else folder
+
+    def corrupt(self, event: Corrupt) -> None:
+        """
+        Harm a file of the workspace.
+
+        Raises:
+            WorkspaceError: There is nothing to harm, or it is outside.
+        """
+        corrupt(self.root, event)
+
+    def calls(self, name: str) -> tuple[Call, ...]:
+        """
+        The calls of one double so far, in order.
+
+        Raises:
+            WorkspaceError: There is no such double.
+        """
+        return self._doubles.calls(name)
+
+    def records(self, name: str) -> Path:
+        """
+        The folder in which one double records its calls.
+        """
+        return self._doubles.records(name)
+
+    def keep(self) -> Path:
+        """
+        Leave everything in place when the workspace is closed, and say where it is.
+        """
+        self._kept = True
+        return self.base
+
+    def close(self) -> None:
+        """
+        Remove everything, unless it is kept.
+
+        Raises:
+            WorkspaceError: Something could not be removed.
+        """
+        self.instruments.close()
+        left = [] if self._kept else remove_tree(self.base)
+        if left:
+            raise WorkspaceError(self.base, f"{len(left)} paths could not be removed: {'; '.join(left[:5])}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _write_file(place: Path, text: str) -> None:
+    fresh = not place.exists()
+    write_bytes(place, text.encode("utf-8", "surrogateescape"))
+    if text.startswith("#!"):
+        place.chmod(0o755)
+    elif fresh:
+        place.chmod(0o644)
+
+
+def _given_path(scenario: Scenario) -> str:
+    inherited = search_path(os.environ.get("PATH", os.defpath))
+    return scenario.env.get("PATH", os.pathsep.join(inherited))
+
+
+def _unique(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(paths))

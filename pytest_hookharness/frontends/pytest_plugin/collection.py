@@ -1,0 +1,199 @@
+"""
+Collection: scenario files as pytest modules, their items as functions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.scenario_from_settings import stressed
+from pytest_hookharness.frontends import harness
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal import story
+from pytest_hookharness.reports.terminal.headline import gravest
+
+# Marks by which an item may turn out not to be run.
+_DOUBTS = frozenset({"skip", "skipif", "xfail"})
+_MATERIAL = re.compile(r"\b(?:project|plugin):\s*(\"[^\"]+\"|'[^']+'|[^\"'\s#,}]+)")
+
+
+class ScenarioFailed(Exception):
+    """
+    A promise of a scenario was not kept.
+
+    Attributes:
+        outcome: What the simulation gave.
+    """
+
+    def __init__(self, outcome: Outcome) -> None:
+        self.outcome = outcome
+        super().__init__(story.first_line(outcome))
+
+
+class ScenarioFile(pytest.Module):
+    """
+    One scenario file.
+    """
+
+    def _getobj(self) -> types.ModuleType:
+        # There is no Python module behind a scenario file; fixtures and markers only need a place.
+        return types.ModuleType(self.path.name.split(".")[0])
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """
+        One item for each variant and host.
+        """
+        wanted = self.config.getoption("--hook-host") or []
+        if harness.ALL_HOSTS in wanted:
+            wanted = [name for name in harness.host_names() if "@" in name]
+        try:
+            scenarios = scenario_files.load(
+                _short(self.path),
+                hosts=wanted or None,
+                known_hosts=harness.host_names(),
+                known_findings=harness.finding_names(),
+                known_behaviours=harness.known_behaviours(self.config.hook),
+            )
+        except scenario_files.ScenarioErrors as errors:
+            raise self.CollectError(str(errors)) from None
+        if self.config.getoption("--hook-stress"):
+            scenarios = tuple(map(stressed, scenarios))
+        for scenario in scenarios:
+            item = ScenarioItem.from_parent(
+                self, name=scenario.id, callobj=_play(scenario), scenario=scenario
+            )
+            item.among_hosts = len({other.host for other in scenarios}) > 1
+            yield item
+
+
+def _short(path: Path) -> Path:
+    # What is printed is meant to be pasted into a shell that stands where pytest was started.
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _play(scenario: Scenario) -> Callable[..., None]:
+    def play(_hook_bench: Any, request: pytest.FixtureRequest) -> None:
+        outcome = _hook_bench.play(scenario, request.node.siblings)
+        if not outcome.passed:
+            raise ScenarioFailed(outcome)
+
+    return play
+
+
+class ScenarioItem(pytest.Function):
+    """
+    One scenario on one host.
+    """
+
+    scenario: Scenario
+    among_hosts: bool = False
+
+    def __init__(self, *, scenario: Scenario, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.scenario = scenario
+        self._process = os.getpid()
+        # From 9.2 on pytest keeps a structured id, and takes it apart again when it reads its cache:
+        # a bracket that does not come from parametrize has to be told to it, or --lf finds nothing.
+        parse = getattr(type(getattr(self, "_id", None)), "parse", None)
+        if parse is not None:
+            self._id = parse(self.nodeid)
+
+    def siblings(self) -> list[Scenario]:
+        """
+        The same scenario on other hosts, where this process is to run it later and nothing else comes before.
+        """
+        # A worker of xdist does not know which of its items it will be given.
+        if hasattr(self.config, "workerinput") or os.getpid() != self._process:
+            return []
+        items = itertools.dropwhile(lambda item: item is not self, self.session.items)
+        return [item.scenario for item in items if isinstance(item, ScenarioItem) and self._may_begin(item)]
+
+    def _may_begin(self, other: ScenarioItem) -> bool:
+        if other is self or (other.parent, other.scenario.variant) != (self.parent, self.scenario.variant):
+            return False
+        if any(mark.name in _DOUBTS for mark in other.iter_markers()):
+            return False
+        # What fixtures of others prepare for each single item is there only in its own turn.
+        used = other._fixtureinfo.name2fixturedefs
+        return all(name == "_hook_bench" or found[-1].scope != "function" for name, found in used.items())
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """
+        The place of the scenario's promise, for editors and summaries.
+        """
+        return self.path, _line(self.scenario, "expect") - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
+        """
+        The story of a failure at its line of the file, without a frame of ours.
+        """
+        problem = excinfo.value
+        if isinstance(problem, ScenarioFailed):
+            outcome = problem.outcome
+            broken = gravest(outcome)
+            again = harness.again(self.scenario, harness.settings(self.config))
+            told = story.story(outcome, again=again)
+            return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
+        if isinstance(problem, harness.TROUBLE):
+            said = plain(str(problem), 1000)
+            return self._told("name", said, f"{self.name} could not be played: {said}")
+        return super().repr_failure(excinfo)
+
+    def _told(self, path: str, line: str, text: str) -> ReprExceptionInfo:
+        # Only these very classes survive the way from an xdist worker to the controller.
+        return ReprExceptionInfo(
+            reprtraceback=ReprTraceback([ReprEntryNative([text + "\n"])], None, "native"),
+            reprcrash=ReprFileLocation(str(self.path), _line(self.scenario, path), line),
+        )
+
+
+def _line(scenario: Scenario, path: str) -> int:
+    return scenario.origin.line(scenario.mark(path)) if scenario.origin is not None else 1
+
+
+def scenario_folders(config: pytest.Config) -> list[str]:
+    """
+    The folders in which scenarios are looked for when nothing else is named.
+
+    Raises:
+        pytest.UsageError: None of them exists.
+    """
+    folders = [config.rootpath / name for name in config.getini("hook_scenario_paths")]
+    found = [str(folder) for folder in folders if folder.exists()]
+    if not found:
+        raise pytest.UsageError(
+            f"--hook-scenarios: none of the scenario folders exists: {', '.join(map(str, folders))}; "
+            "name a folder or file on the command line, or set hook_scenario_paths"
+        )
+    return found
+
+
+def is_material(folder: Path) -> bool:
+    """
+    Whether a folder is the project or the plugin of a scenario beside it, and so no place for tests.
+    """
+    return any(folder.resolve() in _material(file) for file in folder.parent.glob("*.scenario.yaml"))
+
+
+def _material(file: Path) -> frozenset[Path]:
+    try:
+        scenarios = scenario_files.load(file)
+    except scenario_files.ScenarioErrors:
+        # It will be reported where the file is collected; what it names is found by its words.
+        found = _MATERIAL.findall(file.read_text("utf-8", "replace")) if file.is_file() else []
+        return frozenset((file.parent / name.strip("\"'")).resolve() for name in found)
+    named = (folder for scenario in scenarios for folder in (scenario.project, scenario.plugin))
+    return frozenset(folder.resolve() for folder in named if folder is not None)

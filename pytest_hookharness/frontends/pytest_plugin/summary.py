@@ -1,0 +1,183 @@
+"""
+What a pytest run prints about its simulations.
+
+What crosses from an xdist worker to the controller is plain JSON in ``user_properties``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_hookharness.frontends import harness
+from pytest_hookharness.frontends.output import incident_files
+from pytest_hookharness.frontends.output.trace_files import Item
+from pytest_hookharness.frontends.pytest_plugin import ci_files, update_files
+from pytest_hookharness.frontends.pytest_plugin.test_context import Told
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.reports.redaction import redacted
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal import (
+    durations,
+    host_matrix,
+    host_paths,
+    story,
+    stress_table,
+    table,
+)
+from pytest_hookharness.reports.terminal.turns import write_response
+
+# A test that plays the loop in a loop should still have a readable report.
+MOST_STORIES = 5
+# How many of the slowest hooks are told unasked, and from how many seconds on.
+USUAL, LEAST = 5, 0.1
+
+
+def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: Told) -> None:
+    """
+    Put a row for the table, and for a failed Python test the story, into its report.
+    """
+    is_scenario = hasattr(item, "scenario")
+    # A broken promise is the only way in which a scenario fails; all else is trouble of the harness.
+    broken = call.excinfo is not None and call.excinfo.typename == "ScenarioFailed"
+    if is_scenario and report.failed and not broken:
+        report.user_properties.append(("hook_error", True))
+    if report.failed:
+        for response in told.responses[-MOST_STORIES:]:
+            report.sections.append(("hook fire", write_response(response)))
+    outcomes = told.outcomes
+    if not outcomes:
+        return
+    if told.seconds is not None:
+        report.duration = told.seconds
+    if is_scenario:
+        report.user_properties.append(("hook_row", table.row(outcomes[-1])))
+        if outcomes[-1].varied:
+            report.user_properties.append(("hook_varied", list(outcomes[-1].varied)))
+        if item.config.getoption("--hook-host") or getattr(item, "among_hosts", False):
+            report.user_properties.append(("hook_way", host_paths.way(outcomes[-1])))
+    report.user_properties.append(("hook_timings", durations.rows(outcomes)))
+    if is_scenario and item.config.getoption("--hook-update"):
+        report.user_properties.append((update_files.PROPERTY, update_files.tell(item, outcomes[-1])))
+    properties = [(f"hook.{name}", value) for name, value in table.properties(outcomes[-1]).items()]
+    report.user_properties.extend(properties)
+    # The JUnit report takes what the item has when it is torn down; of a rerun it has the last.
+    others = (pair for pair in item.user_properties if not pair[0].startswith("hook."))
+    item.user_properties[:] = [*others, *properties]
+    if report.failed and not is_scenario:
+        for outcome in outcomes[-MOST_STORIES:]:
+            report.sections.append(
+                ("hook story", story.story(outcome, again=Item.of_test(item.nodeid, outcome.seed).again))
+            )
+    if report.failed and item.config.getoption("--hook-stress"):
+        report.sections.append(("hook stress", _table(item, outcomes[-1])))
+    if report.failed and item.config.getoption("--hook-sarif") is not None:
+        said = "" if call.excinfo is None else call.excinfo.exconly().partition("\n")[0]
+        report.user_properties.append((ci_files.NAME, ci_files.told(item, outcomes, said)))
+    folder = item.config.getoption("--hook-entry-dir")
+    if report.failed and folder is not None:
+        report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
+    if report.failed:
+        for outcome in outcomes:
+            if outcome.kept:
+                report.sections.append(("hook workspace", f"kept in {plain(outcome.kept, 400)}"))
+
+
+def _table(item: pytest.Item, outcome: Outcome) -> str:
+    chosen = harness.settings(item.config)
+    return stress_table.table(
+        outcome, lambda words: harness.again_with(words, outcome.scenario, chosen), width=160
+    )
+
+
+def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
+    outcome = incident_files.most_telling(told.outcomes)
+    by_pytest = Item.of_test(item.nodeid, outcome.seed).again
+    again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
+    name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
+    return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
+
+
+def _write_entries(terminalreporter: pytest.TerminalReporter) -> None:
+    paths = {
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "hook_entry"
+    }
+    folder = terminalreporter.config.getoption("--hook-entry-dir")
+    number = "1 debugging entry" if len(paths) == 1 else f"{len(paths)} debugging entries"
+    terminalreporter.write_line(f"hook harness: {number} written to {plain(str(folder), 400)}")
+
+
+def write(
+    terminalreporter: pytest.TerminalReporter, reports: Sequence[Any], interrupted: Outcome | None
+) -> None:
+    """
+    Write what the run has to say about its simulations.
+    """
+    found = [dict(getattr(report, "user_properties", ())) for report in reports]
+    played = [properties for properties in found if "hook_row" in properties]
+    if played:
+        _write_table(terminalreporter, played)
+    _write_durations(terminalreporter, [row for each in found for row in each.get("hook_timings", ())])
+    if reports and ci_files.is_wanted(terminalreporter.config):
+        ci_files.write(terminalreporter, reports)
+    if terminalreporter.config.getoption("--hook-entry-dir") is not None:
+        _write_entries(terminalreporter)
+    traces = terminalreporter.config.getoption("--hook-trace-dir")
+    if traces is not None:
+        where = plain(str(traces), 400)
+        terminalreporter.write_line(
+            f"hook harness: trace files are in {where}; hookharness report reads them"
+        )
+    if interrupted is not None:
+        _write_interrupted(terminalreporter, interrupted)
+
+
+def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    rows = [found["hook_row"] for found in properties]
+    terminalreporter.section("hook scenarios")
+    # In a file or a CI log nothing is gained by cutting names.
+    width = shutil.get_terminal_size().columns if terminalreporter.isatty else 1000
+    for line in table.render(rows, width=width).splitlines():
+        terminalreporter.write_line(line)
+    if terminalreporter.verbosity > 0:
+        _write_varied(terminalreporter, properties)
+    runs = [
+        host_matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found
+    ]
+    compared = host_matrix.render(runs, width=width)
+    if compared:
+        terminalreporter.section("hosts compared")
+    for line in compared.splitlines():
+        terminalreporter.write_line(line)
+
+
+def _write_durations(terminalreporter: pytest.TerminalReporter, rows: Sequence[durations.Row]) -> None:
+    most = terminalreporter.config.getoption("--hook-durations")
+    least = LEAST if most is None and terminalreporter.verbosity <= 0 else 0.0
+    lines = durations.render(durations.read(rows), most=USUAL if most is None else most, least=least)
+    if lines:
+        terminalreporter.section("slowest hooks")
+    for line in lines:
+        terminalreporter.write_line(line)
+
+
+def _write_varied(terminalreporter: pytest.TerminalReporter, properties: Sequence[dict[str, Any]]) -> None:
+    for found in properties:
+        row = found["hook_row"]
+        for sentence in found.get("hook_varied", ()):
+            name = f"{plain(row['scenario'], 100)} on {plain(row['host'], 40)}"
+            terminalreporter.write_line(f"{name}: {plain(sentence, 400)}")
+
+
+def _write_interrupted(terminalreporter: pytest.TerminalReporter, outcome: Outcome) -> None:
+    terminalreporter.section("interrupted simulation")
+    for line in story.story(outcome).splitlines():
+        terminalreporter.write_line(line)

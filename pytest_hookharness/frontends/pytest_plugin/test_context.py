@@ -1,0 +1,126 @@
+"""
+The bench: what the hook fixtures of one test share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.frontends.harness import Harness
+from pytest_hookharness.frontends.node_ids import anchored
+from pytest_hookharness.frontends.output.trace_files import Item
+from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.simulation.testbed.testbed import Stage
+
+
+@dataclass(slots=True)
+class Told:
+    """
+    What a test was told, for its report.
+
+    Attributes:
+        outcomes: What its simulations gave.
+        responses: What single events were answered.
+        seconds: How long a simulation took that was played beside others; ``None`` for as long as the test.
+    """
+
+    outcomes: list[Outcome] = field(default_factory=list)
+    responses: list[Response] = field(default_factory=list)
+    seconds: float | None = None
+
+
+class Bench:
+    """
+    What the hook fixtures of one test share: its doubles, its files, what it was told.
+    """
+
+    def __init__(self, harness: Harness, folder: Path, test: str = "") -> None:
+        self.harness = harness
+        self.folder = folder
+        self.test = test
+        self.told = Told()
+        self.keys: dict[str, Any] = {}
+        self.commands: dict[str, Double] = {}
+        self._stage: tuple[Scenario, Stage] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._stage is not None:
+            self._stage[1].close()
+
+    def calls(self, name: str) -> tuple[Call, ...]:
+        """
+        Every call of a double so far, in simulations and in single fires.
+        """
+        played = [call for outcome in self.told.outcomes for call in outcome.calls.get(name, ())]
+        staged = self._stage[1].workspace.calls(name) if self._stage is not None else ()
+        return (*played, *staged)
+
+    def scenario(self, given: Mapping[str, Any]) -> Scenario:
+        """
+        A scenario from the words of a test, on top of what its fixtures set up.
+        """
+        keys: dict[str, Any] = {"name": "test", **self.keys}
+        hooks: dict[str, Any] = {}
+        for key, value in given.items():
+            if key[:1].isupper():
+                hooks[key] = anchored(value, self.folder)
+            else:
+                keys[key] = value
+        if hooks:
+            keys["hooks"] = hooks
+        agent, then = keys.pop("agent", None), keys.pop("then", None)
+        script = (
+            agent if isinstance(agent, Script) else scenario_files.script_from(list(agent or []), then=then)
+        )
+        scenario = scenario_files.scenario_from(keys, path=self.folder / "test")
+        return replace(
+            scenario,
+            script=script,
+            commands={**self.commands, **scenario.commands},
+            origin=None,
+            reach=(str(self.folder),),
+        )
+
+    def simulate(self, scenario: Scenario) -> Outcome:
+        """
+        Play a scenario, and remember its outcome for the report of this test.
+        """
+        item = Item.of_test(self.test, self.harness.settings.seed)
+        outcome = self.harness.simulate(scenario, item=item)
+        self.told.outcomes.append(outcome)
+        return outcome
+
+    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Outcome:
+        """
+        The same, beside others that are to be played later.
+        """
+        played = self.harness.play(scenario, siblings)
+        self.told.outcomes.append(played.outcome)
+        self.told.seconds = played.seconds
+        return played.outcome
+
+    def stage(self, scenario: Scenario) -> Stage:
+        """
+        The stage for single fires; calls that start from the same scenario share it.
+        """
+        if self._stage is not None and self._stage[0] == scenario:
+            return self._stage[1]
+        if self._stage is not None:
+            self._stage[1].close()
+        stage = self.harness.stage(scenario)
+        self._stage = (scenario, stage)
+        return stage

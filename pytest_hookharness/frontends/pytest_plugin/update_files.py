@@ -1,0 +1,119 @@
+"""
+``--hook-update``: scenario files that are made to promise what was seen.
+
+Under xdist the workers tell what their items gave, as JSON in ``user_properties``, and the
+controller writes when all is over.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.frontends.output.incident_files import replace_file
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.scenario_files.update.revise import Observation
+from pytest_hookharness.scenario_files.update.update import update
+
+PROPERTY = "hook_seen"
+LONGEST_LINE = 1000
+_DIGEST = pytest.StashKey[str]()
+
+
+def tell(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
+    """
+    What the item of a scenario file gave, for whoever writes.
+    """
+    told = {"file": str(item.path), "item": outcome.scenario.id, "digest": item.stash.get(_DIGEST, "")}
+    return {**told, "seen": Observation.of(outcome).to_json()}
+
+
+class Updates:
+    """
+    The updates of one pytest run.
+
+    Attributes:
+        trouble: Whether endless loops and their like may be promised too.
+        told: What the items gave, in the order in which that became known.
+        lines: What was written and what not, for the summary.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.trouble = config.getoption("--hook-update") == "all"
+        self.told: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+
+    def pytest_itemcollected(self, item: pytest.Item) -> None:
+        """
+        Take note of the text that an item is made from.
+        """
+        if hasattr(item, "scenario"):
+            item.stash[_DIGEST] = _digest(item.path.read_bytes())
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """
+        Take note of what an item gave.
+        """
+        self.told += [
+            told for name, told in report.user_properties if name == PROPERTY and isinstance(told, dict)
+        ]
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """
+        Write the files, where this process is the one that knows all items.
+        """
+        if hasattr(session.config, "workerinput"):
+            return
+        if exitstatus == pytest.ExitCode.INTERRUPTED:
+            self.lines.append("the run was interrupted: nothing is written")
+            return
+        for file in dict.fromkeys(told["file"] for told in self.told):
+            self.lines += self._write(Path(file), [told for told in self.told if told["file"] == file])
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """
+        Say which files were changed, and how, and what was not written.
+        """
+        terminalreporter.section("hook updates")
+        for line in self.lines or ["no promise to change"]:
+            indent = "  " if line.startswith(" ") else ""
+            terminalreporter.write_line(indent + plain(line, LONGEST_LINE))
+
+    def _write(self, file: Path, told: list[dict[str, Any]]) -> Iterator[str]:
+        name = os.path.relpath(file)
+        try:
+            data = file.read_bytes()
+            if {one["digest"] for one in told} != {_digest(data)}:
+                yield f"{name}: not changed: it is not the text that was played; run it again"
+                return
+            seen: dict[str, list[Observation]] = {}
+            for one in told:
+                seen.setdefault(one["item"], []).append(Observation.from_json(one["seen"]))
+            text = data.decode()
+            made = update(text, file, seen, trouble=self.trouble)
+            if made.text != text:
+                replace_file(file, made.text.encode())
+        except (OSError, scenario_files.ScenarioErrors) as error:
+            yield f"{name}: not changed: {error}"
+            return
+        if made.text != text:
+            yield f"{name}: changed; run it again to see that it holds"
+            yield from _difference(text, made.text)
+        yield from (f"{name}: not changed: {why}" for why in made.refused)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _difference(before: str, after: str) -> Iterator[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    yield from (f"  {line}" for line in lines if not line.startswith(("---", "+++", "@@")))

@@ -1,0 +1,205 @@
+"""
+Samples: what hooks are told of a call outside of any session.
+
+Names, inputs and results are the host's own, as in a session.
+
+Words: what a session knows under which name, for the input of its hooks.
+
+The names are those of the engine; a field of another name says under which of these its
+value is known. An event adds its own words to those that are always there.
+
+The calls of another agent of a session, as the host tells hooks of them.
+
+Which keys a subagent's call has is what the profile's tool events say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Operation, Profile
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.session_state.facts import (
+    Facts,
+    derive_digest,
+    derive_moment,
+    derive_time,
+    derive_uuid,
+)
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Read,
+    Run,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
+from pytest_hookharness.model.protocol import Json, Payload
+
+
+def fixed_words(profile: Profile, facts: Facts) -> dict[str, Json]:
+    """
+    What is the same for a whole session.
+    """
+    return {
+        "session_id": facts.session_id,
+        "transcript_path": facts.transcript_path,
+        "cwd": facts.workspace,
+        "workspace": facts.workspace,
+        "permission_mode": facts.permission_mode,
+        "model": facts.model or profile.model,
+        "timestamp": derive_time(0, 0.0),
+        "time_ms": int(derive_moment(0, 0.0).timestamp() * 1000),
+        **{f"option {name}": value for name, value in facts.options.items()},
+    }
+
+
+def session_words(session: Session, event: str, given: Mapping[str, Json]) -> dict[str, Json]:
+    """
+    All that hooks of an event can be told, with what the event itself gives.
+
+    Beside the fixed words: ``prompt_id`` and ``turn_id`` once there was a prompt, ``submitted_prompt`` the
+    newest one, ``said`` what the agent said with its newest move where that is asked about, ``spoken`` all
+    that it said since, ``messages`` what it was told for its next move,
+    ``moves`` how many it made since, ``stops_refused`` how many stops were refused since, and
+    ``stops_asked``, the same with this one.
+    """
+    profile, facts = session.profile, session.facts
+    words = fixed_words(profile, facts)
+    moment = derive_moment(session.position, session.waited)
+    words |= {
+        "cwd": session.cwd,
+        "hook_event_name": event,
+        "timestamp": derive_time(session.position, session.waited),
+        "time_ms": int(moment.timestamp() * 1000),
+        "submitted_prompt": session.prompt,
+        "spoken": "\n".join(session.spoken),
+        "messages": [message.text for message in session.messages],
+        "moves": session.moves,
+        "stops_refused": session.stops_refused,
+        "stops_asked": session.stops_refused + 1,
+    }
+    if session.prompt_id:
+        words |= {
+            "prompt_id": session.prompt_id,
+            "turn_id": derive_uuid(facts.seed, "turn", session.prompt_id),
+        }
+    words |= given
+    return {**words, **profile.own_words(words)}
+
+
+def tells_agents_apart(profile: Profile, facts: Facts) -> bool:
+    """
+    Whether the input of a tool call says which agent of a session makes it.
+    """
+    told = _agent_words(profile, facts)
+    return any(
+        (field.source or field.name) in told
+        for rule in profile.events.values()
+        if rule.role is Role.BEFORE_TOOL
+        for field in rule.fields.fields
+    )
+
+
+def as_agent(profile: Profile, facts: Facts, event: str, payload: Payload) -> dict[str, Json]:
+    """
+    The input of an event as a subagent's call has it.
+    """
+    told = _agent_words(profile, facts)
+    made: dict[str, Json] = {}
+    for field in profile.events[event].fields.fields:
+        source = field.source or field.name
+        if source in told:
+            made[field.name] = told[source]
+        elif field.name in payload:
+            made[field.name] = payload[field.name]
+    return made
+
+
+def _agent_words(profile: Profile, facts: Facts) -> dict[str, Json]:
+    """
+    The words that are known, or have another meaning, where a subagent is concerned.
+    """
+    digest, uuid = derive_digest(facts.seed, "another agent"), derive_uuid(facts.seed, "another agent")
+    named: dict[str, Json] = {
+        "agent_id": profile.tools.ids.agent.format(digest=digest[:16], uuid=uuid),
+        "agent_type": Subagent().kind,
+    }
+    known = fixed_words(profile, facts)
+    usual, own = profile.own_words(known), profile.own_words({**known, **named})
+    return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
+
+
+PLAIN: tuple[Operation, ...] = (
+    Run(command="true"),
+    Edit(file="file.txt", text="text\n"),
+    Edit(file="file.txt", text="text", old="word"),
+    Read(file="file.txt"),
+)
+_OF_TOOLS = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, Role.AFTER_TOOL, Role.TOOL_FAILED})
+
+
+def sample_words(
+    profile: Profile,
+    rule: EventRule,
+    facts: Facts,
+    given: Mapping[str, Json],
+    operations: Sequence[Operation] = PLAIN,
+) -> Mapping[str, Json]:
+    """
+    What a session would know of a call, if the event is about one; nothing for any other event.
+
+    Args:
+        profile: The host.
+        rule: Its event.
+        facts: Where its session is.
+        given: Values of keys; the call is the first one that fits those that name a tool.
+        operations: What the calls are to do.
+    """
+    if rule.role not in _OF_TOOLS:
+        return {}
+    fixed = fixed_words(profile, facts)
+    named = {
+        field.source or field.name: given[field.name]
+        for field in rule.fields.fields
+        if field.kind == "tool" and field.name in given
+    }
+    for operation in operations:
+        made = profile.tools.call(operation, facts.workspace)
+        if rule.tools and made.name not in rule.tools:
+            continue
+        words = _describe(profile, rule, facts, made, _result(profile, rule, facts, made))
+        words |= profile.own_words({**fixed, **words})
+        if named.items() <= words.items():
+            return words
+    name = next(iter((*named.values(), *rule.tools)), "")
+    words = _describe(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
+    return {**words, **profile.own_words({**fixed, **words}), **named}
+
+
+def _result(profile: Profile, rule: EventRule, facts: Facts, made: ToolCall) -> ToolResult:
+    if rule.role is Role.TOOL_FAILED:
+        return profile.tools.result(made, Performance(error="it failed"), facts.workspace)
+    return profile.tools.result(made, Performance(exit=0), facts.workspace)
+
+
+def _describe(
+    profile: Profile, rule: EventRule, facts: Facts, made: ToolCall, result: ToolResult
+) -> dict[str, Json]:
+    tools = profile.tools
+    digest = derive_digest(facts.seed, "call", 0)[:22]
+    words: dict[str, Json] = {
+        "tool_name": made.name,
+        "tool_input": tools.seen_as(made),
+        "tool_use_id": tools.ids.call.format(
+            digest=digest, session=facts.session_id, turn=0, index=0, number=0
+        ),
+    }
+    if rule.role is Role.AFTER_TOOL:
+        words |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
+    if rule.role is Role.TOOL_FAILED:
+        words |= {"error": result.text, "is_interrupt": False}
+    return words

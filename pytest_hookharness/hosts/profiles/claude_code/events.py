@@ -1,0 +1,308 @@
+"""
+The events of Claude Code 2.1.329 that a simulated session comes to.
+
+The order of the keys is the host's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.claude_code.fields import (
+    DURATION,
+    INPUT,
+    MERGED,
+    MERGED_FOR_TOOL,
+    REFERENCE,
+    STOPPING,
+    TOOL,
+    USE,
+    WORD,
+    event_rule,
+    subagent_fields,
+)
+from pytest_hookharness.hosts.profiles.claude_code.unreached_events import UNREACHED
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Basis, Field, Rule
+
+_TASK = (
+    Field(name="task_id", kind=WORD),
+    Field(name="task_subject"),
+    Field(name="task_description", optional=True),
+    Field(name="teammate_name", kind=WORD, optional=True),
+    Field(name="team_name", kind=WORD, optional=True),
+)
+_TASK_REFUSED = (
+    "the call fails with the reason as {event} hook feedback, counts as refused, and its failure is told to "
+    "the hooks after it"
+)
+
+_SESSION_EVENTS = (
+    event_rule(
+        "WorktreeCreate",
+        Field(name="name", kind=WORD),
+        says="any failure of a WorktreeCreate hook fails the creation; the last line of output is the folder",
+        role=Role.WORKTREE,
+        power=Power.REFUSES,
+        assumed=(
+            "WorktreeCreate comes before all other events; if it fails the session is over without another; "
+            "of several folders that of the hook that ended last is taken; a relative one starts in the "
+            "project; the files that the agent edits lie in the worktree"
+        ),
+    ),
+    event_rule(
+        "Setup",
+        Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
+        says="Setup cannot be refused; it fires only if the session is started for it",
+        role=Role.SETUP,
+        target="trigger",
+        context=True,
+        env_file=True,
+    ),
+    event_rule(
+        "SessionStart",
+        Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
+        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        role=Role.SESSION_START,
+        target="source",
+        plain=True,
+        context=True,
+        env_file=True,
+        observed=True,
+    ),
+    event_rule(
+        "InstructionsLoaded",
+        Field(name="file_path", kind="path"),
+        Field(name="memory_type", kind=WORD, choices=("Project", "User", "Local")),
+        Field(name="load_reason", kind=WORD, choices=("session_start",)),
+        says="InstructionsLoaded ignores what a hook says",
+        role=Role.INSTRUCTIONS,
+        target="load_reason",
+    ),
+    event_rule(
+        "PreCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="custom_instructions", kind="nothing"),
+        says="a refusal on PreCompact prevents the compaction",
+        role=Role.BEFORE_COMPACT,
+        power=Power.REFUSES,
+        target="trigger",
+    ),
+    event_rule(
+        "PostCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="compact_summary"),
+        says="PostCompact cannot be refused",
+        role=Role.AFTER_COMPACT,
+        target="trigger",
+        recorded=False,
+    ),
+    event_rule(
+        "SessionEnd",
+        Field(
+            name="reason",
+            kind=WORD,
+            choices=("clear", "resume", "logout", "prompt_input_exit", "other"),
+        ),
+        says="SessionEnd cannot be refused; all its hooks share 1.5 seconds",
+        role=Role.SESSION_END,
+        target="reason",
+        timeout=1.5,
+        shared=True,
+        observed=True,
+    ),
+)
+
+_TURN_EVENTS = (
+    event_rule(
+        "UserPromptExpansion",
+        Field(name="expansion_type", kind=WORD, choices=("slash_command",)),
+        Field(name="command_name", kind=WORD),
+        Field(name="command_args"),
+        Field(name="command_source", kind=WORD, choices=("projectSettings", "userSettings")),
+        Field(name="prompt"),
+        says="a refusal on UserPromptExpansion stops the expansion",
+        turn=True,
+        role=Role.EXPANSION,
+        power=Power.REFUSES,
+        target="command_name",
+        plain=True,
+        context=True,
+        assumed=(
+            "UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed; a "
+            "refused expansion erases the prompt"
+        ),
+    ),
+    event_rule(
+        "UserPromptSubmit",
+        Field(name="prompt"),
+        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        turn=True,
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        plain=True,
+        context=True,
+        timeout=30.0,
+        observed=True,
+    ),
+    event_rule(
+        "MessageDisplay",
+        Field(name="turn_id", kind="uuid"),
+        Field(name="message_id", kind="uuid"),
+        Field(name="index", kind="count"),
+        Field(name="final", kind="flag"),
+        Field(name="delta"),
+        says="MessageDisplay ignores refusals",
+        role=Role.MESSAGE,
+        timeout=10.0,
+    ),
+    event_rule(
+        "Stop",
+        *STOPPING,
+        says="a refusal on Stop, and additionalContext likewise, makes the agent go on",
+        turn=True,
+        role=Role.STOP,
+        power=Power.REFUSES,
+        context=True,
+        continues=True,
+        observed=True,
+    ),
+)
+
+_TOOL_EVENTS = (
+    event_rule(
+        "PreToolUse",
+        TOOL,
+        INPUT,
+        USE,
+        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        turn=True,
+        role=Role.BEFORE_TOOL,
+        merging=MERGED_FOR_TOOL,
+        power=Power.REFUSES,
+        target="tool_name",
+        context=True,
+        observed=True,
+    ),
+    event_rule(
+        "PermissionRequest",
+        TOOL,
+        INPUT,
+        Field(name="permission_suggestions", kind="list", optional=True),
+        says="PermissionRequest is answered by hookSpecificOutput.decision; exit code 2 is ignored",
+        turn=True,
+        role=Role.PERMISSION,
+        target="tool_name",
+    ),
+    event_rule(
+        "PostToolUse",
+        TOOL,
+        INPUT,
+        Field(name="tool_response", kind="response"),
+        USE,
+        DURATION,
+        says="a refusal on PostToolUse tells the model and holds nothing up",
+        turn=True,
+        role=Role.AFTER_TOOL,
+        power=Power.TELLS,
+        target="tool_name",
+        context=True,
+        observed=True,
+    ),
+    event_rule(
+        "PostToolUseFailure",
+        TOOL,
+        INPUT,
+        USE,
+        Field(name="error"),
+        Field(name="is_interrupt", kind="flag"),
+        DURATION,
+        says="a refusal on PostToolUseFailure tells the model and holds nothing up",
+        turn=True,
+        role=Role.TOOL_FAILED,
+        power=Power.TELLS,
+        target="tool_name",
+        context=True,
+    ),
+    event_rule(
+        "PostToolBatch",
+        Field(name="tool_calls", kind="list"),
+        says="a refusal on PostToolBatch stops the loop",
+        turn=True,
+        role=Role.AFTER_BATCH,
+        power=Power.REFUSES,
+        context=True,
+    ),
+)
+
+_TASK_EVENTS = (
+    event_rule(
+        "TaskCreated",
+        *_TASK,
+        says="a refusal on TaskCreated keeps the task from being made",
+        role=Role.TASK_CREATED,
+        power=Power.REFUSES,
+        ignores=("continue",),
+        assumed=(
+            "a task that TaskCreated hooks refuse leaves no trace, and the next one gets its number; "
+            f"{_TASK_REFUSED.format(event='TaskCreated')}"
+        ),
+    ),
+    event_rule(
+        "TaskCompleted",
+        *_TASK,
+        says="exit code 2 on TaskCompleted keeps the task open",
+        role=Role.TASK_COMPLETED,
+        power=Power.REFUSES,
+        ignores=("decision",),
+        assumed=(
+            "what else a TaskUpdate changes is not changed either if TaskCompleted hooks refuse; "
+            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false closes the task and ends the "
+            "turn"
+        ),
+    ),
+    event_rule(
+        "CwdChanged",
+        Field(name="old_cwd", kind="folder"),
+        Field(name="new_cwd", kind="folder"),
+        says="CwdChanged cannot be refused",
+        role=Role.FOLDER_CHANGED,
+        env_file=True,
+        assumed="CwdChanged comes before the hooks after the call that changed the folder",
+    ),
+)
+
+_SUBAGENT_EVENTS = (
+    EventRule(
+        fields=subagent_fields("SubagentStart", (), turn=False),
+        role=Role.SUBAGENT_START,
+        merging=MERGED,
+        timeout=600.0,
+        target="agent_type",
+        context=True,
+        rule=Rule("SubagentStart cannot be refused", Basis.DOCUMENTED, REFERENCE),
+    ),
+    EventRule(
+        fields=subagent_fields(
+            "SubagentStop",
+            (STOPPING[0], Field(name="agent_transcript_path", kind="path"), *STOPPING[1:]),
+            turn=True,
+        ),
+        role=Role.SUBAGENT_STOP,
+        merging=MERGED,
+        timeout=600.0,
+        power=Power.REFUSES,
+        target="agent_type",
+        context=True,
+        context_continues=True,
+        rule=Rule(
+            "a refusal on SubagentStop makes the subagent go on",
+            Basis.OBSERVED,
+            "Claude Code 2.1.329, headless, measured",
+        ),
+    ),
+)
+
+_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_TASK_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

@@ -1,0 +1,195 @@
+"""
+The words in which the events of Claude Code 2.1.329 are written down.
+
+The order of the keys is the host's own.
+
+Answers to Claude Code 2.1.329: where their parts stand, and which it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, VerdictPath, Words
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+
+_TOP: Mapping[str, type] = {
+    "continue": bool,
+    "suppressOutput": bool,
+    "stopReason": str,
+    "reason": str,
+    "systemMessage": str,
+    "hookSpecificOutput": Mapping,
+}
+_SPECIFIC: Mapping[str, type] = {
+    "permissionDecisionReason": str,
+    "updatedInput": Mapping,
+    "additionalContext": str,
+}
+_OWN = "hookSpecificOutput"
+_PERMISSIONS: Mapping[str | bool, Ruling] = {
+    ruling.value: ruling for ruling in (Ruling.ALLOW, Ruling.DENY, Ruling.ASK, Ruling.DEFER)
+}
+_DECISIONS: Mapping[str | bool, Ruling] = {"approve": Ruling.ALLOW, "block": Ruling.DENY}
+
+
+def check(event: str, answer: Payload) -> str | None:
+    """
+    Why the host does not take an answer; ``None`` if it does.
+    """
+    wrong = _mistyped(answer, _TOP)
+    if wrong:
+        return wrong
+    decision = answer.get("decision")
+    if "decision" in answer and decision not in _DECISIONS:
+        return f"'decision' is {decision!r}; the host knows {', '.join(map(str, _DECISIONS))}"
+    specific = answer.get(_OWN)
+    return _check_specific(event, specific) if isinstance(specific, Mapping) else None
+
+
+def _check_specific(event: str, specific: Mapping[str, Json]) -> str | None:
+    name = specific.get("hookEventName")
+    if name is None:
+        return "'hookSpecificOutput' has no 'hookEventName'"
+    if name != event:
+        return f"'hookEventName' is {name!r}, but the event is {event}"
+    permission = specific.get("permissionDecision")
+    if "permissionDecision" in specific and permission not in _PERMISSIONS:
+        return f"'permissionDecision' is {permission!r}; the host knows {', '.join(map(str, _PERMISSIONS))}"
+    return _mistyped(specific, _SPECIFIC)
+
+
+def _mistyped(answer: Payload, table: Mapping[str, type]) -> str | None:
+    for key, kind in table.items():
+        if key in answer and not isinstance(answer[key], kind):
+            return f"{key!r} is {answer[key]!r}, which is not of the right type"
+    return None
+
+
+ANSWERS = AnswerRules(
+    starts="{",
+    check=check,
+    known=frozenset({*_TOP, "decision", "async", "asyncTimeout", "terminalSequence", "ok", "impossible"}),
+    verdicts=(
+        VerdictPath(
+            path=(_OWN, "permissionDecision"),
+            reason=(_OWN, "permissionDecisionReason"),
+            words=_PERMISSIONS,
+            roles=(Role.BEFORE_TOOL,),
+        ),
+        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), words=_DECISIONS),
+    ),
+    grant=(_OWN, "decision"),
+    halting=Halting.AFTER_CALL,
+    context=((_OWN, "additionalContext"),),
+    changed_input=((_OWN, "updatedInput"),),
+    changed_output=((_OWN, "updatedToolOutput"),),
+    person=(("systemMessage",),),
+)
+
+
+RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
+REFERENCE = "Claude Code hooks reference, 2026-08"
+CHOSEN = "not recorded; chosen for the simulation"
+
+_SESSION = (
+    Field(name="session_id", kind="uuid"),
+    Field(name="transcript_path", kind="path"),
+    Field(name="cwd", kind="folder"),
+)
+_PROMPT_ID = Field(name="prompt_id", kind="uuid", optional=True)
+_MODE = Field(
+    name="permission_mode",
+    kind="word",
+    choices=("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),
+)
+_EVENT = Field(name="hook_event_name", kind="event")
+_IN_SUBAGENT = (
+    Field(name="agent_id", kind="word", optional=True),
+    Field(name="agent_type", kind="word", optional=True, choices=("general-purpose",)),
+)
+_OF_SUBAGENT = (
+    Field(name="agent_id", kind="word"),
+    Field(name="agent_type", kind="word", choices=("general-purpose", "Explore", "Plan")),
+)
+TOOL = Field(name="tool_name", kind="tool", choices=("Bash", "Write", "Edit", "Read"))
+INPUT = Field(name="tool_input", kind="input")
+USE = Field(name="tool_use_id", kind="word")
+DURATION = Field(name="duration_ms", kind="count")
+STOPPING = (
+    Field(name="stop_hook_active", kind="flag"),
+    Field(name="last_assistant_message"),
+    Field(name="background_tasks", kind="list"),
+    Field(name="session_crons", kind="list"),
+)
+WORD = "word"
+MERGED = Merging(as_ended=True)
+MERGED_FOR_TOOL = Merging(as_ended=True, words=Words.LAST, several="last finished")
+
+
+def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
+    # Events of a turn carry the permission mode, and say so if a subagent caused them.
+    middle = (_MODE, *_IN_SUBAGENT) if turn else ()
+    basis = Basis.OBSERVED if recorded else Basis.DOCUMENTED
+    rule = Rule(
+        f"{event} hooks get these keys, in this order",
+        basis,
+        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
+    )
+    return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)
+
+
+def event_rule(
+    event: str,
+    *extra: Field,
+    says: str,
+    turn: bool = False,
+    recorded: bool = True,
+    role: Role = Role.OTHER,
+    power: Power = Power.NOTHING,
+    target: str = "",
+    plain: bool = False,
+    context: bool = False,
+    continues: bool = False,
+    timeout: float = 600.0,
+    shared: bool = False,
+    env_file: bool = False,
+    ignores: tuple[str, ...] = (),
+    merging: Merging = MERGED,
+    assumed: str = "",
+    unreachable: str = "",
+    observed: bool = False,
+) -> EventRule:
+    """
+    An event: its own keys after those that all events have, and what is known about it.
+    """
+    source = "Claude Code 2.1.329, headless, measured" if observed else REFERENCE
+    return EventRule(
+        fields=_fields(event, extra, turn=turn, recorded=recorded),
+        role=role,
+        power=power,
+        merging=merging,
+        target=target,
+        plain=plain,
+        context=context,
+        context_continues=continues,
+        timeout=timeout,
+        shared=shared,
+        env_file=env_file,
+        ignores=ignores,
+        unreachable=unreachable,
+        rule=Rule(says, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
+        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+    )
+
+
+def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> EventFields:
+    """
+    The keys of an event that always names its subagent.
+    """
+    middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
+    rule = Rule(f"{event} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)

@@ -1,0 +1,308 @@
+"""
+The task tools of Claude Code 2.1.329.
+
+What their hooks are given was recorded; their results and the numbering are assumed, as
+the profile says.
+
+The tools of Claude Code 2.1.329 and the form of their results.
+
+Names and forms of Bash, Write, Read failures and Agent were recorded; the other
+forms are assumed, as the profile says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.tools import TaskItem, TaskStep
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Read,
+    Run,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
+from pytest_hookharness.model.protocol import Json, Payload
+
+# What a call does to the workspace.
+operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").operation
+
+
+def call(operation: Operation, workspace: str) -> ToolCall:
+    """
+    An operation as the call that the model would make.
+    """
+    match operation:
+        case Run():
+            name, given = "Bash", {"command": operation.command, "description": "Runs a command"}
+        case Edit(old=None):
+            path = posixpath.join(workspace, operation.file)
+            name, given = "Write", {"file_path": path, "content": operation.text}
+        case Edit():
+            path = posixpath.join(workspace, operation.file)
+            name = "Edit"
+            given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
+        case Read():
+            name, given = "Read", {"file_path": posixpath.join(workspace, operation.file)}
+    return ToolCall(
+        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+    )
+
+
+def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+    """
+    What the host makes of what really happened.
+    """
+    path = str(made.input.get("file_path", ""))
+    if done.error:
+        missing = made.name == "Read" and "no such file" in done.error.lower()
+        note = f"File does not exist. Note: your current working directory is {workspace}."
+        return ToolResult(text=note if missing else done.error, failed=True)
+    if made.name == "Bash":
+        return _ran(done)
+    if made.name == "Write":
+        return _written(path, done)
+    if made.name == "Edit":
+        return _edited(made, path, done)
+    if made.name == "Read":
+        return _seen(path, done.content or "")
+    return ToolResult(text=done.stdout, response=done.stdout)
+
+
+def _ran(done: Performance) -> ToolResult:
+    stdout, stderr = done.stdout.rstrip("\n"), done.stderr.rstrip("\n")
+    text = "\n".join(part for part in (stdout, stderr) if part)
+    if done.exit is None:
+        return ToolResult(text=f"Command was interrupted\n{text}".rstrip("\n"), failed=True)
+    if done.exit != 0:
+        return ToolResult(text=f"Exit code {done.exit}\n{text}".rstrip("\n"), failed=True)
+    return ToolResult(text=text or "(Bash completed with no output)", response=_bash(stdout, stderr))
+
+
+def _bash(stdout: str, stderr: str) -> Json:
+    return {
+        "stdout": stdout,
+        "stderr": stderr,
+        "interrupted": False,
+        "isImage": False,
+        "noOutputExpected": False,
+    }
+
+
+def _written(path: str, done: Performance) -> ToolResult:
+    new, old = done.content or "", done.original
+    response: Payload = {
+        "type": "create" if old is None else "update",
+        "filePath": path,
+        "content": new,
+        "structuredPatch": [] if old is None else _patch(old, new),
+        "originalFile": old,
+        "userModified": False,
+    }
+    words = "File created successfully at" if old is None else "The file has been updated:"
+    return ToolResult(text=f"{words} {path}", response=response)
+
+
+def _edited(made: ToolCall, path: str, done: Performance) -> ToolResult:
+    old, new = done.original or "", done.content or ""
+    response: Payload = {
+        "filePath": path,
+        "oldString": made.input.get("old_string", ""),
+        "newString": made.input.get("new_string", ""),
+        "originalFile": old,
+        "structuredPatch": _patch(old, new),
+        "userModified": False,
+        "replaceAll": bool(made.input.get("replace_all", False)),
+    }
+    return ToolResult(text=f"The file has been updated: {path}", response=response)
+
+
+def _seen(path: str, content: str) -> ToolResult:
+    lines = content.splitlines()
+    numbered = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, 1))
+    file: Payload = {
+        "filePath": path,
+        "content": content,
+        "numLines": len(lines),
+        "startLine": 1,
+        "totalLines": len(lines),
+    }
+    return ToolResult(text=numbered, response={"type": "text", "file": file})
+
+
+def _patch(old: str, new: str) -> Json:
+    before, after = old.splitlines(), new.splitlines()
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    hunks: list[Payload] = []
+    for group in matcher.get_grouped_opcodes(3):
+        lines: list[str] = []
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [f" {line}" for line in before[i1:i2]]
+                continue
+            lines += [f"-{line}" for line in before[i1:i2]]
+            lines += [f"+{line}" for line in after[j1:j2]]
+        first, last = group[0], group[-1]
+        hunks.append(
+            {
+                "oldStart": first[1] + 1,
+                "oldLines": last[2] - first[1],
+                "newStart": first[3] + 1,
+                "newLines": last[4] - first[3],
+                "lines": lines,
+            }
+        )
+    return hunks
+
+
+def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
+    """
+    A result that a scenario supplies, in the form that the host would have given it.
+    """
+    if supplied.failed or supplied.response is not None:
+        return supplied
+    path, text = str(made.input.get("file_path", "")), supplied.text
+    response: Json
+    match made.name:
+        case "Bash":
+            response = _bash(text, "")
+        case "Write":
+            response = _written(path, Performance(content=str(made.input.get("content", "")))).response
+        case "Edit":
+            old, new = (str(made.input.get(key, "")) for key in ("old_string", "new_string"))
+            response = _edited(made, path, Performance(original=old, content=new)).response
+        case "Read":
+            response = _seen(path, text).response
+        case _:
+            response = text
+    return ToolResult(text=text, response=response)
+
+
+def launch(move: Subagent) -> Payload:
+    """
+    The input of the call that starts a subagent.
+    """
+    return {
+        "description": move.prompt[:40] or move.kind,
+        "prompt": move.prompt,
+        "subagent_type": move.kind,
+    }
+
+
+def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
+    """
+    What the host says of a subagent that it has started.
+    """
+    return {
+        "isAsync": True,
+        "status": "async_launched",
+        "agentId": folders["agent"],
+        "description": asked.get("description", ""),
+        "resolvedModel": folders["model"],
+        "prompt": asked.get("prompt", ""),
+        "outputFile": "{tmp}/claude-0/{slug}/{session}/tasks/{agent}.output".format(**folders),
+        "canReadOutputFile": True,
+        "canContinueAgent": True,
+    }
+
+
+_STATES = ("pending", "in_progress", "completed", "deleted")
+_GONE = "deleted"
+_DONE = "completed"
+
+
+def plan(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep | None:
+    """
+    What a call would do with the task list; ``None`` for any other tool.
+    """
+    match made.name:
+        case "TaskCreate":
+            return _create(made, items)
+        case "TaskUpdate":
+            return _update(made, items)
+        case "TaskList":
+            return _show_all(items)
+        case "TaskGet":
+            return _show(made, items)
+        case _:
+            return None
+
+
+def _create(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    subject, description = made.input.get("subject"), made.input.get("description")
+    if not isinstance(subject, str) or not isinstance(description, str):
+        return _fail(items, "TaskCreate needs the texts 'subject' and 'description'")
+    form = str(made.input.get("activeForm", ""))
+    task = TaskItem(id=str(len(items) + 1), subject=subject, description=description, form=form)
+    response: Payload = {"task": {"id": task.id, "subject": task.subject}}
+    result = ToolResult(text=f"Task #{task.id} created successfully: {task.subject}", response=response)
+    return TaskStep(items=(*items, task), result=result, created=task)
+
+
+def _update(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    before = _find(made, items)
+    if before is None:
+        return _fail(items, "Task not found")
+    status = made.input.get("status", before.status)
+    if status not in _STATES:
+        return _fail(items, f"'status' is {status!r}; allowed are {', '.join(_STATES)}")
+    texts = {key: str(made.input[key]) for key in ("subject", "description") if key in made.input}
+    after = replace(before, status=str(status), form=str(made.input.get("activeForm", before.form)), **texts)
+    names = {"subject": "subject", "description": "description", "form": "activeForm", "status": "status"}
+    fields = [name for key, name in names.items() if getattr(after, key) != getattr(before, key)]
+    response: dict[str, Json] = {"success": True, "taskId": after.id, "updatedFields": fields}
+    if after.status != before.status:
+        response["statusChange"] = {"from": before.status, "to": after.status}
+    result = ToolResult(text=f"Updated task #{after.id} {', '.join(fields)}".rstrip(), response=response)
+    return TaskStep(
+        items=tuple(after if item.id == after.id else item for item in items),
+        result=result,
+        completed=after if after.status == _DONE != before.status else None,
+    )
+
+
+def _show_all(items: tuple[TaskItem, ...]) -> TaskStep:
+    shown = _present(items)
+    tasks: list[Payload] = [
+        {"id": item.id, "subject": item.subject, "status": item.status, "blockedBy": []} for item in shown
+    ]
+    lines = [f"#{item.id} [{item.status}] {item.subject}" for item in shown]
+    result = ToolResult(text="\n".join(lines) or "No tasks found", response={"tasks": tasks})
+    return TaskStep(items=items, result=result)
+
+
+def _show(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    task = _find(made, items)
+    if task is None:
+        return TaskStep(items=items, result=ToolResult(text="Task not found", response={"task": None}))
+    shown: Payload = {
+        "id": task.id,
+        "subject": task.subject,
+        "description": task.description,
+        "status": task.status,
+        "blocks": [],
+        "blockedBy": [],
+    }
+    lines = (f"Task #{task.id}: {task.subject}", f"Status: {task.status}", f"Description: {task.description}")
+    return TaskStep(items=items, result=ToolResult(text="\n".join(lines), response={"task": shown}))
+
+
+def _find(made: ToolCall, items: Sequence[TaskItem]) -> TaskItem | None:
+    wanted = made.input.get("taskId")
+    return next((item for item in _present(items) if item.id == wanted), None)
+
+
+def _present(items: Sequence[TaskItem]) -> tuple[TaskItem, ...]:
+    # A task that was deleted stays in the list, so that its number is not given to another.
+    return tuple(item for item in items if item.status != _GONE)
+
+
+def _fail(items: tuple[TaskItem, ...], why: str) -> TaskStep:
+    return TaskStep(items=items, result=ToolResult(text=why, failed=True))

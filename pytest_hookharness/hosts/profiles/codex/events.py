@@ -1,0 +1,327 @@
+"""
+The lines of a Codex transcript.
+
+Each line is an item with its time. The form follows what is publicly known of such
+files; it is assumed.
+
+The events of Codex 0.169.0.
+
+The order of the keys is the host's own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import Merging, Words
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.transcript_lines import Line
+from pytest_hookharness.hosts.session_state.facts import derive_uuid
+from pytest_hookharness.model.moves import Subagent
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+
+RECORDED = "Codex 0.169.0, headless, recorded standard input"
+MEASURED = "Codex 0.169.0, headless, measured"
+DESCRIBED = "Codex, its source and hooks documentation, mid-2026"
+CHOSEN = "not recorded; chosen for the simulation"
+
+# What the model gives as its reason when it asks for a permission; a scripted call has none.
+NEED = "Needs to run outside of the sandbox"
+
+_WORD = "word"
+_SESSION = Field(name="session_id", kind="uuid")
+_TURN = Field(name="turn_id", kind="uuid")
+_TRANSCRIPT = Field(name="transcript_path", kind="path", source="rollout")
+_MAIN_TRANSCRIPT = Field(name="transcript_path", kind="path")
+_CWD = Field(name="cwd", kind="folder")
+_EVENT = Field(name="hook_event_name", kind="event")
+_MODEL = Field(name="model", kind=_WORD)
+_MODE = Field(
+    name="permission_mode",
+    kind=_WORD,
+    choices=("default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"),
+)
+_IN_SUBAGENT = (
+    Field(name="agent_id", kind=_WORD, optional=True),
+    Field(name="agent_type", kind=_WORD, source="agent_kind", optional=True, choices=("default",)),
+)
+_OF_SUBAGENT = (
+    Field(name="agent_id", kind="uuid"),
+    Field(name="agent_type", kind=_WORD, source="agent_kind", choices=("default",)),
+)
+_TOOL = Field(name="tool_name", kind="tool", choices=("Bash", "apply_patch", "spawn_agent"))
+_INPUT = Field(name="tool_input", kind="input")
+_USE = Field(name="tool_use_id", kind=_WORD)
+_STOPPING = (Field(name="stop_hook_active", kind="flag"), Field(name="last_assistant_message", null=True))
+_TRIGGER = Field(name="trigger", kind=_WORD, choices=("auto", "manual"))
+
+# After the session: what events have between it and their own keys.
+_PLACE = (_CWD, _EVENT, _MODEL)
+_OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
+
+_EACH = Merging()
+_FOR_TOOL = Merging(words=Words.FIRST, several="first refusal")
+
+
+def own_words(words: Payload) -> Mapping[str, Json]:
+    """
+    Words for standard input that only Codex has.
+
+    A subagent has a turn and a transcript of its own, and events about it tell these: ``turn_id``, and
+    ``rollout``, the transcript of whoever the event is about. ``agent_kind`` is its kind as Codex calls it,
+    ``permission_input`` a call's input with the reason for which a permission is asked.
+    """
+    own: dict[str, Json] = {"rollout": words.get("transcript_path", "")}
+    given, agent = words.get("tool_input"), words.get("agent_id")
+    if isinstance(given, Mapping):
+        own["permission_input"] = {**given, "description": NEED}
+    if isinstance(agent, str):
+        own["rollout"] = str(own["rollout"]).replace(str(words.get("session_id", "")), agent)
+        own["turn_id"] = derive_uuid(0, "turn", agent)
+        kind = words.get("agent_type")
+        own["agent_kind"] = "default" if kind == Subagent().kind else kind
+    return own
+
+
+def _event(
+    name: str,
+    *fields: Field,
+    says: str,
+    basis: Basis = Basis.OBSERVED,
+    role: Role = Role.OTHER,
+    power: Power = Power.NOTHING,
+    merging: Merging = _EACH,
+    target: str = "",
+    plain: bool = False,
+    plain_fails: bool = False,
+    context: bool = False,
+    timeout: float = 600.0,
+    most: float | None = None,
+    unreachable: str = "",
+    assumed: str = "",
+) -> EventRule:
+    sources = {Basis.OBSERVED: MEASURED, Basis.DOCUMENTED: DESCRIBED, Basis.ASSUMED: CHOSEN}
+    given = Rule(f"{name} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    return EventRule(
+        fields=EventFields(event=name, fields=(_SESSION, *fields), rule=given),
+        role=role,
+        power=power,
+        merging=merging,
+        target=target,
+        plain=plain,
+        plain_fails=plain_fails,
+        context=context,
+        timeout=timeout,
+        most=most,
+        unreachable=unreachable,
+        rule=Rule(says, basis, sources[basis]),
+        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+    )
+
+
+_SESSION_EVENTS = (
+    _event(
+        "SessionStart",
+        _MAIN_TRANSCRIPT,
+        *_PLACE,
+        _MODE,
+        Field(name="source", kind=_WORD, choices=("startup", "resume", "clear", "compact")),
+        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        role=Role.SESSION_START,
+        target="source",
+        plain=True,
+        context=True,
+    ),
+    _event(
+        "SessionEnd",
+        _MAIN_TRANSCRIPT,
+        _CWD,
+        _EVENT,
+        Field(name="reason", kind=_WORD, choices=("other",)),
+        says="SessionEnd gives its hooks a second, or up to three if they ask for it",
+        role=Role.SESSION_END,
+        timeout=1.0,
+        most=3.0,
+        assumed="SessionEnd cannot be refused, and has no target that a matcher could be compared with",
+    ),
+    _event(
+        "Interrupt",
+        _TURN,
+        _MAIN_TRANSCRIPT,
+        *_PLACE,
+        _MODE,
+        says="Interrupt gives its hooks a second, or up to three if they ask for it",
+        basis=Basis.DOCUMENTED,
+        timeout=1.0,
+        most=3.0,
+        unreachable="a scripted session has no person who interrupts a turn",
+    ),
+    _event(
+        "PreCompact",
+        _TURN,
+        _MAIN_TRANSCRIPT,
+        *_PLACE,
+        _TRIGGER,
+        says="PreCompact knows no decision; an answer that has one is invalid",
+        basis=Basis.DOCUMENTED,
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+        assumed="continue: false on PreCompact prevents the compaction",
+    ),
+    _event(
+        "PostCompact",
+        _TURN,
+        _MAIN_TRANSCRIPT,
+        *_PLACE,
+        _TRIGGER,
+        says="PostCompact knows no decision; an answer that has one is invalid",
+        basis=Basis.DOCUMENTED,
+        role=Role.AFTER_COMPACT,
+        target="trigger",
+        assumed="PostCompact comes right after SessionStart with the source compact",
+    ),
+)
+
+_TURN_EVENTS = (
+    _event(
+        "UserPromptSubmit",
+        *_OF_TURN,
+        Field(name="prompt"),
+        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        plain=True,
+        context=True,
+    ),
+    _event(
+        "Stop",
+        *_OF_TURN,
+        *_STOPPING,
+        says="a refusal on Stop makes the agent go on, with the flag set until the next prompt",
+        role=Role.STOP,
+        power=Power.REFUSES,
+        plain_fails=True,
+    ),
+)
+
+_TOOL_EVENTS = (
+    _event(
+        "PreToolUse",
+        *_OF_TURN,
+        _TOOL,
+        _INPUT,
+        _USE,
+        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        assumed=(
+            "of a refused patch or subagent the model is told in the words that a command has; "
+            "updatedInput beside anything but allow makes the answer invalid, a deny as well"
+        ),
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        merging=_FOR_TOOL,
+        target="tool_name",
+        context=True,
+    ),
+    _event(
+        "PermissionRequest",
+        *_OF_TURN,
+        _TOOL,
+        Field(name="tool_input", kind="input", source="permission_input"),
+        says="PermissionRequest is answered by hookSpecificOutput.decision, and any deny wins",
+        basis=Basis.DOCUMENTED,
+        role=Role.PERMISSION,
+        power=Power.REFUSES,
+        merging=_FOR_TOOL,
+        target="tool_name",
+        assumed=(
+            "PermissionRequest fires for each call of Bash and apply_patch unless permissions are bypassed; "
+            "exit code 2 with words denies"
+        ),
+    ),
+    _event(
+        "PostToolUse",
+        *_OF_TURN,
+        _TOOL,
+        _INPUT,
+        Field(name="tool_response", kind="response"),
+        _USE,
+        says="a refusal on PostToolUse gives the model its reason instead of the result",
+        role=Role.AFTER_TOOL,
+        power=Power.REPLACES,
+        target="tool_name",
+        context=True,
+        assumed="PostToolUse comes after a call that failed, too, and continue: false on it ends the turn",
+    ),
+)
+
+_SUBAGENT_EVENTS = (
+    _event(
+        "SubagentStart",
+        _TURN,
+        _TRANSCRIPT,
+        *_PLACE,
+        _MODE,
+        *_OF_SUBAGENT,
+        says="SubagentStart cannot be refused",
+        assumed="what a hook of SubagentStart says reaches the subagent alone",
+        basis=Basis.DOCUMENTED,
+        role=Role.SUBAGENT_START,
+        target="agent_kind",
+        plain=True,
+        context=True,
+    ),
+    _event(
+        "SubagentStop",
+        _TURN,
+        _MAIN_TRANSCRIPT,
+        Field(name="agent_transcript_path", kind="path"),
+        *_PLACE,
+        _MODE,
+        _STOPPING[0],
+        *_OF_SUBAGENT,
+        _STOPPING[1],
+        says="a refusal on SubagentStop makes the subagent go on",
+        role=Role.SUBAGENT_STOP,
+        power=Power.REFUSES,
+        plain_fails=True,
+        target="agent_kind",
+    ),
+)
+
+_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
+
+
+def hold(line: Line, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
+    """
+    The line with a message in it, as an item of the conversation.
+    """
+    return {"timestamp": line.time, "type": "response_item", "payload": _item(kind, message)}
+
+
+def _item(kind: str, message: Payload) -> Payload:
+    content = message.get("content")
+    blocks = content if isinstance(content, Sequence) and not isinstance(content, str) else ()
+    block = blocks[0] if blocks else content
+    if not isinstance(block, Mapping):
+        return _said(kind, "input_text", block)
+    match block.get("type"):
+        case "tool_use":
+            given = json.dumps(block.get("input"), separators=(",", ":"), ensure_ascii=False)
+            return {
+                "type": "function_call",
+                "name": block.get("name"),
+                "arguments": given,
+                "call_id": block.get("id"),
+            }
+        case "tool_result":
+            output = block.get("content")
+            return {"type": "function_call_output", "call_id": block.get("tool_use_id"), "output": output}
+        case _:
+            return _said(kind, "output_text", block.get("text"))
+
+
+def _said(role: str, kind: str, text: Json) -> Payload:
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}

@@ -1,0 +1,196 @@
+"""
+The tools of Codex 0.169.0 and the form of their results.
+
+Names and forms of Bash, of a patch that adds a file and of the start of a subagent were
+recorded; the other forms are assumed, as the profile says.
+
+Patches as Codex 0.169.0 writes them: a change of a file as text.
+
+What a patch says is read line by line. The harness makes one change of one file, so a
+patch of several files, or of several places in one, is none that it can carry out.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import shlex
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Read,
+    Run,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
+from pytest_hookharness.model.protocol import Json, Payload
+
+_BEGIN, _END = "*** Begin Patch", "*** End Patch"
+_ADD, _UPDATE = "*** Add File: ", "*** Update File: "
+_PLACE, _LAST = "@@", "*** End of File"
+
+
+def write_patch(edit: Edit) -> str:
+    """
+    The patch that makes a change.
+
+    A passage that begins or ends within a line is written as if it were whole lines: what stands around it in
+    the file is not known here.
+    """
+    if edit.old is None:
+        body = [f"{_ADD}{edit.file}", *(f"+{line}" for line in _lines(edit.text))]
+        return "\n".join((_BEGIN, *body, _END, ""))
+    old, new = edit.old.split("\n"), edit.text.split("\n")
+    if edit.old.endswith("\n") and (not edit.text or edit.text.endswith("\n")):
+        # Whole lines for whole lines, or for nothing.
+        old, new = old[:-1], new[:-1]
+    body = [f"{_UPDATE}{edit.file}", _PLACE]
+    body += [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
+    return "\n".join((_BEGIN, *body, _END, ""))
+
+
+def read_patch(text: str, workspace: str) -> Edit | None:
+    """
+    The change that a patch makes; ``None`` if it is more than one change of one file, or no patch.
+    """
+    lines = text.strip("\n").split("\n")
+    if len(lines) < 3 or lines[0].strip() != _BEGIN or lines[-1].strip() != _END:
+        return None
+    head, body = lines[1], lines[2:-1]
+    if head.startswith(_ADD) and all(line.startswith("+") for line in body):
+        text = "".join(f"{line[1:]}\n" for line in body)
+        return Edit(file=_inside(head[len(_ADD) :], workspace), text=text)
+    if not head.startswith(_UPDATE):
+        return None
+    passage = _read_passage(body)
+    if passage is None:
+        return None
+    old, new = passage
+    return Edit(file=_inside(head[len(_UPDATE) :], workspace), text=new, old=old)
+
+
+def _read_passage(body: list[str]) -> tuple[str, str] | None:
+    hunk = [line for line in body if line.strip() != _LAST]
+    if hunk and hunk[0].startswith(_PLACE):
+        hunk = hunk[1:]
+    # A line of context that is empty may have lost its space.
+    marked = [line or " " for line in hunk]
+    if any(line[0] not in " -+" for line in marked):
+        return None
+    old = [line[1:] for line in marked if line[0] in " -"]
+    new = [line[1:] for line in marked if line[0] in " +"]
+    if not old:
+        return None
+    # Lines that are gone take their ends with them.
+    end = "" if new else "\n"
+    return "\n".join(old) + end, "\n".join(new)
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _inside(path: str, workspace: str) -> str:
+    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+    return posixpath.normpath(path.strip()).removeprefix(workspace.rstrip("/") + "/")
+
+
+def summarise(made: Edit, *, new: bool) -> str:
+    """
+    What the host says of a patch that it has carried out.
+    """
+    return f"Success. Updated the following files:\n{'A' if new else 'M'} {made.file}\n"
+
+
+SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
+
+
+def call(operation: Operation, _workspace: str) -> ToolCall:
+    """
+    An operation as the call that the model would make; it reads files by the shell.
+    """
+    match operation:
+        case Run():
+            name, given = SHELL, operation.command
+        case Edit():
+            name, given = PATCH, write_patch(operation)
+        case Read():
+            file = operation.file if not operation.file.startswith("-") else f"./{operation.file}"
+            name, given = SHELL, shlex.join(["cat", file])
+    return ToolCall(
+        name=name,
+        input={"command": given},
+        given=operation.given,
+        expect=operation.expect,
+        label=operation.label,
+    )
+
+
+def operation(made: ToolCall, workspace: str) -> Operation | None:
+    """
+    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    """
+    command = made.input.get("command")
+    if not isinstance(command, str):
+        return None
+    if made.name == SHELL:
+        return Run(command=command, label=made.label)
+    edit = read_patch(command, workspace) if made.name == PATCH else None
+    return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=made.label)
+
+
+def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+    """
+    What the host makes of what really happened.
+    """
+    if made.name == PATCH:
+        return _patched(made, done, workspace)
+    if done.error:
+        return ToolResult(text=done.error, response=done.error, failed=True)
+    output = done.stdout + done.stderr
+    if done.exit == 0 or made.name != SHELL:
+        return ToolResult(text=output, response=output)
+    how = "command timed out" if done.exit is None else f"Process exited with code {done.exit}"
+    return ToolResult(text=f"{how}\nOutput:\n{output}", response=output, failed=True)
+
+
+def _patched(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+    edit = read_patch(str(made.input.get("command", "")), workspace)
+    if done.error or edit is None:
+        text = f"apply_patch verification failed: {done.error or 'the patch cannot be read'}"
+        return ToolResult(text=text, response=text, failed=True)
+    return _patch_result(summarise(edit, new=edit.old is None))
+
+
+def _patch_result(output: str) -> ToolResult:
+    text = f"Exit code: 0\nWall time: 0 seconds\nOutput:\n{output}"
+    return ToolResult(text=text, response=text)
+
+
+def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
+    """
+    A result that a scenario supplies, in the form that the host would have given it: plain text.
+    """
+    if supplied.response is not None:
+        return supplied
+    return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)
+
+
+def launch(move: Subagent) -> Payload:
+    """
+    The input of the call that starts a subagent.
+    """
+    kind: dict[str, Json] = {} if move.kind == Subagent().kind else {"agent_type": move.kind}
+    return {"message": move.prompt, **kind}
+
+
+def launched(_asked: Payload, folders: Mapping[str, str]) -> Json:
+    """
+    What the host says of a subagent that it has started; it gives each a name.
+    """
+    said = {"agent_id": folders["agent"], "nickname": "Mill"}
+    return json.dumps(said, separators=(",", ":"))

@@ -1,0 +1,243 @@
+"""
+How hosts are called from a shell, read as they would read it.
+
+What an option that is not known would do is not guessed: it is named, and whoever
+called is told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_hookharness.hosts.rules.process import Answered, CallRules
+from pytest_hookharness.model.protocol import Basis, Json, Rule
+
+
+def _rules(source: str, basis: Basis = Basis.ASSUMED, **assumed: str) -> dict[str, Rule]:
+    return {
+        "options": Rule(
+            "the options, and the forms of the output", basis, f"{source}: command line reference"
+        ),
+        **{topic: Rule(text, Basis.ASSUMED, source) for topic, text in assumed.items()},
+    }
+
+
+def _text(said: Answered) -> tuple[Json, ...]:
+    return (said.text,)
+
+
+def _claude_result(said: Answered) -> Json:
+    return {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "num_turns": said.turns,
+        "result": said.text,
+        "session_id": said.session,
+    }
+
+
+def _claude_stream(said: Answered) -> tuple[Json, ...]:
+    content: Json = [{"type": "text", "text": said.text}]
+    message: Json = {"role": "assistant", "content": content}
+    return (
+        {"type": "system", "subtype": "init", "session_id": said.session},
+        {"type": "assistant", "message": message, "session_id": said.session},
+        _claude_result(said),
+    )
+
+
+CLAUDE = CallRules(
+    flags=frozenset(
+        {"-p", "--print", "--verbose", "-c", "--continue", "--dangerously-skip-permissions"}
+        | {"--no-session-persistence", "--strict-mcp-config", "--include-partial-messages", "--debug"}
+    ),
+    valued=frozenset(
+        {"--model", "--fallback-model", "--append-system-prompt", "--system-prompt", "--max-turns"}
+        | {"--permission-mode", "--max-budget-usd", "--session-id", "-r", "--resume", "--agents", "--effort"}
+        | {"--json-schema", "--input-format", "--append-system-prompt-file", "--system-prompt-file"}
+    ),
+    listed=frozenset(
+        {"--allowedTools", "--allowed-tools", "--disallowedTools", "--disallowed-tools", "--add-dir"}
+        | {"--tools", "--mcp-config"}
+    ),
+    settings=frozenset({"--settings"}),
+    sources=frozenset({"--setting-sources"}),
+    source_paths={
+        "user": "home/.claude/settings.json",
+        "project": "workspace/.claude/settings.json",
+        "local": "workspace/.claude/settings.local.json",
+    },
+    hookless=frozenset({"--bare", "--safe-mode"}),
+    formats=frozenset({"--output-format"}),
+    versions=frozenset({"-v", "--version"}),
+    answer={
+        "": _text,
+        "text": _text,
+        "json": lambda said: (_claude_result(said),),
+        "stream-json": _claude_stream,
+    },
+    rules=_rules(
+        "Claude Code",
+        Basis.DOCUMENTED,
+        nested=(
+            "a session is started although CLAUDECODE is set; versions about 2.1.40 to 2.1.70 refused that, "
+            "and hooks unset the variable for them"
+        ),
+        stdin="piped standard input is put behind the prompt; without a terminal it works as with --print",
+    ),
+)
+
+CODEX = CallRules(
+    verb="exec",
+    flags=frozenset(
+        {"--full-auto", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--yolo"}
+        | {"--dangerously-bypass-hook-trust", "--ephemeral", "--oss"}
+    ),
+    valued=frozenset(
+        {"-m", "--model", "-s", "--sandbox", "-c", "--config", "-p", "--profile", "-a", "--ask-for-approval"}
+        | {"-o", "--output-last-message", "--output-schema", "--color", "-i", "--image", "--add-dir"}
+        | {"--enable", "--disable"}
+    ),
+    folders=frozenset({"-C", "--cd"}),
+    json_flags=frozenset({"--json"}),
+    versions=frozenset({"-V", "--version"}),
+    joined="{prompt}\n\n<stdin>\n{stdin}\n</stdin>",
+    answer={
+        "": _text,
+        "json": lambda said: (
+            {"type": "thread.started", "thread_id": said.session},
+            {"type": "item.completed", "item": {"type": "agent_message", "text": said.text}},
+            {"type": "turn.completed"},
+        ),
+    },
+    rules=_rules("Codex", stdin="piped standard input is put behind the prompt, or is the prompt"),
+)
+
+GEMINI = CallRules(
+    prompts=frozenset({"-p", "--prompt"}),
+    flags=frozenset({"-y", "--yolo", "-d", "--debug", "-s", "--sandbox", "--skip-trust"}),
+    valued=frozenset({"-m", "--model", "--approval-mode", "--allowed-mcp-server-names", "-r", "--resume"}),
+    listed=frozenset({"--include-directories", "-e", "--extensions", "--allowed-tools"}),
+    formats=frozenset({"-o", "--output-format"}),
+    versions=frozenset({"-v", "--version"}),
+    joined="{stdin}\n\n{prompt}",
+    answer={
+        "": _text,
+        "text": _text,
+        "json": lambda said: ({"session_id": said.session, "response": said.text, "stats": {}},),
+    },
+    rules=_rules("Gemini CLI", stdin="piped standard input is put before the prompt"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandLine:
+    """
+    What a host was called for.
+
+    Attributes:
+        prompt: The prompt, as far as it stands in the words.
+        form: The form of the output.
+        folder: The folder to work in; empty for the current one.
+        settings: Further settings, each a file or JSON itself.
+        sources: The only settings that are read, by state path; ``None`` for all.
+        hookless: Whether no hook is read.
+        version: Whether only the version is asked for.
+        unknown: The first word that is not known here, and what is; empty if there is none.
+    """
+
+    prompt: str = ""
+    form: str = ""
+    folder: str = ""
+    settings: tuple[str, ...] = ()
+    sources: tuple[str, ...] | None = None
+    hookless: bool = False
+    version: bool = False
+    unknown: str = ""
+
+
+def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
+    """
+    What the words behind a host's name ask for.
+    """
+    left, line, said = [*words], CommandLine(), list[str]()
+    if rules.verb and left and left[0] not in rules.versions:
+        if left[0] != rules.verb:
+            return replace(line, unknown=f"{left[0]!r}; known here is {rules.verb!r}")
+        del left[0]
+    while left:
+        word = left.pop(0)
+        name, equals, value = word.partition("=")
+        if word == "--":
+            said += left
+            break
+        if word == "-" or not word.startswith("-"):
+            said.append(word)
+        elif name in rules.listed:
+            while left and not left[0].startswith("-"):
+                del left[0]
+        elif _takes_value(rules, name):
+            value = value if equals else left.pop(0) if left else ""
+            line = _set(rules, line, name, value)
+        else:
+            line = _flag(rules, line, word)
+    spoken = [word for word in said if word != "-"]
+    prompt = line.prompt or " ".join(spoken)
+    if line.form not in rules.answer and not line.unknown:
+        line = replace(line, unknown=f"the form {line.form!r}; known here are {_named(rules.answer)}")
+    return replace(line, prompt=prompt)
+
+
+def _takes_value(rules: CallRules, name: str) -> bool:
+    own = (rules.prompts, rules.folders, rules.settings, rules.sources, rules.formats)
+    return any(name in names for names in (rules.valued, *own))
+
+
+def _set(rules: CallRules, line: CommandLine, name: str, value: str) -> CommandLine:
+    if name in rules.prompts:
+        return replace(line, prompt=value)
+    if name in rules.folders:
+        return replace(line, folder=value)
+    if name in rules.settings:
+        return replace(line, settings=(*line.settings, value))
+    if name in rules.sources:
+        paths = (rules.source_paths.get(word.strip(), "") for word in value.split(","))
+        return replace(line, sources=tuple(paths))
+    return replace(line, form=value) if name in rules.formats else line
+
+
+def _flag(rules: CallRules, line: CommandLine, word: str) -> CommandLine:
+    if word in rules.versions:
+        return replace(line, version=True)
+    if word in rules.hookless:
+        return replace(line, hookless=True)
+    if word in rules.json_flags:
+        return replace(line, form="json")
+    if word in rules.flags or line.unknown:
+        return line
+    known = (*rules.flags, *rules.valued, *rules.listed, *rules.settings, *rules.hookless, *rules.formats)
+    return replace(line, unknown=f"the option {word!r}; known here are {_named(known)}")
+
+
+def _named(words: Iterable[str]) -> str:
+    return ", ".join(sorted(filter(None, words)))
+
+
+def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
+    """
+    The whole prompt, of the words and of what was piped in.
+    """
+    if not stdin.strip() or not prompt:
+        return prompt or stdin
+    return rules.joined.format(prompt=prompt, stdin=stdin)
+
+
+def write_answer(rules: CallRules, form: str, said: Answered) -> str:
+    """
+    What the host prints at the end.
+    """
+    lines = rules.answer[form](said)
+    return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)

@@ -1,0 +1,285 @@
+"""
+The events of GitHub's Copilot CLI, from its hooks reference.
+
+Most events have two names, and that by which a hook is configured decides how its
+input is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Merging,
+    Precedence,
+    Stream,
+    VerdictPath,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
+
+PAPERS = Papers("Copilot hooks reference and changelog, to 1.0.78")
+# What tools are called for hooks that are configured by a name of Claude Code's.
+CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
+
+_CLAUDE_MATCHERS = MatcherRules(
+    everything=("", "*", "**"),
+    plain=r"[\w|-]*",
+    anchored=True,
+    aliases={name: (own,) for own, name in CLAUDE_NAMES.items()} | {"Agent": ("task", "Task")},
+    rule=PAPERS.says("under such a name a matcher is a list of names, also Claude's, or an expression"),
+)
+_OUT = (Stream.OUT,)
+_SUCCESS = CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN)
+_BEFORE_TOOL = (
+    _SUCCESS,
+    CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
+    CodeRule(words=(), alone=Alone.REFUSES, rule="error refuses"),
+)
+_PERMISSION = (
+    _SUCCESS,
+    CodeRule(
+        codes=(2,), answer=_OUT, words=(), alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"
+    ),
+    CodeRule(alone=Alone.FAILS),
+)
+_AFTER_FAILURE = (
+    _SUCCESS,
+    CodeRule(codes=(2,), words=_OUT, alone=Alone.REFUSES_IF_WORDS, rule="code tells"),
+    CodeRule(alone=Alone.FAILS),
+)
+_GRANTS = AnswerRules(
+    verdicts=(
+        VerdictPath(
+            path=("behavior",), reason=("message",), words={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
+        ),
+    )
+)
+
+
+def own_words(known: Payload) -> Mapping[str, Json]:
+    """
+    What only this host tells its hooks.
+    """
+    text = known.get("tool_text", "")
+    tool = str(known.get("tool_name", ""))
+    return {
+        "claude tool": CLAUDE_NAMES.get(tool, tool),
+        "result": {"resultType": "success", "textResultForLlm": text},
+        "claude result": {"result_type": "success", "text_result_for_llm": text},
+    }
+
+
+def _fields(name: str, own: tuple[Field, ...], *, native: bool) -> tuple[Field, ...]:
+    if native:
+        return (
+            Field(name="sessionId", kind="uuid", source="session_id"),
+            Field(name="timestamp", kind="count", source="time_ms"),
+            Field(name="cwd", kind="folder"),
+            *own,
+        )
+    return (
+        Field(name="hook_event_name", kind="event", fixed=(name,)),
+        Field(name="session_id", kind="uuid"),
+        Field(name="timestamp"),
+        Field(name="cwd", kind="folder"),
+        *own,
+    )
+
+
+def _pair(
+    native: str,
+    second: str,
+    says: str,
+    role: Role,
+    own: tuple[tuple[Field, Field], ...] = (),
+    *,
+    power: Power = Power.NOTHING,
+    merging: Merging | None = None,
+    target: str = "",
+    codes: tuple[CodeRule, ...] = (),
+    answers: AnswerRules | None = None,
+    context: bool = False,
+    assumed: str = "",
+) -> Iterator[EventRule]:
+    for name, place in ((native, 0), (second, 1)):
+        if not name:
+            continue
+        fields = _fields(name, tuple(pair[place] for pair in own), native=place == 0)
+        by_tool = target == "tool_name" and place == 1
+        rests_on: tuple[Rule, ...] = (PAPERS.open(assumed),) if assumed else ()
+        yield EventRule(
+            fields=PAPERS.fields(name, *fields),
+            role=role,
+            power=power,
+            merging=merging or Merging(),
+            target="claude tool" if by_tool else target,
+            matchers=_CLAUDE_MATCHERS if by_tool else None,
+            codes=codes,
+            answers=answers,
+            context=context,
+            timeout=30.0,
+            also=native if place else "",
+            rule=PAPERS.says(says),
+            rests_on=rests_on,
+        )
+
+
+def _same(name: str, kind: str = "text", source: str = "") -> tuple[Field, Field]:
+    return (Field(name=name, kind=kind, source=source), Field(name=name, kind=kind, source=source))
+
+
+def _called(native: str, second: str, kind: str, source: str) -> tuple[Field, Field]:
+    return Field(name=native, kind=kind, source=source), Field(name=second, kind=kind, source=source)
+
+
+_TOOL = (
+    (
+        Field(name="toolName", kind="tool", source="tool_name", choices=tuple(CLAUDE_NAMES)),
+        Field(name="tool_name", kind="tool", source="claude tool", choices=tuple(CLAUDE_NAMES.values())),
+    ),
+    _called("toolArgs", "tool_input", "input", "tool_input"),
+)
+_TRANSCRIPT = _called("transcriptPath", "transcript_path", "path", "transcript_path")
+_REASON = (
+    Field(name="stopReason", kind="word", fixed=("end_turn",)),
+    Field(name="stop_reason", kind="word", fixed=("end_turn",)),
+)
+_RESULT = (
+    Field(name="toolResult", kind="object", source="result"),
+    Field(name="tool_result", kind="object", source="claude result"),
+)
+_AGENT = (
+    _TRANSCRIPT,
+    _called("agentId", "agent_id", "word", "agent_id"),
+    _called("agentType", "agent_type", "word", "agent_type"),
+    _called("agentName", "agent_name", "word", "agent_type"),
+    _called("response", "last_assistant_message", "text", "last_assistant_message"),
+    _REASON,
+)
+
+
+def _unreachable(name: str, why: str) -> EventRule:
+    return EventRule(
+        fields=PAPERS.fields(name, *_fields(name, (), native=True)),
+        timeout=30.0,
+        unreachable=why,
+        rule=PAPERS.says(f"{name} hooks hold nothing up"),
+    )
+
+
+_STOPPED = "decision block makes the agent go on with the reason; exit code 2 is a warning and does not"
+_ALL = (
+    *_pair(
+        "sessionStart",
+        "SessionStart",
+        "a session cannot be refused; additionalContext reaches the agent",
+        Role.SESSION_START,
+        (_same("source", "word"),),
+        context=True,
+    ),
+    *_pair(
+        "sessionEnd", "SessionEnd", "an end cannot be refused", Role.SESSION_END, (_same("reason", "word"),)
+    ),
+    *_pair(
+        "userPromptSubmitted",
+        "UserPromptSubmit",
+        "a prompt cannot be refused",
+        Role.PROMPT,
+        (_same("prompt"),),
+        context=True,
+        assumed=(
+            "additionalContext on a prompt reaches the agent, as the changelog has it since 1.0.65; the "
+            "reference says that the output of such hooks is dropped"
+        ),
+    ),
+    *_pair(
+        "preToolUse",
+        "PreToolUse",
+        "a refusal keeps the call from being made; every failure but a time-out refuses",
+        Role.BEFORE_TOOL,
+        _TOOL,
+        power=Power.REFUSES,
+        target="tool_name",
+        codes=_BEFORE_TOOL,
+        context=True,
+    ),
+    *_pair(
+        "permissionRequest",
+        "",
+        "behavior allow or deny stands for a person's answer, that of the last hook; exit code 2 denies",
+        Role.PERMISSION,
+        _TOOL,
+        power=Power.REFUSES,
+        merging=Merging(precedence=Precedence.LAST_SAID),
+        target="tool_name",
+        codes=_PERMISSION,
+        answers=_GRANTS,
+        assumed="hooks are asked for commands and changes of files; interrupt is not simulated",
+    ),
+    *_pair(
+        "postToolUse",
+        "PostToolUse",
+        "hooks after a call that succeeded can replace its result, and add to it",
+        Role.AFTER_TOOL,
+        (*_TOOL, _RESULT),
+        target="tool_name",
+        context=True,
+    ),
+    *_pair(
+        "postToolUseFailure",
+        "PostToolUseFailure",
+        "after a call that failed, what a hook prints with exit code 2 reaches the agent",
+        Role.TOOL_FAILED,
+        (*_TOOL, _same("error")),
+        power=Power.TELLS,
+        target="tool_name",
+        codes=_AFTER_FAILURE,
+        context=True,
+    ),
+    *_pair(
+        "agentStop",
+        "Stop",
+        _STOPPED,
+        Role.STOP,
+        (_TRANSCRIPT, _REASON, _same("stop_hook_active", "flag")),
+        power=Power.REFUSES,
+    ),
+    *_pair(
+        "subagentStart",
+        "",
+        "a subagent's start cannot be refused",
+        Role.SUBAGENT_START,
+        (_TRANSCRIPT, _called("agentName", "agent_name", "word", "agent_type")),
+        target="agent_type",
+        assumed="additionalContext for a subagent is not simulated",
+    ),
+    *_pair(
+        "subagentStop",
+        "SubagentStop",
+        _STOPPED,
+        Role.SUBAGENT_STOP,
+        _AGENT,
+        power=Power.REFUSES,
+        assumed="every kind of subagent has these events; of the built-in ones general-purpose has none",
+    ),
+    *_pair(
+        "preCompact",
+        "PreCompact",
+        "a compaction cannot be refused",
+        Role.BEFORE_COMPACT,
+        (_TRANSCRIPT, _same("trigger", "word")),
+        target="trigger",
+    ),
+    _unreachable("userPromptTransformed", "the simulation sends prompts as they are typed"),
+    _unreachable("preMcpToolCall", "the simulated agent has no MCP server"),
+    _unreachable("notification", "a headless session never comes to it"),
+    _unreachable("errorOccurred", "the scripted agent has no model server that could fail"),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

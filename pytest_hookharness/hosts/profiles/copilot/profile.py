@@ -1,0 +1,209 @@
+"""
+GitHub's Copilot CLI 1.0.71, the last release without a guard, as a profile.
+
+What its changelog has changed later is left out; all other facts are those of 1.0.78.
+
+GitHub's Copilot CLI 1.0.78 as a profile, from its reference and changelog.
+
+It was not measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness.hosts.profiles.copilot.events import EVENTS, PAPERS, own_words
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Ruling
+
+MATCHERS = MatcherRules(
+    everything=("",),
+    anchored=True,
+    rule=PAPERS.says("a matcher is an expression for the whole name; a malformed one takes its hook out"),
+)
+
+CONFIG = ConfigRules(
+    paths=(
+        "home/.copilot/hooks/*.json",
+        "home/.copilot/settings.json",
+        "workspace/.github/hooks/*.json",
+        "workspace/.github/copilot/settings.json",
+        "workspace/.github/copilot/settings.local.json",
+        "workspace/.claude/settings.json",
+        "workspace/.claude/settings.local.json",
+    ),
+    parse=parse_json,
+    form=MIXED,
+    keys=HandlerKeys(timeout="timeoutSec", env="env", aliases={"command": "bash", "timeout": "timeoutSec"}),
+    types={"command": "bash", "http": "url", "prompt": "prompt"},
+    untyped="command",
+    flaws={Flaw.NOT_LIST: Effect.VOIDS, Flaw.NOT_OBJECT: Effect.VOIDS},
+    switches=(Switch(("disableAllHooks",), off=True),),
+    plugin_path="hooks/hooks.json",
+    plugin_root="COPILOT_PLUGIN_ROOT",
+    rules=PAPERS.settings(
+        {
+            "malformed": PAPERS.says("a malformed entry is left out; a wrong structure voids its file"),
+            "strict": PAPERS.open(
+                "the same holds here in settings.json, where one such entry voids the host's file"
+            ),
+            "unreadable": PAPERS.says("a file that is not JSON is rejected, others load"),
+            "merge": PAPERS.says("the hooks of all files add up, the person's before the project's"),
+            "disabled": PAPERS.says("disableAllHooks in the project's settings turns off all hooks"),
+            "disabled file": PAPERS.open(
+                "in a file below hooks it turns off all hooks here, though it is only to turn off its own"
+            ),
+            "launches": PAPERS.open("the keys cwd and exec of an entry are not simulated"),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+        CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code warns"),
+        CodeRule(alone=Alone.FAILS),
+    ),
+    answers=AnswerRules(
+        verdicts=(
+            VerdictPath(
+                path=("permissionDecision",),
+                reason=("permissionDecisionReason",),
+                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                roles=(Role.BEFORE_TOOL,),
+            ),
+            VerdictPath(
+                path=("decision",),
+                words={"block": Ruling.DENY, "allow": Ruling.ALLOW},
+                roles=(Role.STOP, Role.SUBAGENT_STOP),
+            ),
+        ),
+        context=(("additionalContext",),),
+        changed_input=(("modifiedArgs",), ("updatedInput",)),
+        changed_output=(("modifiedResult", "textResultForLlm"),),
+    ),
+    no_reason="Denied by {event} hook",
+    no_error_text="Denied by {event} hook (hook errored)",
+    rules=PAPERS.replies(
+        {
+            "silent": PAPERS.says("exit code 0 without output is the default behaviour"),
+            "plain": PAPERS.says("output that is not one JSON text as a whole is no output"),
+            "unparsable": PAPERS.says("output that is not one JSON text as a whole is no output"),
+            "progress": PAPERS.open("lines of progress before an answer are not taken out here"),
+            "answer": PAPERS.says("permissionDecision decides before a tool, decision block at a stop"),
+            "code refuses": PAPERS.says("exit code 2 refuses before a tool, whatever the answer says"),
+            "error refuses": PAPERS.says("before a tool any failure but a time-out refuses: it fails closed"),
+            "code warns": PAPERS.says("exit code 2 is a warning for the person and holds nothing up"),
+            "code tells": PAPERS.says("after a failed tool, output with exit code 2 is told to the agent"),
+            "wordless": PAPERS.open("exit code 2 after a failed tool means nothing without output"),
+            "crashed": PAPERS.says("other failures are logged, and the run goes on"),
+            "not run": PAPERS.says("a command that cannot be run is logged, and the run goes on"),
+            "timed out": PAPERS.says("a time-out lets everything go on, before a tool too"),
+            "signalled": PAPERS.open("a hook that a signal ended is ignored, before a tool too"),
+            "ask": PAPERS.says("without a person to ask, ask refuses the call"),
+            "precedence": PAPERS.says("any deny blocks the call"),
+        }
+    ),
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("/bin/bash", "-c"),
+    stdio=Stdio.PIPE,
+    own_session=True,
+    kill=KillPolicy(scope=KillScope.GROUP),
+    one_by_one=True,
+    env={"COPILOT_CLI": "1"},
+    rules=PAPERS.process(
+        {
+            "order": PAPERS.says("hooks of an event run one by one, in order"),
+            "rest": PAPERS.open("a refusal does not keep the hooks after it from being run"),
+            "env": PAPERS.says("hooks get COPILOT_CLI, those of plugins COPILOT_PLUGIN_ROOT"),
+            "shell": PAPERS.open("the key bash is run by bash -c"),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    cap=8,
+    low=1,
+    rules={
+        "cap": PAPERS.says("after 8 continuations in a row the host overrides the hook and ends the turn"),
+        "counted": PAPERS.open("nothing but refusals of agentStop and subagentStop is counted"),
+        "resets": PAPERS.open("nothing but the next prompt begins the count again"),
+    },
+)
+
+_TOOLS = PlainTools(
+    run="bash",
+    write="create",
+    edit="edit",
+    read="view",
+    path="path",
+    text="file_text",
+    old="old_str",
+    new="new_str",
+)
+
+COPILOT_CLI = Profile(
+    name="copilot-cli",
+    version="1.0.78",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TurnRules(end_reason="complete"),
+    tools=_TOOLS.rules(
+        PAPERS.open("names of tools are documented; keys of inputs and the form of texts are not"),
+        subagent="task",
+        gated=True,
+    ),
+    transcript=TranscriptRules(
+        path="{home}/.copilot/session-state/{session}/events.jsonl",
+        rule=PAPERS.open("path and lines of the transcript"),
+    ),
+    own_words=own_words,
+)
+
+
+_FLAG = "stop_hook_active"
+_SAME = PAPERS.open("but for its stops 1.0.71 is taken to be as 1.0.78")
+
+
+def _older(event: EventRule) -> EventRule:
+    fields = tuple(field for field in event.fields.fields if field.name != _FLAG)
+    return replace(event, fields=replace(event.fields, fields=fields), rests_on=(*event.rests_on, _SAME))
+
+
+COPILOT_CLI_1_0_71 = replace(
+    COPILOT_CLI,
+    version="1.0.71",
+    events={name: _older(event) for name, event in COPILOT_CLI.events.items()},
+    guard=GuardRules(
+        flag=FlagUse.NEVER,
+        rules={
+            "no cap": PAPERS.says("before 1.0.72 nothing counts continuations"),
+            "flag": PAPERS.says("before 1.0.72 hooks are told nothing of earlier refusals"),
+        },
+    ),
+)

@@ -1,0 +1,288 @@
+"""
+The events of Cursor in August 2026, from its documents.
+
+Some are asked for every tool and others, after these, for one tool alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
+
+PAPERS = Papers("Cursor hooks documentation, 2026-08")
+TOOLS = PlainTools(run="Shell", write="Write", edit="StrReplace", read="Read")
+
+_COMMON = (
+    Field(name="conversation_id", kind="uuid", source="session_id"),
+    Field(name="generation_id", kind="uuid", source="turn_id", optional=True),
+    Field(name="model", kind="word"),
+    Field(name="hook_event_name", kind="event"),
+    Field(name="cursor_version", kind="word", fixed=("2026-08",)),
+    Field(name="workspace_roots", kind="list"),
+    Field(name="user_email", kind="nothing", fixed=(None,)),
+    Field(name="transcript_path", kind="path"),
+)
+_CWD = Field(name="cwd", kind="folder")
+_CALL = (
+    Field(name="tool_name", kind="tool", choices=(TOOLS.run, TOOLS.write, TOOLS.edit, TOOLS.read)),
+    Field(name="tool_input", kind="input"),
+)
+_USE = Field(name="tool_use_id", kind="word")
+_DURATION = Field(name="duration", kind="count", source="duration_ms")
+_STATUS = Field(name="status", kind="word", fixed=("completed",))
+_LOOP = Field(name="loop_count", kind="count", source="stops_refused")
+_AGENT = Field(name="subagent_type", kind="word", source="agent_type")
+_COMMAND = Field(name="command")
+_FILE = Field(name="file_path", kind="path", source="file")
+
+_OUT = (Stream.OUT,)
+# How answers are read where an event has no other way.
+ANSWERS = AnswerRules(
+    verdicts=(
+        VerdictPath(
+            path=("permission",),
+            reason=("agent_message",),
+            words={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
+        ),
+    ),
+    context=(("additional_context",),),
+    changed_input=(("updated_input",),),
+    changed_output=(("updated_mcp_tool_output",),),
+    person=(("user_message",),),
+)
+_STOP_CODES = (
+    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
+    CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code means nothing"),
+    CodeRule(alone=Alone.FAILS),
+)
+_STOP = AnswerRules(verdicts=(VerdictPath(path=("followup_message",), any_text=True),))
+_PROMPT = AnswerRules(
+    verdicts=(
+        VerdictPath(
+            path=("continue",), reason=("user_message",), words={False: Ruling.DENY, True: Ruling.ALLOW}
+        ),
+    )
+)
+# Hooks of Claude Code's settings may answer in its form too.
+_NESTED = "hookSpecificOutput"
+_PERMISSIONS: Mapping[str | bool, Ruling] = {"allow": Ruling.ALLOW, "deny": Ruling.DENY}
+_CLAUDE_VERDICTS = (
+    VerdictPath(
+        path=(_NESTED, "permissionDecision"),
+        reason=(_NESTED, "permissionDecisionReason"),
+        words=_PERMISSIONS,
+    ),
+    VerdictPath(path=("decision",), words={"block": Ruling.DENY}),
+)
+_CLAUDE_STOP_CODES = (
+    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
+    CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="imported code"),
+    CodeRule(alone=Alone.FAILS),
+)
+_NO_SERVER = "the simulated agent has no MCP server"
+_NO_EDITOR = "the simulation has no editor in which a person types"
+_NOT_SENT = "the command line version does not send it, as its makers say"
+
+
+def own_words(known: Payload) -> Mapping[str, Json]:
+    """
+    What only this host tells its hooks.
+    """
+    given = known.get("tool_input")
+    made = given if isinstance(given, Mapping) else {}
+    edit = {
+        "old_string": made.get(TOOLS.old, ""),
+        "new_string": made.get(TOOLS.new, made.get(TOOLS.text, "")),
+    }
+    return {
+        "workspace_roots": [known.get("workspace")],
+        "command": made.get(TOOLS.command, ""),
+        "file": made.get(TOOLS.path, ""),
+        "edits": [edit],
+        "output as text": json.dumps(known.get("tool_response")),
+        "output": known.get("tool_text", ""),
+    }
+
+
+def _in_either_form(own: AnswerRules) -> AnswerRules:
+    return replace(
+        own,
+        verdicts=(*own.verdicts, *_CLAUDE_VERDICTS),
+        context=(*own.context, (_NESTED, "additionalContext")),
+        changed_input=(*own.changed_input, (_NESTED, "updatedInput")),
+        person=(*own.person, ("systemMessage",)),
+    )
+
+
+def _event(
+    name: str,
+    *own: Field,
+    says: str = "",
+    role: Role = Role.OTHER,
+    tools: tuple[str, ...] = (),
+    target: str = "",
+    codes: tuple[CodeRule, ...] = (),
+    answers: AnswerRules | None = None,
+    context: bool = False,
+    refuses: bool = False,
+    assumed: str = "",
+    unreachable: str = "",
+) -> EventRule:
+    return EventRule(
+        fields=PAPERS.fields(name, *_COMMON, *own),
+        role=role,
+        tools=tools,
+        power=Power.REFUSES if refuses else Power.NOTHING,
+        target=target,
+        codes=codes,
+        answers=answers,
+        foreign_codes=_CLAUDE_STOP_CODES if codes else (),
+        foreign_answers=_in_either_form(answers or ANSWERS),
+        context=context,
+        timeout=60.0,
+        fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
+        unreachable=unreachable,
+        rule=PAPERS.says(says or f"{name} hooks hold nothing up"),
+        rests_on=(PAPERS.open(assumed),) if assumed else (),
+    )
+
+
+_ALL = (
+    _event(
+        "sessionStart",
+        says="additional_context of sessionStart reaches the agent; it cannot be refused",
+        role=Role.SESSION_START,
+        context=True,
+        assumed="variables that sessionStart hooks set with env are not given to later hooks",
+    ),
+    _event("sessionEnd", Field(name="reason", kind="word"), role=Role.SESSION_END),
+    _event(
+        "beforeSubmitPrompt",
+        Field(name="prompt"),
+        Field(name="attachments", kind="list", fixed=([],)),
+        says="continue false on beforeSubmitPrompt keeps the prompt from being sent",
+        role=Role.PROMPT,
+        answers=_PROMPT,
+        refuses=True,
+    ),
+    _event(
+        "preToolUse",
+        *_CALL,
+        _USE,
+        _CWD,
+        Field(name="agent_message", optional=True),
+        says="permission deny on preToolUse keeps the call from being made",
+        role=Role.BEFORE_TOOL,
+        target="tool_name",
+        refuses=True,
+        assumed="preToolUse is asked before the event for the tool alone; agent_message is left out",
+    ),
+    _event(
+        "beforeShellExecution",
+        _COMMAND,
+        _CWD,
+        Field(name="sandbox", kind="flag", fixed=(False,)),
+        says="permission deny on beforeShellExecution keeps the command from being run",
+        role=Role.BEFORE_TOOL,
+        tools=(TOOLS.run,),
+        target="command",
+        refuses=True,
+    ),
+    _event(
+        "beforeReadFile",
+        _FILE,
+        Field(name="content", optional=True),
+        says="permission deny on beforeReadFile keeps the file from being read",
+        role=Role.BEFORE_TOOL,
+        tools=(TOOLS.read,),
+        refuses=True,
+        assumed="the content of the file is left out",
+    ),
+    _event(
+        "postToolUse",
+        *_CALL,
+        Field(name="tool_output", source="output as text"),
+        _USE,
+        _CWD,
+        _DURATION,
+        says="additional_context of postToolUse reaches the agent; the call is made",
+        role=Role.AFTER_TOOL,
+        target="tool_name",
+        context=True,
+    ),
+    _event(
+        "afterShellExecution",
+        _COMMAND,
+        Field(name="output"),
+        _DURATION,
+        role=Role.AFTER_TOOL,
+        tools=(TOOLS.run,),
+        target="command",
+    ),
+    _event(
+        "afterFileEdit",
+        _FILE,
+        Field(name="edits", kind="list"),
+        role=Role.AFTER_TOOL,
+        tools=(TOOLS.write, TOOLS.edit),
+    ),
+    _event(
+        "postToolUseFailure",
+        *_CALL,
+        _USE,
+        _CWD,
+        Field(name="error_message", source="error"),
+        Field(name="failure_type", kind="word", fixed=("error",)),
+        _DURATION,
+        Field(name="is_interrupt", kind="flag"),
+        role=Role.TOOL_FAILED,
+        target="tool_name",
+    ),
+    _event("subagentStart", _AGENT, role=Role.SUBAGENT_START, target="agent_type"),
+    _event(
+        "subagentStop",
+        _AGENT,
+        _STATUS,
+        _LOOP,
+        Field(name="modified_files", kind="list", fixed=([],)),
+        Field(name="summary", source="last_assistant_message"),
+        says="followup_message on subagentStop makes the subagent go on",
+        role=Role.SUBAGENT_STOP,
+        target="agent_type",
+        codes=_STOP_CODES,
+        answers=_STOP,
+        refuses=True,
+    ),
+    _event(
+        "preCompact",
+        Field(name="trigger", kind="word", choices=("manual", "auto")),
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+    ),
+    _event(
+        "stop",
+        _STATUS,
+        _LOOP,
+        says="followup_message on stop, and nothing else, makes the agent go on",
+        role=Role.STOP,
+        codes=_STOP_CODES,
+        answers=_STOP,
+        refuses=True,
+    ),
+    _event("beforeMCPExecution", *_CALL, refuses=True, unreachable=_NO_SERVER),
+    _event("afterMCPExecution", *_CALL, unreachable=_NO_SERVER),
+    _event("afterAgentResponse", unreachable=_NOT_SENT),
+    _event("afterAgentThought", unreachable=_NOT_SENT),
+    _event("beforeTabFileRead", _FILE, refuses=True, unreachable=_NO_EDITOR),
+    _event("afterTabFileEdit", _FILE, unreachable=_NO_EDITOR),
+    _event("workspaceOpen", unreachable=_NO_EDITOR),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

@@ -1,0 +1,260 @@
+"""
+Google's Antigravity CLI 1.1.18 as a profile, from documents and captures.
+
+The captures are those of others; it was not measured for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Empty,
+    Stream,
+    VerdictPath,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
+
+PAPERS = Papers("Antigravity CLI hooks documentation, 2026")
+_CAPTURE = "a third party's capture of Antigravity CLI 1.1.18, 2026-08"
+
+
+def _captured(text: str) -> Rule:
+    return PAPERS.says(text, _CAPTURE)
+
+
+_COMMON = (
+    Field(name="conversationId", kind="uuid", source="session_id"),
+    Field(name="workspacePaths", kind="list", source="workspaces"),
+    Field(name="transcriptPath", kind="path", source="transcript_path"),
+    Field(name="artifactDirectoryPath", kind="folder", source="artifacts"),
+    Field(name="modelName", kind="word", source="model"),
+)
+_STEP = Field(name="stepIdx", kind="count", source="moves")
+_TOOLS = PlainTools(
+    run="run_command",
+    write="write_to_file",
+    edit="replace_file_content",
+    read="view_file",
+    command="CommandLine",
+    path="TargetFile",
+    text="CodeContent",
+    old="TargetContent",
+    new="ReplacementContent",
+    read_path="AbsolutePath",
+)
+_INVOCATION = (
+    Field(name="invocationNum", kind="count", source="moves"),
+    Field(name="initialNumSteps", kind="count", source="moves"),
+)
+_CODES_BEFORE_TOOL = (
+    CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+    CodeRule(alone=Alone.REFUSES, rule="code refuses"),
+)
+_BEFORE_TOOL = AnswerRules(
+    verdicts=(
+        VerdictPath(
+            path=("decision",),
+            words={
+                "allow": Ruling.ALLOW,
+                "deny": Ruling.DENY,
+                "ask": Ruling.ASK,
+                "force_ask": Ruling.ASK,
+                "deny_unless_prior_grant": Ruling.DENY,
+            },
+        ),
+    ),
+    changed_input=(("overwrite",),),
+    empty=Empty.REFUSES,
+)
+_STOP = AnswerRules(verdicts=(VerdictPath(path=("decision",), words={"continue": Ruling.DENY}),))
+
+
+def _words(known: Payload) -> Mapping[str, Json]:
+    folder = str(known.get("transcript_path", "")).rpartition("/")[0]
+    return {
+        "workspaces": [known.get("workspace")],
+        "artifacts": folder,
+        "call": {"name": known.get("tool_name"), "args": known.get("tool_input")},
+    }
+
+
+_ALL = (
+    EventRule(
+        fields=PAPERS.fields("PreInvocation", *_COMMON, *_INVOCATION),
+        role=Role.BEFORE_MODEL,
+        timeout=30.0,
+        rule=PAPERS.says("PreInvocation comes before each request to the model"),
+        rests_on=(PAPERS.open("what PreInvocation hooks add for the model is not simulated"),),
+    ),
+    EventRule(
+        fields=PAPERS.fields("PostInvocation", *_COMMON, *_INVOCATION),
+        role=Role.AFTER_MODEL,
+        timeout=30.0,
+        rule=PAPERS.says("PostInvocation comes after each answer of the model"),
+        rests_on=(
+            PAPERS.open(
+                "force_continue of PostInvocation, which the host follows without end, is not simulated"
+            ),
+        ),
+    ),
+    EventRule(
+        fields=PAPERS.fields(
+            "PreToolUse", *_COMMON, Field(name="toolCall", kind="object", source="call"), _STEP
+        ),
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        codes=_CODES_BEFORE_TOOL,
+        answers=_BEFORE_TOOL,
+        target="tool_name",
+        timeout=30.0,
+        rule=PAPERS.says("a refusal on PreToolUse keeps the call from being made"),
+    ),
+    EventRule(
+        fields=PAPERS.fields("PostToolUse", *_COMMON, Field(name="error", optional=True), _STEP),
+        role=Role.AFTER_TOOL,
+        target="tool_name",
+        timeout=30.0,
+        after_failures=False,
+        rule=_captured("PostToolUse comes after calls that succeeded and holds nothing up"),
+    ),
+    EventRule(
+        fields=PAPERS.fields(
+            "Stop",
+            *_COMMON,
+            Field(name="executionNum", kind="count", source="stops_refused"),
+            Field(name="terminationReason", kind="word", fixed=("NO_TOOL_CALL",)),
+            Field(name="error", fixed=("",)),
+            Field(name="fullyIdle", kind="flag", fixed=(True,)),
+        ),
+        role=Role.STOP,
+        power=Power.REFUSES,
+        codes=(
+            CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+            CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code means nothing"),
+            CodeRule(alone=Alone.FAILS),
+        ),
+        answers=_STOP,
+        timeout=30.0,
+        rule=PAPERS.says("decision continue on Stop makes the agent go on, with its reason"),
+    ),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
+
+MATCHERS = MatcherRules(
+    rule=PAPERS.open("a matcher is an unanchored regular expression, which matches nothing if malformed")
+)
+
+CONFIG = ConfigRules(
+    paths=("home/.gemini/config/hooks.json", "workspace/.agents/hooks.json"),
+    parse=parse_json,
+    form=NAMED,
+    untyped="command",
+    rules=PAPERS.settings(
+        {
+            "merge": PAPERS.open("the sets of all files add up, also where two have the same name"),
+            "enabled": PAPERS.says("a set of hooks that is not enabled is left out"),
+            "rejected": PAPERS.open(
+                "a newer version is reported to drop a whole file for one entry; here only the entry is"
+            ),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN), CodeRule(alone=Alone.FAILS)),
+    rules=PAPERS.replies(
+        {
+            "silent": PAPERS.open(
+                "a PreToolUse hook that prints nothing lets the call through; reports contradict each other"
+            ),
+            "plain": PAPERS.open("so does one that prints no JSON, though one report says that it refuses"),
+            "answer": PAPERS.says("decision decides: allow, deny or ask before a tool, continue on Stop"),
+            "code refuses": _captured(
+                "any exit code but 0 refuses a call, beside an answer that allows it too"
+            ),
+            "code means nothing": _captured("exit code 2 does not make the agent go on"),
+            "empty": _captured("an empty object before a tool refuses the call"),
+            "ask": PAPERS.open("without a person to ask, ask and force_ask refuse the call"),
+            "grants": PAPERS.open("deny_unless_prior_grant refuses, as nothing was granted before"),
+            "input": _captured("overwrite replaces the input of the call; permissionOverrides does nothing"),
+        }
+    ),
+    no_reason="denied by a hook",
+    no_error_text="denied by a hook",
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("/bin/bash", "-c"),
+    stdio=Stdio.PIPE,
+    own_session=True,
+    kill=KillPolicy(scope=KillScope.GROUP),
+    env={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},
+    rules=PAPERS.process(
+        {
+            "env": _captured("hooks get ANTIGRAVITY_CONVERSATION_ID"),
+            "folder": PAPERS.open(
+                "hooks start in the project; a capture shows ~/.gemini/config for those of that folder"
+            ),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    cap=10,
+    low=1,
+    status="NO_TOOL_CALL",
+    flag=FlagUse.NEVER,
+    rules={
+        "cap": _captured("10 continuations in a row are honoured, the next one is ignored"),
+        "counted": _captured("the cap counts continuations of Stop; those of PostInvocation have none"),
+        "resets": PAPERS.open("nothing but the next prompt begins the count again"),
+        "flag": PAPERS.says("hooks are told executionNum, which counts from 0, and no flag"),
+    },
+)
+
+ANTIGRAVITY = Profile(
+    name="antigravity",
+    version="1.1.18",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TurnRules(before_request=(Role.BEFORE_MODEL,), after_request=(Role.AFTER_MODEL,)),
+    tools=_TOOLS.rules(
+        PAPERS.open(
+            "names and keys of tools are those of the agent's tool list; results are plain text; "
+            "stepIdx, invocationNum and initialNumSteps are the number of moves since the prompt"
+        )
+    ),
+    transcript=TranscriptRules(
+        path="{home}/.gemini/antigravity-cli/conversations/{session}/transcript.jsonl",
+        rule=PAPERS.open("path and lines of the transcript, and the folder for artifacts"),
+    ),
+    model="gemini-3-pro",
+    own_words=_words,
+)

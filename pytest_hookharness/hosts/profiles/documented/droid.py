@@ -1,0 +1,278 @@
+"""
+Factory's droid as a profile, from its documents of July 2026.
+
+It was not measured; its documents follow those of an older Claude Code.
+
+The events of droid, from its documents of July 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Halting,
+    Stream,
+    VerdictPath,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import Import
+from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse_json
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Field, Ruling
+
+_PAPERS = Papers("droid hooks reference, 2026-07-24")
+_COMMON = (
+    Field(name="session_id", kind="uuid"),
+    Field(name="transcript_path", kind="path"),
+    Field(name="cwd", kind="folder"),
+    Field(
+        name="permission_mode",
+        kind="word",
+        choices=("off", "spec", "auto-low", "auto-medium", "auto-high"),
+    ),
+    Field(name="hook_event_name", kind="event"),
+)
+_CALL = (
+    Field(name="tool_name", kind="tool", choices=("Execute", "Create", "Edit", "Read")),
+    Field(name="tool_input", kind="input"),
+)
+_STOP = Field(name="stop_hook_active", kind="flag")
+
+
+def _event(
+    name: str,
+    *own: Field,
+    says: str,
+    role: Role = Role.OTHER,
+    power: Power = Power.NOTHING,
+    target: str = "",
+    shown: bool = False,
+    context: bool = False,
+    after_failures: bool = True,
+    unreachable: str = "",
+) -> EventRule:
+    return EventRule(
+        fields=_PAPERS.fields(name, *_COMMON, *own),
+        role=role,
+        power=power,
+        target=target,
+        plain=shown,
+        context=context,
+        timeout=60.0,
+        after_failures=after_failures,
+        unreachable=unreachable,
+        rule=_PAPERS.says(says),
+    )
+
+
+_ALL = (
+    _event(
+        "SessionStart",
+        Field(name="source", kind="word", choices=("startup", "resume", "clear", "compact")),
+        says="SessionStart cannot be refused; plain output and additionalContext reach the agent",
+        role=Role.SESSION_START,
+        target="source",
+        shown=True,
+        context=True,
+    ),
+    _event(
+        "SessionEnd",
+        Field(name="reason", kind="word", choices=("clear", "logout", "prompt_input_exit", "other")),
+        says="SessionEnd cannot be refused",
+        role=Role.SESSION_END,
+    ),
+    _event(
+        "UserPromptSubmit",
+        Field(name="prompt"),
+        says="a refusal on UserPromptSubmit erases the prompt, and the person is told why",
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        shown=True,
+        context=True,
+    ),
+    _event(
+        "PreToolUse",
+        *_CALL,
+        says="a refusal on PreToolUse keeps the call from being made, and the agent is told why",
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        target="tool_name",
+    ),
+    _event(
+        "PostToolUse",
+        *_CALL,
+        Field(name="tool_response", kind="response"),
+        says="PostToolUse is asked after calls that succeeded; a refusal tells the agent",
+        role=Role.AFTER_TOOL,
+        power=Power.TELLS,
+        target="tool_name",
+        context=True,
+        after_failures=False,
+    ),
+    _event(
+        "Stop",
+        _STOP,
+        says="a refusal on Stop makes the agent go on",
+        role=Role.STOP,
+        power=Power.REFUSES,
+    ),
+    _event(
+        "SubagentStop",
+        _STOP,
+        says="a refusal on SubagentStop makes the subagent go on",
+        role=Role.SUBAGENT_STOP,
+        power=Power.REFUSES,
+    ),
+    _event(
+        "PreCompact",
+        Field(name="trigger", kind="word", choices=("manual", "auto")),
+        Field(name="custom_instructions", kind="nothing"),
+        says="PreCompact cannot be refused",
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+    ),
+    _event(
+        "Notification",
+        Field(name="message"),
+        says="Notification cannot be refused",
+        unreachable="a headless session never comes to it",
+    ),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
+
+
+PAPERS = Papers("droid hooks reference, 2026-07-24")
+_OWN = "hookSpecificOutput"
+
+MATCHERS = MatcherRules(
+    plain=r"[\w-]*",
+    separators="",
+    rule=PAPERS.says("a simple word is compared for equality, anything else is a regular expression"),
+)
+
+CONFIG = ConfigRules(
+    paths=("home/.factory/hooks.json", "workspace/.factory/hooks.json"),
+    parse=parse_json,
+    form=OPEN_GROUPS,
+    plugin_path="hooks/hooks.json",
+    plugin_root="DROID_PLUGIN_ROOT",
+    identity=("command",),
+    imports=(
+        Import(
+            paths=("home/.factory/settings.json", "workspace/.factory/settings.json"),
+            form=GROUPS,
+            events={name: name for name in EVENTS},
+        ),
+    ),
+    rules=PAPERS.settings(
+        {
+            "merge": PAPERS.says("user, project and plugin hooks add up"),
+            "files": PAPERS.open(
+                "settings.json counts beside hooks.json; the documents say only if there is no hooks.json, "
+                "and a report of version 0.186.0 says that nothing else counts"
+            ),
+            "duplicates": PAPERS.says("identical commands run once"),
+            "review": PAPERS.open("changed hooks are taken as reviewed"),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
+        CodeRule(alone=Alone.FAILS),
+    ),
+    answers=AnswerRules(
+        starts="{",
+        verdicts=(
+            VerdictPath(
+                path=(_OWN, "permissionDecision"),
+                reason=(_OWN, "permissionDecisionReason"),
+                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                roles=(Role.BEFORE_TOOL,),
+            ),
+            VerdictPath(path=("decision",), words={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
+        ),
+        halting=Halting.AT_ONCE,
+        context=((_OWN, "additionalContext"),),
+        changed_input=((_OWN, "updatedInput"),),
+        input_merges=True,
+        person=(("systemMessage",),),
+    ),
+    no_reason="Blocked by hook",
+    no_error_text="Blocked by hook",
+    rules=PAPERS.replies(
+        {
+            "answer": PAPERS.says("an answer in JSON decides at exit code 0"),
+            "code refuses": PAPERS.says("exit code 2 refuses; standard error goes to the agent"),
+            "crashed": PAPERS.says("any exit code but 0 and 2 is an error that holds nothing up"),
+            "plain": PAPERS.says("plain output is only shown in the transcript"),
+            "shown": PAPERS.says("plain output of UserPromptSubmit and SessionStart is added to the context"),
+            "halt": PAPERS.says("continue: false ends the turn after the hooks ran, before every decision"),
+            "halted call": PAPERS.open("the call that a halting PreToolUse hook was asked about is not made"),
+            "ask": PAPERS.open("without a person to ask, ask refuses the call"),
+            "input": PAPERS.says("updatedInput holds the fields of the input that change"),
+            "code with answer": PAPERS.open("an answer beside exit code 2 is not read"),
+        }
+    ),
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("/bin/bash", "-c"),
+    stdio=Stdio.PIPE,
+    own_session=True,
+    kill=KillPolicy(scope=KillScope.GROUP),
+    env={"FACTORY_PROJECT_DIR": "{workspace}"},
+    rules=PAPERS.process(
+        {
+            "order": PAPERS.says("all hooks of an event start at once"),
+            "env": PAPERS.says("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    rules={"no cap": PAPERS.open("no net against endless refusals is documented; stop_hook_active is all")}
+)
+
+_TOOLS = PlainTools(run="Execute", write="Create", edit="Edit", read="Read", old="old_str", new="new_str")
+
+DROID = Profile(
+    name="droid",
+    version="2026-07",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TurnRules(mode="off", rules={"mode": PAPERS.open("a session begins in the permission mode off")}),
+    tools=_TOOLS.rules(
+        PAPERS.open("names of tools are documented; keys of their inputs and forms of their results are not"),
+        subagent="Task",
+    ),
+    transcript=TranscriptRules(
+        path="{home}/.factory/projects/{slug}/{session}.jsonl",
+        rule=PAPERS.open("the folder of the transcript is documented; name of its file and lines are not"),
+    ),
+)

@@ -1,0 +1,288 @@
+"""
+Goose of 2026 as a profile, from its source code.
+
+It was not measured. Hooks of Goose stand in plugins and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Empty,
+    Merging,
+    Precedence,
+    Stream,
+    VerdictPath,
+    Words,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
+
+PAPERS = Papers("Goose 2026, source code (crates/goose/src/hooks)")
+_TOOLS = PlainTools(
+    run="developer__shell",
+    write="developer__write",
+    edit="developer__edit",
+    path="path",
+    old="before",
+    new="after",
+)
+_COMMON = (Field(name="event", kind="event", source="hook_event_name"), Field(name="session_id", kind="uuid"))
+_FOLDER = Field(name="working_dir", kind="folder", source="cwd")
+
+
+def _subject(source: str) -> Field:
+    return Field(name="matcher_context", kind="tool" if source == "tool_name" else "text", source=source)
+
+
+def _call(*own: Field, subject: str = "tool_name") -> tuple[Field, ...]:
+    return (
+        _subject(subject),
+        Field(name="tool_call_id", kind="word", source="tool_use_id"),
+        Field(name="tool_name", kind="tool", choices=(_TOOLS.run, _TOOLS.write, _TOOLS.edit)),
+        Field(name="tool_input", kind="input"),
+        *own,
+        _FOLDER,
+    )
+
+
+def _event(
+    name: str,
+    *own: Field,
+    says: str = "",
+    role: Role = Role.OTHER,
+    tools: tuple[str, ...] = (),
+    target: str = "",
+    unreachable: str = "",
+) -> EventRule:
+    refuses = role in (Role.BEFORE_TOOL, Role.STOP) and not tools
+    return EventRule(
+        fields=PAPERS.fields(name, *_COMMON, *own),
+        role=role,
+        tools=tools,
+        power=Power.REFUSES if refuses else Power.NOTHING,
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST) if refuses else Merging(),
+        target=target,
+        timeout=30.0,
+        fails_closed=name == "PreToolUse",
+        unreachable=unreachable,
+        rule=PAPERS.says(says or f"{name} hooks are run, and nothing hangs on what they say"),
+    )
+
+
+def _words(known: Payload) -> Mapping[str, Json]:
+    given = known.get("tool_input")
+    made = given if isinstance(given, Mapping) else {}
+    return {"file": made.get(_TOOLS.path, ""), "command": made.get(_TOOLS.command, "")}
+
+
+_ALL = (
+    _event("SessionStart", _FOLDER, role=Role.SESSION_START),
+    _event("SessionEnd", _FOLDER, role=Role.SESSION_END),
+    _event(
+        "UserPromptSubmit",
+        _subject("prompt"),
+        Field(name="message", source="prompt"),
+        _FOLDER,
+        role=Role.PROMPT,
+        target="prompt",
+    ),
+    _event(
+        "PreToolUse",
+        *_call(),
+        says="a refusal on PreToolUse keeps the call from being made",
+        role=Role.BEFORE_TOOL,
+        target="tool_name",
+    ),
+    _event(
+        "BeforeShellExecution",
+        *_call(subject="command"),
+        role=Role.BEFORE_TOOL,
+        tools=(_TOOLS.run,),
+        target="command",
+    ),
+    _event(
+        "PostToolUse",
+        *_call(Field(name="tool_output", kind="response", source="tool_response")),
+        role=Role.AFTER_TOOL,
+        target="tool_name",
+    ),
+    _event(
+        "AfterShellExecution",
+        *_call(Field(name="tool_output", kind="response", source="tool_response"), subject="command"),
+        role=Role.AFTER_TOOL,
+        tools=(_TOOLS.run,),
+        target="command",
+    ),
+    _event(
+        "AfterFileEdit",
+        *_call(Field(name="tool_output", kind="response", source="tool_response"), subject="file"),
+        role=Role.AFTER_TOOL,
+        tools=(_TOOLS.write, _TOOLS.edit),
+        target="file",
+    ),
+    _event(
+        "PostToolUseFailure",
+        *_call(Field(name="tool_output", source="error")),
+        role=Role.TOOL_FAILED,
+        target="tool_name",
+    ),
+    _event(
+        "Stop",
+        Field(name="last_assistant_message", optional=True),
+        _FOLDER,
+        says="a refusal on Stop makes the agent go on",
+        role=Role.STOP,
+    ),
+    _event("PreToolUseResult", *_call(), unreachable="the simulation tells no hooks of others' decisions"),
+    _event(
+        "BeforeReadFile", *_call(subject="file"), unreachable="the simulated agent reads files by commands"
+    ),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
+
+MATCHERS = MatcherRules(
+    everything=("",),
+    untargeted=False,
+    rule=PAPERS.says(
+        "a matcher is an unanchored regular expression; a malformed one, such as *, takes its group out, and "
+        "one that is not empty fits no event without a subject"
+    ),
+)
+
+CONFIG = ConfigRules(
+    paths=(),
+    plugin_path="hooks/hooks.json",
+    plugin_root="PLUGIN_ROOT",
+    parse=parse_json,
+    form=GROUPS,
+    keys=HandlerKeys(on_failure={"on_failure": "block"}),
+    untyped="command",
+    flaws={
+        Flaw.FLAT: Effect.DROPS,
+        Flaw.BAD_TYPE: Effect.DROPS,
+        Flaw.NO_COMMAND: Effect.DROPS,
+        Flaw.UNKNOWN_EVENT: Effect.DROPS,
+        Flaw.LIMIT_ZERO: Effect.TAKES,
+        Flaw.LIMIT_FRACTION: Effect.VOIDS,
+    },
+    otherwise=Effect.VOIDS,
+    rules=PAPERS.settings(
+        {
+            "malformed": PAPERS.says(
+                "a value of the wrong kind takes the whole file out; entries of other kinds are left out"
+            ),
+            "unreadable": PAPERS.says("a file that cannot be parsed is skipped with a warning"),
+            "unknown event": PAPERS.says("an unknown event is skipped, the rest of the file is used"),
+            "merge": PAPERS.says("the hooks of all plugins add up; nothing is run once for two entries"),
+            "places": PAPERS.says("hooks stand in hooks/hooks.json of plugins, and nowhere else"),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.FAILS, spares_silent=True, rule="no decision"),
+        CodeRule(answer=(Stream.OUT,), alone=Alone.FAILS),
+    ),
+    answers=AnswerRules(
+        starts="{",
+        strips_mark=False,
+        verdicts=(VerdictPath(path=("decision",), words={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
+        empty=Empty.FAILS,
+    ),
+    no_reason="denied by plugin hook",
+    no_error_text="denied by plugin hook",
+    rules=PAPERS.replies(
+        {
+            "silent": PAPERS.says("exit code 0 without output allows"),
+            "answer": PAPERS.says("decision block refuses at any exit code; decision deny is not known"),
+            "code refuses": PAPERS.says("exit code 2 refuses, also without a word on standard error"),
+            "crashed": PAPERS.says("any exit code but 0 and 2 without decision block is a failure"),
+            "not run": PAPERS.says("a command that cannot be run is a failure"),
+            "signalled": PAPERS.says("a hook that a signal ended has failed"),
+            "timed out": PAPERS.says("a hook that is cut at its limit has failed"),
+            "no decision": PAPERS.says(
+                "at exit code 0 output that is no decision is a failure, which lets the call through"
+            ),
+            "empty": PAPERS.says("an object without a decision is a failure"),
+            "other objects": PAPERS.open(
+                "with on_failure block only the empty object is taken for such a failure here"
+            ),
+            "failure blocks": PAPERS.says("with on_failure block a failure refuses, on PreToolUse alone"),
+            "precedence": PAPERS.says("hooks are asked one by one; the first refusal ends that"),
+            "unread input": PAPERS.says(
+                "a hook that ends before it was given all of its input has failed unless it refuses"
+            ),
+            "unread input here": PAPERS.open("input that was not read is not taken for a failure here"),
+        }
+    ),
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("sh", "-c"),
+    stdio=Stdio.PIPE,
+    pipe_wait=None,
+    kill=KillPolicy(signals=(9,), scope=KillScope.CHILD, grace=0.0),
+    one_by_one=True,
+    rules=PAPERS.process(
+        {
+            "shell": PAPERS.says("hooks run by sh -c"),
+            "stdio": PAPERS.says("standard input, output and error are pipes"),
+            "newline": PAPERS.says("no newline follows the JSON on standard input"),
+            "group": PAPERS.open(
+                "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
+                "that of the real host holds the host and all of its hooks"
+            ),
+            "kill": PAPERS.says("SIGKILL to the shell alone; its children survive"),
+            "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
+            "order": PAPERS.says("hooks run one by one, in the order of plugins and in them"),
+            "env": PAPERS.says("hooks of plugins get PLUGIN_ROOT"),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    rules={"no cap": PAPERS.open("no net against endless refusals of Stop was found; there may be one")}
+)
+
+GOOSE = Profile(
+    name="goose",
+    version="2026",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(refusal="Tool call denied by policy hook: {reason}"),
+    process=PROCESS,
+    guard=GUARD,
+    tools=_TOOLS.rules(
+        PAPERS.open(
+            "keys of inputs and forms of results; that the agent reads files by commands; and the words "
+            "around a refusal, which name the plugin and tell the agent not to try again"
+        )
+    ),
+    transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
+    own_words=_words,
+)

@@ -1,0 +1,264 @@
+"""
+Kimi Code 0.38.0 as a profile, from its source code and documents.
+
+It was not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.rules.caps import Capped, FlagUse
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import (
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ReplyRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Merging,
+    Stream,
+    VerdictPath,
+    Words,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+from pytest_hookharness.model.protocol import Field, Ruling
+
+PAPERS = Papers("Kimi Code 0.38.0, source code (first engine)")
+_OWN = "hookSpecificOutput"
+_COMMON = (
+    Field(name="hook_event_name", kind="event"),
+    Field(name="session_id", kind="uuid"),
+    Field(name="cwd", kind="folder"),
+)
+_CALL = (
+    Field(name="tool_name", kind="tool", choices=("Bash", "Write", "Edit", "Read")),
+    Field(name="tool_input", kind="input"),
+    Field(name="tool_call_id", kind="word", source="tool_use_id"),
+)
+
+
+def _event(
+    name: str,
+    *own: Field,
+    role: Role = Role.OTHER,
+    target: str = "",
+    refuses: str = "",
+    shown: bool = False,
+    unreachable: str = "",
+) -> EventRule:
+    says = refuses or f"{name} hooks are started and not waited for; nothing hangs on what they say"
+    return EventRule(
+        fields=PAPERS.fields(name, *_COMMON, *own),
+        role=role,
+        power=Power.REFUSES if refuses else Power.NOTHING,
+        merging=Merging(words=Words.FIRST),
+        target=target,
+        plain=shown,
+        context=shown,
+        timeout=30.0,
+        waits=bool(refuses),
+        unreachable=unreachable,
+        rule=PAPERS.says(says),
+    )
+
+
+_ALL = (
+    _event(
+        "SessionStart",
+        Field(name="source", kind="word", choices=("startup", "resume")),
+        role=Role.SESSION_START,
+        target="source",
+    ),
+    _event(
+        "SessionEnd",
+        Field(name="reason", kind="word", choices=("exit", "archive")),
+        role=Role.SESSION_END,
+        target="reason",
+    ),
+    _event(
+        "UserPromptSubmit",
+        Field(name="prompt"),
+        role=Role.PROMPT,
+        target="prompt",
+        refuses="a refused prompt does not reach the model; matchers are compared with its text",
+        shown=True,
+    ),
+    _event(
+        "PreToolUse",
+        *_CALL,
+        role=Role.BEFORE_TOOL,
+        target="tool_name",
+        refuses="a refusal on PreToolUse keeps the call from being made",
+    ),
+    _event(
+        "PostToolUse",
+        *_CALL,
+        Field(name="tool_output", source="tool_text"),
+        role=Role.AFTER_TOOL,
+        target="tool_name",
+    ),
+    _event("PostToolUseFailure", *_CALL, Field(name="error"), role=Role.TOOL_FAILED, target="tool_name"),
+    _event(
+        "Stop",
+        Field(name="stop_hook_active", kind="flag"),
+        role=Role.STOP,
+        refuses="a refusal on Stop makes the agent go on, once in a turn",
+    ),
+    _event(
+        "SubagentStart",
+        Field(name="agent_name", kind="word", source="agent_type"),
+        role=Role.SUBAGENT_START,
+        target="agent_type",
+    ),
+    _event(
+        "SubagentStop",
+        Field(name="agent_name", kind="word", source="agent_type"),
+        role=Role.SUBAGENT_STOP,
+        target="agent_type",
+    ),
+    _event(
+        "PreCompact",
+        Field(name="trigger", kind="word", choices=("manual", "auto")),
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+    ),
+    _event(
+        "PostCompact",
+        Field(name="trigger", kind="word", choices=("manual", "auto")),
+        role=Role.AFTER_COMPACT,
+        target="trigger",
+    ),
+    *(
+        _event(name, unreachable="a headless session never comes to it")
+        for name in ("PermissionRequest", "PermissionResult", "Interrupt", "Notification")
+    ),
+    _event("StopFailure", unreachable="the scripted agent has no model server that could fail"),
+)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
+
+MATCHERS = MatcherRules(
+    everything=("",),
+    rule=PAPERS.says("a matcher is an unanchored regular expression, which matches nothing if malformed"),
+)
+
+CONFIG = ConfigRules(
+    paths=("home/.kimi-code/config.toml",),
+    parse=parse_toml,
+    form=TABLE,
+    keys=HandlerKeys(known=("event", "matcher", "command", "timeout")),
+    untyped="command",
+    otherwise=Effect.FAILS,
+    flaws={Flaw.UNKNOWN_KEY: Effect.FAILS, Flaw.LIMIT_FRACTION: Effect.FAILS},
+    identity=("command",),
+    rules=PAPERS.settings(
+        {
+            "malformed": PAPERS.says("an unknown key or event, or a bad limit, fails the start"),
+            "refused": PAPERS.says("with hooks that are not valid the configuration cannot be loaded"),
+            "unknown event": PAPERS.says("an unknown event fails the loading of the configuration"),
+            "limits": PAPERS.open("limits above 600 seconds are taken here; the host refuses them"),
+            "duplicates": PAPERS.says("the same command in the same folder runs once for an event"),
+        }
+    ),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
+        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
+        CodeRule(alone=Alone.FAILS),
+    ),
+    signalled=Alone.PLAIN,
+    answers=AnswerRules(
+        verdicts=(
+            VerdictPath(
+                path=(_OWN, "permissionDecision"),
+                reason=(_OWN, "permissionDecisionReason"),
+                words={"deny": Ruling.DENY},
+            ),
+        ),
+        context=(("message",), (_OWN, "message")),
+    ),
+    no_reason="Blocked by {event} hook",
+    no_error_text="Blocked by {event} hook",
+    rules=PAPERS.replies(
+        {
+            "answer": PAPERS.says(
+                "at exit code 0 permissionDecision deny refuses, on Stop too; decision means nothing"
+            ),
+            "code refuses": PAPERS.says("exit code 2 refuses, also without a word on standard error"),
+            "crashed": PAPERS.says("any exit code but 0 and 2 is ignored, and its output is not read"),
+            "not run": PAPERS.says("a command that cannot be run is ignored: it fails open"),
+            "signalled": PAPERS.says("a hook that a signal ended counts like exit code 0"),
+            "signal's answer": PAPERS.open("an answer that a signal cut short is not read here"),
+            "timed out": PAPERS.says("a hook that is cut at its limit is ignored: it fails open"),
+            "unparsable": PAPERS.says("output that is not JSON is plain text"),
+            "shown": PAPERS.says("plain output of UserPromptSubmit is added to the context"),
+            "several": PAPERS.says("the first refusal in the order of configuration is told"),
+            "async": PAPERS.says("hooks of events that only observe are not waited for and have no say"),
+        }
+    ),
+)
+
+PROCESS = ProcessRules(
+    stdio=Stdio.PIPE,
+    own_session=True,
+    pipe_wait=None,
+    kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=0.1),
+    rules=PAPERS.process(
+        {
+            "shell": PAPERS.says("hooks run by /bin/sh -c in a process group of their own"),
+            "kill": PAPERS.says("SIGTERM to the group, SIGKILL 100 ms later; the host does not wait for it"),
+            "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
+            "order": PAPERS.says("all hooks of an event start at once"),
+            "newline": PAPERS.says("no newline follows the JSON on standard input"),
+            "stdio": PAPERS.says("standard input, output and error are pipes of Node.js"),
+        }
+    ),
+)
+
+GUARD = GuardRules(
+    cap=1,
+    low=1,
+    then=Capped.ASKS_NO_MORE,
+    flag=FlagUse.NEVER,
+    rules={
+        "cap": PAPERS.says("Stop makes the agent go on once in a turn; after that its hooks are not asked"),
+        "counted": PAPERS.says("nothing but a refused Stop is counted"),
+        "flag": PAPERS.says("stop_hook_active is false whenever Stop hooks are asked at all"),
+    },
+)
+
+_TOOLS = PlainTools(run="Bash", write="Write", edit="Edit", read="Read", path="path")
+
+KIMI = Profile(
+    name="kimi",
+    version="0.38.0",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(context='<hook_result hook_event="UserPromptSubmit">\n{text}\n</hook_result>'),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TurnRules(end_reason="exit"),
+    tools=_TOOLS.rules(
+        PAPERS.open("the keys of the tools' inputs, but for the command, and the forms of their results"),
+        subagent="Agent",
+    ),
+    transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
+)

@@ -1,0 +1,244 @@
+"""
+The events of Gemini CLI 0.61.0.
+
+The order of the keys is the host's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import Merging, Words
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+
+MEASURED = "Gemini CLI 0.61.0, headless, measured"
+REFERENCE = "Gemini CLI hooks reference and source, 2026-09"
+CHOSEN = "not recorded; chosen for the simulation"
+
+_SESSION = (
+    Field(name="session_id", kind="uuid"),
+    Field(name="transcript_path", kind="path"),
+    Field(name="cwd", kind="folder"),
+    Field(name="hook_event_name", kind="event"),
+    Field(name="timestamp", kind="word"),
+)
+_TOOL = (
+    Field(name="tool_name", kind="tool", choices=("run_shell_command", "write_file", "replace", "read_file")),
+    Field(name="tool_input", kind="input"),
+)
+_REQUEST = Field(name="llm_request", kind="object")
+_WORD = "word"
+_JOINED = Merging(words=Words.JOINED)
+_ENDS_TURN = (
+    "a refusal before a request, or of an answer, ends the turn without a word to the hooks of a stop"
+)
+_CONVERSATION = (
+    "llm_request holds the prompt and what the agent was told since; the whole conversation stands there in "
+    "the real host"
+)
+
+
+def _event(
+    event: str,
+    *extra: Field,
+    says: str,
+    role: Role,
+    power: Power = Power.NOTHING,
+    target: str = "",
+    exact: bool = False,
+    context: bool = False,
+    observed: bool = True,
+    assumed: tuple[str, ...] = (),
+) -> EventRule:
+    recorded = Rule(
+        f"{event} hooks get these keys, in this order",
+        Basis.OBSERVED,
+        "Gemini CLI 0.61.0, headless, recorded standard input",
+    )
+    rule = Rule(says, *((Basis.OBSERVED, MEASURED) if observed else (Basis.DOCUMENTED, REFERENCE)))
+    return EventRule(
+        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=recorded),
+        role=role,
+        power=power,
+        merging=_JOINED,
+        target=target,
+        exact=exact,
+        context=context,
+        timeout=60.0,
+        rule=rule,
+        rests_on=tuple(Rule(text, Basis.ASSUMED, CHOSEN) for text in assumed),
+    )
+
+
+_SESSION_EVENTS = (
+    _event(
+        "SessionStart",
+        Field(name="source", kind=_WORD, choices=("startup", "resume", "clear")),
+        says="SessionStart cannot be refused; additionalContext reaches the model, plain output does not",
+        role=Role.SESSION_START,
+        target="source",
+        exact=True,
+        context=True,
+    ),
+    _event(
+        "SessionEnd",
+        Field(name="reason", kind=_WORD, choices=("exit", "clear", "logout", "prompt_input_exit", "other")),
+        says="SessionEnd cannot be refused, and the host waits for its hooks",
+        role=Role.SESSION_END,
+        target="reason",
+        exact=True,
+    ),
+    _event(
+        "PreCompress",
+        Field(name="trigger", kind=_WORD, choices=("auto", "manual")),
+        says="PreCompress cannot be refused; it comes before every request to the model, compressed or not",
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+        exact=True,
+    ),
+    _event(
+        "Notification",
+        Field(name="notification_type", kind=_WORD, choices=("ToolPermission",)),
+        Field(name="message"),
+        Field(name="details", kind="object"),
+        says="Notification ignores what a hook says; it comes when the host asks a person about a call",
+        role=Role.NOTIFICATION,
+    ),
+)
+
+_TURN_EVENTS = (
+    _event(
+        "BeforeAgent",
+        Field(name="prompt"),
+        says="a refusal on BeforeAgent drops the prompt: the model is not asked",
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        context=True,
+        assumed=(
+            "BeforeAgent gets the reason of a refused stop as its prompt; to refuse that ends the turn",
+        ),
+    ),
+    _event(
+        "BeforeModel",
+        _REQUEST,
+        says="a refusal on BeforeModel keeps the request from being made and ends the turn",
+        role=Role.BEFORE_MODEL,
+        power=Power.REFUSES,
+        observed=False,
+        assumed=(_ENDS_TURN, _CONVERSATION, "changed requests and made-up answers of BeforeModel do nothing"),
+    ),
+    _event(
+        "BeforeToolSelection",
+        _REQUEST,
+        says="BeforeToolSelection cannot be refused",
+        role=Role.TOOL_CHOICE,
+        observed=False,
+        assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection does nothing"),
+    ),
+    _event(
+        "AfterModel",
+        _REQUEST,
+        Field(name="llm_response", kind="object"),
+        says="a refusal on AfterModel discards the answer and ends the turn",
+        role=Role.AFTER_MODEL,
+        power=Power.REFUSES,
+        observed=False,
+        assumed=(
+            _ENDS_TURN,
+            _CONVERSATION,
+            "AfterModel comes once for an answer, where the real host asks for each piece of it",
+            "an answer that AfterModel changes stays as it was",
+        ),
+    ),
+    _event(
+        "AfterAgent",
+        Field(name="prompt", source="submitted_prompt"),
+        Field(name="prompt_response", source="spoken"),
+        Field(name="stop_hook_active", kind="flag"),
+        says="a refusal on AfterAgent makes the agent go on: its reason is the next prompt",
+        role=Role.STOP,
+        power=Power.REFUSES,
+        assumed=("AfterAgent gets the person's prompt, also after a refusal",),
+    ),
+)
+
+_TOOL_EVENTS = (
+    _event(
+        "BeforeTool",
+        *_TOOL,
+        says="a refusal on BeforeTool keeps the call from being made, and the model is told why",
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        target="tool_name",
+    ),
+    _event(
+        "AfterTool",
+        *_TOOL,
+        Field(name="tool_response", kind="response"),
+        says="the reason of a refusal on AfterTool stands in for the result; failed calls come here too",
+        role=Role.AFTER_TOOL,
+        power=Power.REPLACES,
+        target="tool_name",
+        context=True,
+    ),
+)
+
+EVENTS: Mapping[str, EventRule] = {
+    event.name: event for event in (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS)
+}
+
+
+def own_words(words: Payload) -> Mapping[str, Json]:
+    """
+    The words that only this host has: requests, answers and notices.
+    """
+    made: dict[str, Json] = {"llm_request": _request(words), "llm_response": _response(words)}
+    if "trigger" not in words:
+        made["trigger"] = "auto"
+    if "tool_name" in words:
+        made |= _notice(words)
+    return made
+
+
+def _request(words: Payload) -> Payload:
+    told = words.get("messages")
+    prompt = str(words.get("submitted_prompt", ""))
+    texts = [str(text) for text in told] if isinstance(told, list) else []
+    texts = texts if prompt in texts else [prompt, *texts]
+    return {
+        "model": words.get("model", ""),
+        "messages": [{"role": "user", "content": text} for text in texts],
+        "config": {"temperature": 1, "topP": 0.95, "topK": 64},
+    }
+
+
+def _response(words: Payload) -> Payload:
+    said = str(words.get("said", ""))
+    content: Payload = {"role": "model", "parts": [said] if said else []}
+    return {
+        "text": said,
+        "candidates": [{"content": content, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+    }
+
+
+def _notice(words: Payload) -> dict[str, Json]:
+    tool, given = str(words["tool_name"]), words.get("tool_input")
+    command = str(given.get("command", "")) if isinstance(given, Mapping) else ""
+    if not command:
+        title = f"Confirm {tool}"
+        details: Payload = {"type": "info", "title": title, "prompt": tool}
+        return {"notification_type": "ToolPermission", "message": f"Tool {title}", "details": details}
+    title = "Confirm Shell Command"
+    return {
+        "notification_type": "ToolPermission",
+        "message": f"Tool {title} requires execution",
+        "details": {
+            "type": "exec",
+            "title": title,
+            "command": command,
+            "rootCommand": command.split(maxsplit=1)[0],
+        },
+    }

@@ -1,0 +1,234 @@
+"""
+The events of the OpenHands SDK 1.58.
+
+Every event has the same keys; those without a value are null.
+
+Where facts about the OpenHands SDK are known from.
+
+What the OpenHands SDK 1.58 reads from a hook: exit codes and answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Halting,
+    Merging,
+    Precedence,
+    ReplyRules,
+    Stream,
+    VerdictPath,
+    Words,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule, Ruling
+
+RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
+MEASURED = "OpenHands SDK 1.58.0, measured"
+OLDER = "OpenHands SDK 1.12.0, measured"
+BRANCH = "OpenHands software-agent-sdk, pull request 3183, measured"
+CODE = "source code of the OpenHands SDK, 1.43.1 to 1.58.2"
+CHOSEN = "not recorded; chosen for the simulation"
+
+
+def observed(text: str, source: str = MEASURED) -> Rule:
+    """
+    A fact that was seen.
+    """
+    return Rule(text, Basis.OBSERVED, source)
+
+
+def documented(text: str) -> Rule:
+    """
+    A fact that was read in the host's own code.
+    """
+    return Rule(text, Basis.DOCUMENTED, CODE)
+
+
+def assumed(text: str) -> Rule:
+    """
+    What the simulation chose.
+    """
+    return Rule(text, Basis.ASSUMED, CHOSEN)
+
+
+_NO_REASON = "Blocked by hook"
+
+ANSWERS = AnswerRules(
+    strips_mark=False,
+    constants=True,
+    verdicts=(
+        VerdictPath(
+            path=("decision",),
+            words={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
+            folds=True,
+        ),
+    ),
+    falls_to=(Stream.ERR,),
+    halting=Halting.REFUSES,
+    halting_words=("reason",),
+    context=(("additionalContext",),),
+)
+
+_OUT = (Stream.OUT,)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN),
+        CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
+        CodeRule(answer=_OUT, alone=Alone.FAILS),
+    ),
+    answers=ANSWERS,
+    undecodable_fails=True,
+    background=True,
+    no_reason=_NO_REASON,
+    no_error_text=_NO_REASON,
+    rules={
+        "silent": observed("exit code 0 without output is no opinion"),
+        "plain": observed("plain output is not used, and reaches nobody"),
+        "shown": observed("plain output is not used, and reaches nobody"),
+        "answer": observed("an answer in JSON decides, whatever the exit code; exit code 2 refuses anyway"),
+        "code refuses": observed(
+            "exit code 2 refuses whatever else is said; without a reason and a word on standard error the "
+            "reason is 'Blocked by hook'"
+        ),
+        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
+        "not run": observed("a command that cannot be run is ignored: it fails open"),
+        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
+        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "undecodable": observed("output that is not UTF-8 has no say, not even with exit code 2"),
+        "unparsable": observed("output that is not JSON as a whole is plain text: it fails open"),
+        "invalid": observed("a key or value that the host does not know means nothing"),
+        "no power": observed("a refusal of this event is ignored"),
+        "async": observed("a hook in the background has no say, and its output is not read"),
+        "unanswered": assumed("a handler without an answer has no opinion"),
+        "precedence": observed("hooks run one by one, and the first refusal goes before everything else"),
+        "several": observed("the first refusal holds; where others run after it, they change nothing"),
+        "halt": observed("continue: false is a refusal, so that on Stop the agent goes on"),
+        "no hooks": documented("an event without hooks changes nothing"),
+        "uncut": observed("a reason of 3,000,000 characters reaches the model whole"),
+    },
+)
+
+
+_TOOLS = ("terminal", "file_editor", "think", "finish")
+_TOOL = Field(name="tool_name", kind="tool", choices=_TOOLS)
+_INPUT = Field(name="tool_input", kind="input")
+_RESPONSE = Field(name="tool_response", kind="response")
+_MESSAGE = Field(name="message", source="prompt")
+
+
+def _nothing(name: str) -> Field:
+    return Field(name=name, kind="nothing", fixed=(None,))
+
+
+def _fields(event: str, own: tuple[Field, ...], metadata: Mapping[str, Json]) -> EventFields:
+    given = {field.name: field for field in own}
+    names = ("tool_name", "tool_input", "tool_response", "message")
+    return EventFields(
+        event=event,
+        fields=(
+            Field(name="event_type", kind="event", source="hook_event_name"),
+            *(given.get(name) or _nothing(name) for name in names),
+            Field(name="session_id", kind="uuid"),
+            Field(name="working_dir", kind="folder", source="cwd"),
+            Field(name="metadata", kind="object", fixed=(dict(metadata),)),
+        ),
+        rule=observed(f"{event} hooks get all eight keys, in this order", RECORDED),
+    )
+
+
+def _event(
+    event: str,
+    *own: Field,
+    says: str,
+    role: Role,
+    power: Power = Power.NOTHING,
+    merging: Merging,
+    target: str = "",
+    context: bool = False,
+    metadata: Mapping[str, Json] | None = None,
+) -> EventRule:
+    return EventRule(
+        fields=_fields(event, own, metadata or {}),
+        role=role,
+        power=power,
+        merging=merging,
+        target=target,
+        context=context,
+        timeout=60.0,
+        rule=observed(says),
+    )
+
+
+_ALL_RUN = Merging()
+
+_LISTED = (
+    _event(
+        "SessionStart",
+        says=(
+            "SessionStart comes with the first message and cannot be refused; additionalContext goes before "
+            "the message"
+        ),
+        role=Role.SESSION_START,
+        merging=_ALL_RUN,
+        context=True,
+    ),
+    _event(
+        "UserPromptSubmit",
+        _MESSAGE,
+        says=(
+            "a refused prompt is not sent and the run goes to its stop; a refusal together with "
+            "additionalContext does not hold, and the prompt is sent"
+        ),
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_undoes=True),
+        context=True,
+    ),
+    _event(
+        "PreToolUse",
+        _TOOL,
+        _INPUT,
+        says="a refusal on PreToolUse keeps the tool from running; additionalContext means nothing there",
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST),
+        target="tool_name",
+    ),
+    _event(
+        "PostToolUse",
+        _TOOL,
+        _INPUT,
+        _RESPONSE,
+        says="PostToolUse cannot be refused, and nothing of what its hooks say reaches the model",
+        role=Role.AFTER_TOOL,
+        merging=_ALL_RUN,
+        target="tool_name",
+    ),
+    _event(
+        "Stop",
+        says=(
+            "a refusal on Stop makes the agent go on; additionalContext of any hook so far stands in for the "
+            "reason, and alone it does nothing"
+        ),
+        role=Role.STOP,
+        power=Power.REFUSES,
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_wins=True),
+        context=True,
+        metadata={"reason": "agent_finished"},
+    ),
+    _event(
+        "SessionEnd",
+        says="SessionEnd cannot be refused; without a message there is none",
+        role=Role.SESSION_END,
+        merging=_ALL_RUN,
+    ),
+)
+
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _LISTED}

@@ -1,0 +1,183 @@
+"""
+The tools of hosts as far as they differ in names alone.
+
+That is all there is to calls that are read. Where results were not recorded, what a call
+gives is plain text, without a form around it; where they were, the host has forms of its own.
+
+How Gemini CLI, and Qwen Code after it, show what changed in a file.
+
+The form was recorded of Gemini CLI 0.61.0 for a new file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
+from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Json, Rule
+
+_RULE = "=" * 67
+
+
+def write_diff(name: str, old: str, new: str, label: str) -> str:
+    """
+    The change of a file as a patch.
+    """
+    head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
+    return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
+
+
+def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(4):
+        _, old_first, _, new_first, _ = group[0]
+        _, _, old_last, _, new_last = group[-1]
+        olds, news = old_last - old_first, new_last - new_first
+        starts = (old_first + bool(olds), new_first + bool(news))
+        yield f"@@ -{starts[0]},{olds} +{starts[1]},{news} @@"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in before[i1:i2])
+                continue
+            yield from (f"-{line}" for line in before[i1:i2])
+            yield from (f"+{line}" for line in after[j1:j2])
+
+
+def count_changes(old: str, new: str) -> dict[str, Json]:
+    """
+    How much the model changed; a person has changed nothing.
+    """
+    lines = list(difflib.ndiff(old.splitlines(), new.splitlines()))
+    added = [line[2:] for line in lines if line.startswith("+ ")]
+    removed = [line[2:] for line in lines if line.startswith("- ")]
+    counts = {
+        "added_lines": len(added),
+        "removed_lines": len(removed),
+        "added_chars": sum(map(len, added)),
+        "removed_chars": sum(map(len, removed)),
+    }
+    model: dict[str, Json] = {f"model_{name}": number for name, number in counts.items()}
+    return {**model, **{f"user_{name}": 0 for name in counts}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainTools:
+    """
+    What a host calls its tools, and the keys of their inputs.
+
+    Attributes:
+        run: Runs a command.
+        write: Writes a whole file.
+        edit: Replaces a passage of a file.
+        read: Reads a file; empty if the agent does that with a command.
+        command: Key of the command.
+        path: Key of the file that is written or edited.
+        text: Key of a whole new text.
+        old: Key of the passage that is replaced.
+        new: Key of what comes in its place.
+        read_path: Key of the file that is read, where that is another.
+    """
+
+    run: str
+    write: str
+    edit: str
+    read: str = ""
+    command: str = "command"
+    path: str = "file_path"
+    text: str = "content"
+    old: str = "old_string"
+    new: str = "new_string"
+    read_path: str = ""
+
+    def rules(self, rule: Rule, *, subagent: str = "", gated: bool = False) -> ToolRules:
+        """
+        The rules of these tools.
+
+        Args:
+            rule: Where their names and results are known from.
+            subagent: The tool that starts a subagent; empty if there is none.
+            gated: Whether hooks are asked for a permission to run commands and to change files.
+        """
+        return ToolRules(
+            subagent=subagent,
+            gated=(self.run, self.write, self.edit) if gated else (),
+            edits=(self.write, self.edit),
+            call=self.call,
+            operation=self.operation,
+            result=self.result,
+            given=self.given,
+            rules={"names": rule},
+        )
+
+    def call(self, operation: Operation, workspace: str) -> ToolCall:
+        """
+        An operation as the call that the model would make.
+        """
+        match operation:
+            case Run():
+                name, given = self.run, {self.command: operation.command}
+            case Edit(old=None):
+                file = posixpath.join(workspace, operation.file)
+                name, given = self.write, {self.path: file, self.text: operation.text}
+            case Edit():
+                file = posixpath.join(workspace, operation.file)
+                name = self.edit
+                given = {self.path: file, self.old: operation.old or "", self.new: operation.text}
+            case Read():
+                file = posixpath.join(workspace, operation.file)
+                shown = {self.command: f"cat {shlex.quote(file)}"}
+                name, given = (self.read, {self._read_key: file}) if self.read else (self.run, shown)
+        return ToolCall(
+            name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+        )
+
+    def operation(self, made: ToolCall, workspace: str) -> Operation | None:
+        """
+        What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+        """
+        text = {key: value for key, value in made.input.items() if isinstance(value, str)}
+        # A path outside the workspace stays absolute: whoever performs it must decide about that.
+        root = workspace.rstrip("/") + "/"
+        file = text.get(self.path, "").removeprefix(root)
+        if made.name == self.run and self.command in text:
+            return Run(command=text[self.command], label=made.label)
+        if made.name == self.write and file and self.text in text:
+            return Edit(file=file, text=text[self.text], label=made.label)
+        if made.name == self.edit and file and self.old in text and self.new in text:
+            return Edit(file=file, text=text[self.new], old=text[self.old], label=made.label)
+        seen = text.get(self._read_key, "").removeprefix(root)
+        if self.read and made.name == self.read and seen:
+            return Read(file=seen, label=made.label)
+        return None
+
+    @property
+    def _read_key(self) -> str:
+        return self.read_path or self.path
+
+    def result(self, made: ToolCall, done: Performance, _workspace: str) -> ToolResult:
+        """
+        What the agent reads of what really happened.
+        """
+        if done.error:
+            return ToolResult(text=done.error, response=done.error, failed=True)
+        if made.name == self.run:
+            parts = (done.stdout.rstrip("\n"), done.stderr.rstrip("\n"))
+            text = "\n".join(part for part in parts if part)
+            failed = done.exit != 0
+            told = f"exit code {done.exit}\n{text}".rstrip("\n") if failed else text
+            return ToolResult(text=told, response=told, failed=failed)
+        text = (done.content or "") if made.name == self.read else "done"
+        return ToolResult(text=text, response=text)
+
+    def given(self, _made: ToolCall, supplied: ToolResult) -> ToolResult:
+        """
+        A result that a scenario supplies.
+        """
+        if supplied.response is not None:
+            return supplied
+        return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)

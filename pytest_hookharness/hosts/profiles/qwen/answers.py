@@ -1,0 +1,263 @@
+"""
+How Qwen Code 0.24.4 reads what a hook said.
+
+The words in which the events of Qwen Code 0.24.4 are written down.
+
+The order of the keys is the host's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import ReplyRules
+from pytest_hookharness.hosts.rules.replies import (
+    Alone,
+    AnswerRules,
+    CodeRule,
+    Halting,
+    Merging,
+    Precedence,
+    Stream,
+    VerdictPath,
+    Words,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+
+MEASURED = "Qwen Code 0.24.4, headless, measured"
+RECORDED = "Qwen Code 0.24.4, headless, recorded standard input"
+REFERENCE = "Qwen Code hooks reference and source, 2026-09"
+CHOSEN = "not recorded; chosen for the simulation"
+
+WORD = "word"
+TOOLS = ("run_shell_command", "write_file", "edit", "read_file")
+TOOL = Field(name="tool_name", kind="tool", choices=TOOLS)
+INPUT = Field(name="tool_input", kind="input")
+USE = (Field(name="tool_use_id", kind=WORD), Field(name="tool_call_id", kind=WORD))
+DURATION = Field(name="duration_ms", kind="count")
+AGENT_TYPE = Field(name="agent_type", kind=WORD, choices=("general-purpose",))
+STOPPING = Field(name="stop_hook_active", kind="flag")
+LAST = Field(name="last_assistant_message")
+BACKGROUND = (
+    Field(name="background_tasks", kind="list", source="own_tasks"),
+    Field(name="crons", kind="list", source="session_crons"),
+)
+JOINED = Merging(words=Words.JOINED)
+LAST_SAID = Merging(precedence=Precedence.LAST_SAID, words=Words.LAST, several="last said")
+
+_SESSION = (
+    Field(name="session_id", kind="uuid"),
+    Field(name="transcript_path", kind="path"),
+    Field(name="cwd", kind="folder"),
+    Field(name="hook_event_name", kind="event"),
+    Field(name="timestamp", kind=WORD),
+    Field(name="permission_mode", kind=WORD, choices=("default", "plan", "auto_edit", "yolo")),
+    Field(name="agent_id", kind=WORD, source="own_agent", optional=True),
+    Field(name="prompt_id", kind=WORD, optional=True),
+)
+
+
+def observed(text: str, source: str = MEASURED) -> Rule:
+    """
+    A fact that was measured.
+    """
+    return Rule(text, Basis.OBSERVED, source)
+
+
+def documented(text: str) -> Rule:
+    """
+    A fact that was read.
+    """
+    return Rule(text, Basis.DOCUMENTED, REFERENCE)
+
+
+def assumed(text: str) -> Rule:
+    """
+    What nobody has looked at.
+    """
+    return Rule(text, Basis.ASSUMED, CHOSEN)
+
+
+def event_rule(
+    event: str,
+    *extra: Field,
+    says: str,
+    role: Role = Role.OTHER,
+    power: Power = Power.NOTHING,
+    merging: Merging = JOINED,
+    target: str = "",
+    exact: bool = False,
+    plain: bool = False,
+    context: bool = False,
+    waits: bool = True,
+    recorded: bool = False,
+    measured: bool = False,
+    chosen: str = "",
+    unreachable: str = "",
+) -> EventRule:
+    """
+    An event: its own keys after those that all events have, and what is known about it.
+    """
+    keys = Rule(
+        f"{event} hooks get these keys, in this order",
+        Basis.OBSERVED if recorded else Basis.DOCUMENTED,
+        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
+    )
+    return EventRule(
+        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
+        role=role,
+        power=power,
+        merging=merging,
+        target=target,
+        exact=exact,
+        plain=plain,
+        context=context,
+        waits=waits,
+        timeout=60.0,
+        rule=observed(says) if measured else documented(says),
+        rests_on=(assumed(chosen),) if chosen else (),
+        unreachable=unreachable,
+    )
+
+
+def own_words(words: Payload) -> Mapping[str, Json]:
+    """
+    The words that only this host has: names of calls and subagents, batches, and its own notices.
+    """
+    made: dict[str, Json] = {"tool_call_id": _call_id(words.get("tool_use_id"))}
+    if "agent_id" in words:
+        made["own_agent"] = _agent_id(words)
+    if words.get("prompt") == words.get("submitted_prompt"):
+        made["typed"] = words.get("submitted_prompt", "")
+    made["own_tasks"] = [_task(words, task) for task in _objects(words.get("background_tasks"))]
+    failed = words.get("tool_calls_failed")
+    pairs = zip(_objects(words.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
+    made["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
+    return made
+
+
+def _objects(value: Json) -> list[Payload]:
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def _call_id(use_id: Json) -> str:
+    return f"call_{str(use_id or '').rpartition('_')[2]}"
+
+
+def _agent_id(words: Payload) -> str:
+    return f"{words.get('agent_type', '')}-{words.get('agent_id', '')}"
+
+
+def _task(words: Payload, task: Payload) -> Payload:
+    return {
+        "id": _agent_id(words),
+        "status": task.get("status", ""),
+        "agent_type": task.get("agent_type", ""),
+        "started_at": words.get("timestamp", ""),
+        "description": task.get("description", ""),
+    }
+
+
+def _batched(call: Payload, failed: bool) -> Payload:
+    name, call_id, text = call["tool_name"], _call_id(call["tool_use_id"]), str(call["tool_response"])
+    status = "error" if failed else "success"
+    said: Payload = {"error" if failed else "output": text}
+    part: Payload = {"functionResponse": {"id": call_id, "name": name, "response": said}}
+    return {
+        "tool_name": name,
+        "tool_input": call["tool_input"],
+        "tool_use_id": call_id,
+        "tool_call_id": call_id,
+        "status": status,
+        "tool_response": {
+            "response_parts": [part],
+            "result_display": text,
+            "execution_status": status,
+            "content_length": len(text),
+        },
+    }
+
+
+_EITHER = (Stream.OUT, Stream.ERR)
+_OWN = "hookSpecificOutput"
+_WORDS: Mapping[str | bool, Ruling] = {
+    "block": Ruling.DENY,
+    "deny": Ruling.DENY,
+    "allow": Ruling.ALLOW,
+    "approve": Ruling.ALLOW,
+    "ask": Ruling.ASK,
+}
+
+ANSWERS = AnswerRules(
+    twice=True,
+    known=frozenset(
+        {
+            *("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", _OWN),
+            *("ok", "additionalContext"),
+        }
+    ),
+    verdicts=(
+        VerdictPath(
+            path=(_OWN, "permissionDecision"),
+            reason=(_OWN, "permissionDecisionReason"),
+            words={word: _WORDS[word] for word in ("allow", "deny", "ask")},
+            roles=(Role.BEFORE_TOOL,),
+        ),
+        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), words=_WORDS),
+    ),
+    grant=(_OWN, "decision"),
+    halting=Halting.REFUSES,
+    context=((_OWN, "additionalContext"),),
+    person=(("systemMessage",),),
+)
+
+REPLIES = ReplyRules(
+    codes=(
+        CodeRule(codes=(0,), answer=_EITHER, alone=Alone.PLAIN),
+        CodeRule(codes=(2,), answer=(Stream.ERR,), alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
+        CodeRule(answer=_EITHER, alone=Alone.FAILS),
+    ),
+    answers=ANSWERS,
+    background=True,
+    no_reason="No reason provided",
+    rules={
+        "silent": observed("exit code 0 without output is no opinion"),
+        "plain": observed("output that is not JSON is plain text"),
+        "shown": observed("plain output of this event goes to the model"),
+        "answer": observed(
+            "an answer in JSON decides, whatever the exit code; it is sought on standard output, and on "
+            "standard error if that is empty; with exit code 2 on standard error alone"
+        ),
+        "code refuses": observed("exit code 2 refuses with the words on standard error"),
+        "wordless": observed("exit code 2 without a word on standard error is ignored: it fails open"),
+        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
+        "not run": observed("a command that cannot be run is ignored: it fails open"),
+        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
+        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "unparsable": observed("output that begins with a brace and is not JSON is an error: it fails open"),
+        "invalid": documented("a value that the host does not know means nothing"),
+        "no power": observed("a refusal of this event is ignored"),
+        "async": assumed(
+            "a hook in the background has no say, and the session goes the same way if it is waited for, "
+            "as is done here, although the host goes on without it"
+        ),
+        "unanswered": assumed("a handler without an answer has no opinion"),
+        "precedence": observed(
+            "of several rulings on a call the last one in the written order holds, so an allow undoes a "
+            "refusal before it; elsewhere a refusal goes first"
+        ),
+        "halt": observed("continue: false is a refusal, with stopReason as its reason"),
+        "several": observed(
+            "the reasons of several refusals are joined by line ends, in their written order"
+        ),
+        "last said": observed(
+            "of several refusals of a call the model is told the last one in written order"
+        ),
+        "ask": observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
+        "allow reason": observed("the reason of an allow does not reach the model"),
+        "no hooks": documented("an event without hooks changes nothing"),
+    },
+)

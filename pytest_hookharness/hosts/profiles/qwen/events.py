@@ -1,0 +1,300 @@
+"""
+The events of Qwen Code 0.24.4 that a simulated session comes to.
+
+The events of Qwen Code 0.24.4 that a simulated session never comes to.
+
+Their hooks can be given a payload all the same, which is why they stand here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.qwen.answers import (
+    AGENT_TYPE,
+    BACKGROUND,
+    DURATION,
+    INPUT,
+    LAST,
+    LAST_SAID,
+    STOPPING,
+    TOOL,
+    USE,
+    WORD,
+    event_rule,
+)
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Field
+
+_TODO = (Field(name="todo_id", kind=WORD), Field(name="todo_content"))
+_PHASES = (
+    Field(name="all_todos", kind="list"),
+    Field(name="phase", kind=WORD, choices=("validation", "postWrite")),
+)
+_NO_TODOS = "the simulation has no list of things to do"
+
+UNREACHED = (
+    event_rule(
+        "SessionEnd",
+        Field(name="reason", kind=WORD, choices=("clear", "logout", "prompt_input_exit", "other")),
+        says="SessionEnd cannot be refused; a headless session never came to it",
+        target="reason",
+        measured=True,
+        unreachable="a headless session never comes to it",
+    ),
+    event_rule(
+        "SessionDelete",
+        Field(name="deleted_session_id", kind="uuid"),
+        says="SessionDelete ignores what a hook says",
+        waits=False,
+        unreachable="a headless session never comes to it",
+    ),
+    event_rule(
+        "StopFailure",
+        Field(name="error", kind=WORD, choices=("rate_limit", "server_error", "loop_detected", "unknown")),
+        Field(name="error_details", optional=True),
+        LAST,
+        says="StopFailure ignores what a hook says",
+        target="error",
+        waits=False,
+        unreachable="the scripted agent has no model server that could fail",
+    ),
+    event_rule(
+        "PermissionDenied",
+        TOOL,
+        INPUT,
+        says="PermissionDenied ignores refusals",
+        target="tool_name",
+        chosen="the keys of PermissionDenied hooks beside the call are not known",
+        unreachable="the simulation denies no permission by itself",
+    ),
+    event_rule(
+        "TodoCreated",
+        *_TODO,
+        Field(name="todo_status", kind=WORD, choices=("pending", "in_progress", "completed")),
+        *_PHASES,
+        says="a refusal on TodoCreated keeps the item from being made",
+        power=Power.REFUSES,
+        unreachable=_NO_TODOS,
+    ),
+    event_rule(
+        "TodoCompleted",
+        *_TODO,
+        Field(name="previous_status", kind=WORD, choices=("pending", "in_progress")),
+        *_PHASES,
+        says="a refusal on TodoCompleted keeps the item open",
+        power=Power.REFUSES,
+        unreachable=_NO_TODOS,
+    ),
+)
+
+
+_SESSION_EVENTS = (
+    event_rule(
+        "InstructionsLoaded",
+        Field(name="file_path", kind="path"),
+        Field(name="memory_type", kind=WORD, choices=("Project", "User", "extension")),
+        Field(name="load_reason", kind=WORD, choices=("session_start",)),
+        says="InstructionsLoaded ignores what a hook says",
+        role=Role.INSTRUCTIONS,
+        target="load_reason",
+        recorded=True,
+        chosen="InstructionsLoaded comes after SessionStart, for files of the project alone",
+    ),
+    event_rule(
+        "SessionStart",
+        Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact")),
+        Field(name="model", kind=WORD),
+        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        role=Role.SESSION_START,
+        target="source",
+        plain=True,
+        context=True,
+        recorded=True,
+        measured=True,
+    ),
+    event_rule(
+        "Notification",
+        Field(name="message", fixed=("Successfully authenticated with openai",)),
+        Field(name="notification_type", kind=WORD, fixed=("auth_success",)),
+        Field(name="title", fixed=("Authentication successful",)),
+        says="Notification ignores what a hook says; a session signs in after its start",
+        role=Role.NOTIFICATION,
+        target="notification_type",
+        exact=True,
+        recorded=True,
+        measured=True,
+        chosen="no notice but that of having signed in is given",
+    ),
+    event_rule(
+        "PreCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="custom_instructions", kind="nothing"),
+        says="PreCompact adds context and prevents nothing",
+        role=Role.BEFORE_COMPACT,
+        target="trigger",
+        exact=True,
+        context=True,
+    ),
+    event_rule(
+        "PostCompact",
+        Field(name="trigger", kind=WORD, choices=("manual", "auto")),
+        Field(name="compact_summary"),
+        says="PostCompact ignores refusals",
+        role=Role.AFTER_COMPACT,
+        target="trigger",
+    ),
+)
+
+_TURN_EVENTS = (
+    event_rule(
+        "UserPromptExpansion",
+        Field(name="command_name", kind=WORD),
+        Field(name="command_args"),
+        Field(name="prompt", source="expanded"),
+        says="a refusal on UserPromptExpansion stops the expansion",
+        role=Role.EXPANSION,
+        power=Power.REFUSES,
+        target="command_name",
+        plain=True,
+        context=True,
+        recorded=True,
+        chosen="UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed",
+    ),
+    event_rule(
+        "UserPromptSubmit",
+        Field(name="prompt"),
+        Field(name="submitted_prompt", source="typed", optional=True),
+        says=(
+            "a refusal on UserPromptSubmit keeps the model from being asked; it also comes after every tool "
+            "result, with an empty prompt"
+        ),
+        role=Role.PROMPT,
+        power=Power.REFUSES,
+        plain=True,
+        context=True,
+        recorded=True,
+        measured=True,
+        chosen="a refusal after a tool result, or of the words of a refused stop, ends the turn",
+    ),
+    event_rule(
+        "MessageDisplay",
+        Field(name="message_id", kind="uuid"),
+        Field(name="displayed_text", source="delta"),
+        Field(name="is_final", kind="flag", source="final"),
+        says="MessageDisplay ignores what a hook says, and the host does not wait for it",
+        role=Role.MESSAGE,
+        waits=False,
+        recorded=True,
+        chosen=(
+            "MessageDisplay comes once for a text, where the real host asks for each piece of it; its hooks "
+            "get the usual streams, not a file and /dev/null"
+        ),
+    ),
+    event_rule(
+        "Stop",
+        STOPPING,
+        LAST,
+        *BACKGROUND,
+        Field(name="context_usage", kind="count", fixed=(5e-05,)),
+        Field(name="context_limit", kind="count", fixed=(200_000,)),
+        Field(name="input_tokens", kind="count", fixed=(10,)),
+        says="a refusal on Stop makes the agent go on, and continue: false likewise",
+        role=Role.STOP,
+        power=Power.REFUSES,
+        recorded=True,
+        measured=True,
+    ),
+)
+
+_TOOL_EVENTS = (
+    event_rule(
+        "PreToolUse",
+        TOOL,
+        INPUT,
+        *USE,
+        says="a refusal on PreToolUse keeps the call from being made; changed input has no effect",
+        role=Role.BEFORE_TOOL,
+        power=Power.REFUSES,
+        merging=LAST_SAID,
+        target="tool_name",
+        recorded=True,
+        measured=True,
+    ),
+    event_rule(
+        "PermissionRequest",
+        TOOL,
+        INPUT,
+        Field(name="permission_suggestions", kind="list", optional=True),
+        says="PermissionRequest is answered by hookSpecificOutput.decision",
+        role=Role.PERMISSION,
+        target="tool_name",
+    ),
+    event_rule(
+        "PostToolUse",
+        TOOL,
+        INPUT,
+        Field(name="tool_response", kind="response"),
+        *USE,
+        DURATION,
+        says="a refusal on PostToolUse is told to nobody; additionalContext reaches the model",
+        role=Role.AFTER_TOOL,
+        target="tool_name",
+        context=True,
+        recorded=True,
+        measured=True,
+    ),
+    event_rule(
+        "PostToolUseFailure",
+        *USE,
+        TOOL,
+        INPUT,
+        Field(name="error"),
+        Field(name="is_interrupt", kind="flag"),
+        DURATION,
+        says="PostToolUseFailure adds context and refuses nothing",
+        role=Role.TOOL_FAILED,
+        target="tool_name",
+        context=True,
+        recorded=True,
+    ),
+    event_rule(
+        "PostToolBatch",
+        Field(name="tool_calls", kind="list", source="own_calls"),
+        says="PostToolBatch comes after all calls of an answer",
+        role=Role.AFTER_BATCH,
+        context=True,
+        recorded=True,
+        chosen="PostToolBatch adds context and refuses nothing",
+    ),
+)
+
+_SUBAGENT_EVENTS = (
+    event_rule(
+        "SubagentStart",
+        AGENT_TYPE,
+        says="SubagentStart cannot be refused",
+        role=Role.SUBAGENT_START,
+        target="agent_type",
+        context=True,
+        recorded=True,
+    ),
+    event_rule(
+        "SubagentStop",
+        STOPPING,
+        AGENT_TYPE,
+        Field(name="agent_transcript_path", kind="path"),
+        LAST,
+        *BACKGROUND,
+        says="a refusal on SubagentStop makes the subagent go on",
+        role=Role.SUBAGENT_STOP,
+        power=Power.REFUSES,
+        target="agent_type",
+        recorded=True,
+        measured=True,
+    ),
+)
+
+_ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS, *UNREACHED)
+EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

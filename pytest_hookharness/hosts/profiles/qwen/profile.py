@@ -1,0 +1,244 @@
+"""
+Qwen Code as a profile, at 0.24.4 and at 0.15.10.
+
+Facts marked observed were measured by running the host headless.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness.hosts.profiles.qwen import tools
+from pytest_hookharness.hosts.profiles.qwen.answers import (
+    REPLIES,
+    assumed,
+    documented,
+    observed,
+    own_words,
+)
+from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
+from pytest_hookharness.hosts.rules.caps import FlagUse, Resets
+from pytest_hookharness.hosts.rules.profile import (
+    CommandRules,
+    ConfigRules,
+    GuardRules,
+    MatcherRules,
+    ProcessRules,
+    Profile,
+    ToolRules,
+    TranscriptRules,
+    TurnRules,
+    Wording,
+)
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
+from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
+from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
+
+_OLDER = "Qwen Code 0.15.10, headless, measured"
+
+MATCHERS = MatcherRules(
+    everything=("", "*", ".*"),
+    trims=True,
+    plain=".*",
+    trims_names=True,
+    lists_only=False,
+    aliases={
+        "run_shell_command": ("Bash", "Shell", "ShellTool"),
+        "write_file": ("Write", "WriteFile", "WriteFileTool"),
+        "edit": ("Edit", "EditTool"),
+        "read_file": ("Read", "ReadFile", "ReadFileTool"),
+    },
+    rule=observed(
+        "a matcher is trimmed; it fits by a name or alias of the tool, also in a list with bars, and else "
+        "as an unanchored regular expression, which matches nothing if it is malformed"
+    ),
+)
+
+_LIMITS = (Flaw.LIMIT_TEXT, Flaw.LIMIT_NEGATIVE, Flaw.LIMIT_ZERO)
+
+CONFIG = ConfigRules(
+    paths=("home/.qwen/settings.json", "workspace/.qwen/settings.json"),
+    types={"command": "command", "http": "url", "prompt": "prompt"},
+    parse=parse_json,
+    form=GROUPS,
+    flaws=dict.fromkeys(_LIMITS, Effect.DEFAULTS),
+    limits=LimitRules(milliseconds_from=1000),
+    switches=(Switch(("disableAllHooks",), off=True),),
+    sequential="sequential",
+    identity=("type", "command", "url", "prompt"),
+    allowed=("permissions", "allow"),
+    env=("env",),
+    instructions=("QWEN.md", "AGENTS.md"),
+    rules={
+        "malformed": observed("a malformed entry is left out without a word; the rest of the file is used"),
+        "unreadable": assumed("a settings file that is not JSON is not used at all"),
+        "unknown event": observed("an unknown event name is skipped, the rest of the file is used"),
+        "disabled": documented("disableAllHooks turns off all hooks; the nearest settings file decides"),
+        "limits": documented("a limit counts seconds, and milliseconds from 1000 on"),
+        "duplicates": observed("the same command runs once for an event, with whatever timeout"),
+        "unpassable": assumed(
+            "a command or variable that no process can be given (NUL, half a surrogate pair) is left out; "
+            "the rest of its file is used"
+        ),
+        "unreachable": assumed("hooks of events that are never come to change nothing for the others"),
+        "trusted": assumed("the folder is trusted; extensions and the settings of the system are not read"),
+    },
+)
+
+PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
+    shell=("bash", "-c"),
+    stdio=Stdio.SOCKET,
+    own_session=True,
+    pipe_wait=None,
+    kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=2.0, close_wait=1.0),
+    output_limit=1 << 20,
+    env={
+        "GEMINI_PROJECT_DIR": "{workspace}",
+        "CLAUDE_PROJECT_DIR": "{workspace}",
+        "QWEN_PROJECT_DIR": "{workspace}",
+        "QWEN_CODE_PROJECT_DIR": "{workspace}",
+        "QWEN_CODE_SESSION_ID": "{session}",
+        "QWEN_CODE_MODEL": "{model}",
+        "QWEN_CODE_NO_RELAUNCH": "true",
+    },
+    rules={
+        "shell": observed("hooks run by bash -c"),
+        "stdio": observed("standard input, output and error are unix sockets"),
+        "session": observed("a hook leads a session of its own"),
+        "kill": observed(
+            "SIGTERM to the group, SIGKILL two seconds later; then output that is still open is waited for "
+            "one second"
+        ),
+        "pipe wait": observed(
+            "output held open by a child is waited for until the limit, and then all of it is lost"
+        ),
+        "output": documented("the first 1,048,576 bytes of each stream are read, the rest is dropped"),
+        "dying children": assumed(
+            "the host goes on as soon as the whole group is gone; where a child died with its hook, the real "
+            "one was seen to take up to 1.7 s more, below its grace of two"
+        ),
+        "parallel": observed("all hooks of an event start at once, unless a group says sequential"),
+        "env": assumed("the values of the variables QWEN_CODE_; further ones of that name are not given"),
+    },
+)
+
+GUARD = GuardRules(
+    cap=8,
+    on=True,
+    low=8,
+    most=100,
+    variable="QWEN_CODE_STOP_HOOK_BLOCK_CAP",
+    setting=("stopHookBlockingCap",),
+    rules={
+        "cap": observed(
+            "the 8th refusal of a stop since the prompt is overridden, whatever lies between them"
+        ),
+        "counted": documented("the cap counts refusals of Stop and SubagentStop and of no other event"),
+        "range": documented("a cap below 1 is 8, one above 100 is 100; the variable goes before the setting"),
+    },
+)
+
+TOOLS = ToolRules(
+    subagent=tools.AGENT,
+    launch=tools.launch,
+    gated=(tools.SHELL, tools.WRITE, tools.EDIT),
+    edits=(tools.WRITE, tools.EDIT),
+    paths=("file_path",),
+    ids=IdRules(
+        call="toolu_{number:013d}_{digest:.9}",
+        agent="call_{digest:.9}",
+        prompt="{session}########{number}",
+    ),
+    call=tools.call,
+    operation=tools.operation,
+    result=tools.result,
+    given=tools.given,
+    launched=tools.launched,
+    rules={
+        "recorded": observed("results of run_shell_command, agent and a failed read_file have this form"),
+        "assumed": assumed(
+            "results of write_file, edit and read_file have this form; a command that fails is no failed call"
+        ),
+        "subagent": assumed(
+            "a subagent is launched, works without a call, and stops before its caller goes on"
+        ),
+        "permission": assumed("PermissionRequest fires for a call that settings do not allow"),
+    },
+)
+
+TURNS = TurnRules(
+    refusal_prompts=True,
+    asks_after_calls=True,
+    after_start=(Role.NOTIFICATION,),
+    unasked_modes=("yolo",),
+    edits_mode="auto_edit",
+    mode="yolo",
+    rules={
+        "after calls": observed("UserPromptSubmit comes after every tool result, with an empty prompt"),
+        "continuation": documented("UserPromptSubmit comes with the reason of a refused stop"),
+    },
+)
+
+COMMANDS = CommandRules(
+    folders={"workspace/.qwen/commands": "project", "home/.qwen/commands": "user"},
+    suffix=".md",
+    kind="slash_command",
+    arguments="{{args}}",
+    appended="{arguments}",
+    rules={
+        "places": documented("commands are files in .qwen/commands of the project and of the person"),
+        "expansion": assumed(
+            "commands are read once, at the start, from files that lie directly in these folders; the "
+            "project's go before the person's; a name that is no command is plain text"
+        ),
+    },
+)
+
+_CHATS = "{home}/.qwen/projects/{slug}/chats/{session}.jsonl"
+
+TRANSCRIPT = TranscriptRules(
+    path=_CHATS,
+    subagent_path=_CHATS,
+    rule=assumed("the form of the transcript's lines; its path is observed"),
+)
+
+QWEN_CODE = Profile(
+    name="qwen-code",
+    version="0.24.4",
+    events=EVENTS,
+    matchers=MATCHERS,
+    config=CONFIG,
+    replies=REPLIES,
+    wording=Wording(),
+    process=PROCESS,
+    guard=GUARD,
+    turns=TURNS,
+    tools=TOOLS,
+    transcript=TRANSCRIPT,
+    commands=COMMANDS,
+    model="qwen3-coder-plus",
+    own_words=own_words,
+)
+
+_OLDER_GUARD = GuardRules(
+    cap=100,
+    on=True,
+    resets=Resets.CALLS_DONE,
+    flag=FlagUse.ALWAYS,
+    rules={
+        "cap": observed("the 100th refusal of a stop in a row is overridden", _OLDER),
+        "cap across refused calls": assumed(
+            "the 100th refusal of a stop in a row is overridden, also if calls that hooks refused lie "
+            "between them"
+        ),
+        "counted": assumed("the cap counts refusals of Stop and SubagentStop and of no other event"),
+        "reset": observed("a call that is carried out begins the count again: no cap in 60 refusals", _OLDER),
+        "off": assumed("no setting of the cap is known"),
+        "flag": observed("stop_hook_active is true from the first stop on", _OLDER),
+    },
+)
+
+# Only its guard was measured apart; all other facts are those of the newer version.
+QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", guard=_OLDER_GUARD)

@@ -1,0 +1,156 @@
+"""
+The tools of Qwen Code 0.24.4 and the form of their results.
+
+The forms of run_shell_command, of a failed read_file and of an agent's call were
+recorded; the others are assumed, as the profile says.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from pytest_hookharness.hosts.profiles.plain_tools import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Read,
+    Run,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
+from pytest_hookharness.model.protocol import Json, Payload
+
+SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"
+
+# What a call does to the workspace.
+operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
+
+
+def call(operation: Operation, workspace: str) -> ToolCall:
+    """
+    An operation as the call that the model would make.
+    """
+    given: Payload
+    match operation:
+        case Run():
+            name = SHELL
+            given = {"command": operation.command, "description": "Runs a command", "is_background": False}
+        case Edit(old=None):
+            path = posixpath.join(workspace, operation.file)
+            name, given = WRITE, {"file_path": path, "content": operation.text}
+        case Edit():
+            path, name = posixpath.join(workspace, operation.file), EDIT
+            given = {"file_path": path, "old_string": operation.old or "", "new_string": operation.text}
+        case Read():
+            name, given = READ, {"file_path": posixpath.join(workspace, operation.file)}
+    return ToolCall(
+        name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+    )
+
+
+def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+    """
+    What the host makes of what really happened.
+    """
+    path = posixpath.join(workspace, str(made.input.get("file_path", "")))
+    if done.error:
+        missing = made.name == READ and "no such file" in done.error.lower()
+        return ToolResult(text=f"File not found: {path}" if missing else done.error, failed=True)
+    if made.name == SHELL:
+        return _ran(str(made.input.get("command", "")), done)
+    if made.name in (WRITE, EDIT):
+        return _written(made, path, done)
+    if made.name == READ:
+        return _respond(done.content or "", "")
+    return _respond(done.stdout, done.stdout)
+
+
+def _respond(text: str, display: Json) -> ToolResult:
+    return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
+
+
+def _ran(command: str, done: Performance) -> ToolResult:
+    printed = "\n".join(part.rstrip("\n") for part in (done.stdout, done.stderr) if part.strip())
+    lines = (
+        f"Command: {command}",
+        "Directory: (root)",
+        f"Output: {printed or '(empty)'}",
+        "Error: (none)" if done.exit is not None else "Error: Command was cancelled",
+        f"Exit Code: {'(none)' if done.exit is None else done.exit}",
+        "Signal: (none)",
+        "Process Group PGID: (none)",
+    )
+    return _respond("\n".join(lines), printed)
+
+
+def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
+    old, new = done.original, done.content or ""
+    text = f"Successfully overwrote file: {path}."
+    if made.name == EDIT:
+        text = f"The file: {path} has been updated."
+    elif old is None:
+        text = f"Successfully created and wrote to new file: {path}."
+    name = posixpath.basename(path)
+    display: Payload = {
+        "fileDiff": write_diff(name, old or "", new, "Written"),
+        "fileName": name,
+        "filePath": path,
+        "originalContent": old or "",
+        "newContent": new,
+        "diffStat": count_changes(old or "", new),
+    }
+    return _respond(text, display)
+
+
+def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
+    """
+    A result that a scenario supplies, in the form that the host would have given it.
+    """
+    if supplied.failed or supplied.response is not None:
+        return supplied
+    return _respond(supplied.text, supplied.text)
+
+
+def launch(move: Subagent) -> Payload:
+    """
+    The input of the call that starts a subagent.
+    """
+    return {
+        "description": move.prompt[:40] or move.kind,
+        "prompt": move.prompt,
+        "subagent_type": move.kind,
+        "run_in_background": False,
+    }
+
+
+def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
+    """
+    What the host says of a subagent that has done its work, which takes no call here.
+    """
+    said = folders["text"]
+    counts = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate", "inputTokens")
+    more = ("outputTokens", "thoughtTokens", "cachedTokens", "totalTokens")
+    summary: Payload = {
+        "rounds": 1,
+        "totalDurationMs": 1,
+        **dict.fromkeys((*counts, *more), 0),
+        "toolUsage": [],
+    }
+    display: Payload = {
+        "type": "task_execution",
+        "subagentName": asked.get("subagent_type", ""),
+        "taskDescription": asked.get("description", ""),
+        "taskPrompt": asked.get("prompt", ""),
+        "executionMode": "foreground",
+        "subagentSessionReady": True,
+        "status": "completed",
+        "tokenCount": 0,
+        "toolCalls": [],
+        "terminateReason": "GOAL",
+        "result": said,
+        "executionSummary": summary,
+    }
+    return {"llmContent": [{"text": said}], "returnDisplay": display}

@@ -1,0 +1,262 @@
+"""
+Decisions: what the host makes of all replies to one event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import Precedence, Words
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
+
+_RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
+_STOPS = (Role.STOP, Role.SUBAGENT_STOP)
+_TASKS = (Role.TASK_CREATED, Role.TASK_COMPLETED)
+_NO_WORDS = (Ruling.NONE, Ruling.ALLOW)
+_SUBJECTS = ("command", "file_path", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """
+    One reply with its hook and the place of that.
+    """
+
+    reply: Reply
+    place: int
+    command: str
+    source: str
+
+
+def aggregate(
+    profile: Profile,
+    event: str,
+    replies: Sequence[Reply],
+    finished: Sequence[int] = (),
+    *,
+    hooks: Sequence[Hook] = (),
+    target: str = "",
+    tool_input: Payload | None = None,
+) -> Decision:
+    """
+    What the host makes of the replies to one event.
+
+    Args:
+        profile: The host.
+        event: Its name of the event.
+        replies: One for each hook, in the order of configuration.
+        finished: Places in ``replies`` in the order in which the hooks ended.
+        hooks: The hooks themselves; the host names some of them to the agent.
+        target: What matchers were compared with.
+        tool_input: The input of the call that it is about.
+    """
+    rule = profile.events[event]
+    heard = _in_order(rule, replies, finished, hooks)
+    ended = [one.reply for one in heard]
+    ruling = _prevail(rule, ended)
+    halt = next((reply.halt for reply in ended if reply.halt is not None), None)
+    stopping = rule.role in _STOPS
+    if stopping and rule.context_continues and any(reply.context for reply in ended):
+        ruling = Ruling.DENY
+    if stopping and halt is not None:
+        ruling = Ruling.NONE
+    speaker = _Speaker(profile, rule, ruling, heard, target, tool_input or {})
+    inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
+    outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
+    if rule.power is Power.REPLACES and ruling is Ruling.DENY:
+        outputs = [profile.wording.replaced.format(reason="\n".join(speaker.reasons()))]
+    return Decision(
+        event=event,
+        ruling=ruling,
+        refused=_refused(rule, ruling),
+        reasons=speaker.told_reasons(),
+        to_agent=() if stopping and halt is not None else speaker.to_agent(),
+        to_user=(*speaker.to_user(), *((halt,) if halt else ())),
+        updated_input=inputs[-1] if inputs else None,
+        updated_output=outputs[-1] if outputs else None,
+        halt=halt,
+        folder=next((reply.folder for reply in reversed(ended) if reply.folder), ""),
+        rule=_because(profile, rule, ruling, ended, halt),
+        rests_on=rule.rests_on,
+    )
+
+
+def _in_order(
+    rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
+) -> list[_Heard]:
+    first = finished if rule.merging.as_ended else ()
+    order = [*first, *(place for place in range(len(replies)) if place not in first)]
+    known = {place: (hook.command, hook.source) for place, hook in enumerate(hooks)}
+    return [_Heard(replies[place], place, *known.get(place, ("", ""))) for place in order]
+
+
+def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
+    rulings = [reply.ruling for reply in ended]
+    match rule.merging.precedence:
+        case Precedence.STRONGEST | Precedence.FIRST_REFUSAL:
+            ruling = max(rulings, key=_RANK.index, default=Ruling.NONE)
+        case Precedence.LAST_SAID:
+            said = (ruling for ruling in reversed(rulings) if ruling is not Ruling.NONE)
+            ruling = next(said, Ruling.NONE)
+        case _:
+            assert_never(rule.merging.precedence)
+    undone = rule.merging.context_undoes and any(reply.context for reply in ended)
+    return Ruling.NONE if undone and ruling is Ruling.DENY else ruling
+
+
+def _refused(rule: EventRule, ruling: Ruling) -> bool:
+    if rule.role is Role.BEFORE_TOOL:
+        return ruling in (Ruling.DENY, Ruling.DEFER, Ruling.ASK)
+    if rule.role is Role.PERMISSION:
+        return ruling is Ruling.DENY
+    return ruling is Ruling.DENY and rule.power is Power.REFUSES
+
+
+@dataclass(frozen=True, slots=True)
+class _Speaker:
+    """
+    What is told of replies, in the host's words.
+    """
+
+    profile: Profile
+    rule: EventRule
+    ruling: Ruling
+    heard: list[_Heard]
+    target: str
+    tool_input: Payload
+
+    @property
+    def refusals(self) -> list[_Heard]:
+        """
+        The replies whose ruling it was, as far as the host tells of them.
+        """
+        if self.ruling in _NO_WORDS:
+            return []
+        deciding = [one for one in self.heard if one.reply.ruling is self.ruling]
+        match self.rule.merging.words:
+            case Words.EACH | Words.JOINED:
+                return deciding
+            case Words.FIRST:
+                return deciding[:1]
+            case Words.LAST:
+                return deciding[-1:]
+            case _:
+                assert_never(self.rule.merging.words)
+
+    @property
+    def contexts(self) -> list[str]:
+        """
+        Texts for the model, as the hooks said them.
+        """
+        return [one.reply.context for one in self.heard if one.reply.context]
+
+    def reasons(self) -> list[str]:
+        """
+        The reasons as the host tells them.
+        """
+        if self.rule.merging.context_wins and self.contexts and self.refusals:
+            return ["\n".join(self.contexts)]
+        reasons = [one.reply.reason for one in self.refusals]
+        joins = self.rule.merging.words is Words.JOINED and len(reasons) > 1
+        return ["\n".join(reasons)] if joins else reasons
+
+    def told_reasons(self) -> tuple[str, ...]:
+        """
+        The reasons, with the texts that keep a turn going.
+        """
+        going_on = self.contexts if self.rule.context_continues and self.ruling is Ruling.DENY else []
+        return (*self.reasons(), *going_on)
+
+    def to_user(self) -> tuple[str, ...]:
+        """
+        Texts for the person.
+        """
+        users = [one.reply.user_text for one in self.heard if one.reply.user_text]
+        apart = self.rule.role in (Role.BEFORE_TOOL, Role.PERMISSION, *_TASKS, *_STOPS)
+        if apart or self.rule.power in (Power.TELLS, Power.REPLACES):
+            return tuple(users)
+        return (*(one.reply.reason for one in self.refusals), *users)
+
+    def to_agent(self) -> tuple[str, ...]:
+        """
+        Texts for the model.
+        """
+        role, words = self.rule.role, self.profile.wording
+        contexts = [words.context.format(label=self._label, text=text) for text in self.contexts]
+        if role is Role.BEFORE_TOOL:
+            return (*self._about_tool(), *contexts)
+        if role is Role.PERMISSION:
+            return tuple(reason for reason in self.reasons() if reason)
+        if role in _TASKS:
+            return tuple(self._fed())
+        if role in _STOPS:
+            shown = [] if self.rule.merging.context_wins and self.refusals else contexts
+            return (*self._notices(), *shown, *self._fed())
+        if self.rule.power is Power.TELLS:
+            return (*(self._notices() or self.reasons()), *contexts)
+        if self.ruling is Ruling.DENY and role is Role.PROMPT:
+            return ()
+        return tuple(contexts)
+
+    @property
+    def _label(self) -> str:
+        by_tool = self.rule.target == "tool_name" and self.target
+        template = self.profile.wording.label
+        return template.format(event=self.rule.name, target=self.target) if by_tool else self.rule.name
+
+    def _about_tool(self) -> tuple[str, ...]:
+        template = {
+            Ruling.DENY: self.profile.wording.refusal,
+            Ruling.ASK: self.profile.wording.asked,
+        }.get(self.ruling)
+        if template is None:
+            return ()
+        subject = next((str(self.tool_input[key]) for key in _SUBJECTS if key in self.tool_input), "")
+        reason = "\n".join(self.reasons())
+        event = self.rule.name
+        named = {"label": self._label, "event": event, "tool": self.target, "subject": subject}
+        return (template.format(reason=reason, **named),)
+
+    def _notices(self) -> list[str]:
+        template, by_code = self.profile.wording.blocked, self.profile.replies.rules.get("code refuses")
+        if not template:
+            return []
+        return [
+            template.format(label=self._label, command=one.command, reason=one.reply.reason)
+            for one in self.refusals
+            if self.rule.power is Power.TELLS or one.reply.rule != by_code
+        ]
+
+    def _fed(self) -> list[str]:
+        template, event = self.profile.wording.feedback, self.rule.name
+        reasons = self.reasons()
+        sources = [(one.place, one.source) for one in self.refusals[: len(reasons)]]
+        pairs = zip(reasons, sources, strict=True)
+        return [
+            template.format(event=event, reason=reason, index=place, source=source)
+            for reason, (place, source) in pairs
+        ]
+
+
+def _because(
+    profile: Profile, rule: EventRule, ruling: Ruling, ended: Sequence[Reply], halt: str | None
+) -> Rule:
+    rules = profile.replies.rules
+    if halt is not None:
+        return rules["halt"]
+    deciding = [reply for reply in ended if reply.ruling is ruling]
+    if not deciding and ruling is Ruling.DENY:
+        return rules["continuation"]
+    if ruling is Ruling.NONE and any(reply.ruling is Ruling.DENY for reply in ended):
+        # How a refusal is undone belongs to its event.
+        return rule.rule
+    if len({reply.ruling for reply in ended}) > 1 and ruling is not Ruling.NONE:
+        return rules["precedence"]
+    if len(deciding) > 1 and ruling is Ruling.DENY:
+        return rules[rule.merging.several]
+    return deciding[-1].rule if deciding else rules["no hooks"]

@@ -1,0 +1,156 @@
+"""
+Answers in JSON: finding one in a hook's output, and a way to a value in it.
+
+Refusals are known in the form of any host, so that one that is not heard is pointed out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting
+from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.model.protocol import Json, Payload
+
+_MARK = "\ufeff"
+_OWN = "hookSpecificOutput"
+# Where one host or another looks for a refusal, and by which words it knows one.
+_REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
+    ("decision",): ("block", "deny"),
+    ("permission",): ("deny",),
+    ("permissionDecision",): ("deny",),
+    (_OWN, "permissionDecision"): ("deny",),
+    (_OWN, "decision"): ("block", "deny"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unparsable:
+    """
+    Output that begins like an answer and is none.
+    """
+
+    why: str
+
+
+def trim(rules: AnswerRules, output: str) -> str:
+    """
+    Output without the white space around it, and without a byte order mark where that counts as such.
+    """
+    text = output.strip()
+    return text.strip(_MARK).strip() if rules.strips_mark else text
+
+
+def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
+    """
+    The answer that an output is; ``None`` if it is plain text.
+    """
+    text = trim(rules, output)
+    if not text or not text.startswith(rules.starts):
+        return None
+    try:
+        value = _load(rules, text)
+        if rules.twice and isinstance(value, str):
+            value = _load(rules, value)
+    except (ValueError, RecursionError) as error:
+        return Unparsable(str(error)) if text.startswith("{") else None
+    if isinstance(value, dict):
+        return value
+    return {} if rules.others_say_nothing else None
+
+
+def _load(rules: AnswerRules, text: str) -> Json:
+    loaded: Json = json.loads(text, parse_constant=None if rules.constants else _refuse_constant)
+    return loaded
+
+
+def _refuse_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def announces_background(rules: AnswerRules, output: str) -> bool:
+    """
+    Whether output begins with the answer of a hook that goes on in the background.
+
+    The host reads that answer as soon as it is there; what follows it is not part of it.
+    """
+    first = parse(rules, trim(rules, output).partition("\n")[0])
+    answer = first if isinstance(first, dict) else parse(rules, output)
+    return isinstance(answer, dict) and answer.get("async") is True
+
+
+def dig(answer: Json, path: KeyPath) -> Json:
+    """
+    What stands at a key path; ``None`` for nothing.
+    """
+    for key in path:
+        if not isinstance(answer, Mapping):
+            return None
+        answer = answer.get(key)
+    return answer
+
+
+def find_refusal(answer: Payload) -> str:
+    """
+    The words by which an answer refuses on some host; empty if it does so on none.
+    """
+    said = ((path, dig(answer, path)) for path in _REFUSALS)
+    meant = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in said if word in _REFUSALS[path])
+    return next(meant, "")
+
+
+def keys_of(rules: AnswerRules) -> frozenset[str]:
+    """
+    The keys by which an answer for the host is known.
+    """
+    if rules.known:
+        return rules.known
+    verdicts = (verdict.path for verdict in rules.verdicts)
+    changes = (*rules.changed_input, *rules.changed_output)
+    paths = (*verdicts, rules.grant, *rules.context, *changes, *rules.person)
+    halting = () if rules.halting is Halting.IGNORED else ("continue",)
+    return frozenset([*(path[0] for path in paths if path), *halting])
+
+
+def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
+    """
+    Where an answer stands that the host does not find; ``None`` if there is none.
+    """
+    keys = keys_of(rules)
+    text = stdout.strip().strip(_MARK).strip()
+    try:
+        whole = json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict) and _is_answer(keys, whole):
+        return "the answer is not taken for JSON; something invisible is printed before it"
+    if isinstance(whole, str) and _holds_answer(keys, whole):
+        return "the answer is inside a JSON string"
+    if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):
+        return "the answer is inside a JSON array"
+    if whole is None and _holds_answer(keys, text):
+        return "the answer does not begin the output; something else is printed before it"
+    if not text and stderr.strip().startswith("{") and _holds_answer(keys, stderr):
+        return "the answer is on standard error"
+    return None
+
+
+def _is_answer(keys: frozenset[str], value: Payload) -> bool:
+    return bool(keys & set(value) or find_refusal(value))
+
+
+def _holds_answer(keys: frozenset[str], text: str) -> bool:
+    decoder = json.JSONDecoder()
+    place = text.find("{")
+    for _ in range(20):
+        if place < 0:
+            return False
+        try:
+            value, _end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            place = text.find("{", place + 1)
+            continue
+        return isinstance(value, dict) and _is_answer(keys, value)
+    return False

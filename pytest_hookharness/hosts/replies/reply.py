@@ -1,0 +1,245 @@
+"""
+Replies: what the host reads from one fire.
+
+How a process ended stands here; what an answer in JSON says is read elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from pytest_hookharness.hosts.replies.answer_reader import Reader, read_answer
+from pytest_hookharness.hosts.replies.json_answer import (
+    Unparsable,
+    announces_background,
+    dig,
+    find_lost,
+    parse,
+    trim,
+)
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Precedence, Stream
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
+from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
+
+# What a shell says if it could not run the command.
+_NOT_RUN = (126, 127)
+# By which hooks of most hosts refuse.
+_REFUSAL = 2
+_SILENT = CodeRule()
+
+
+def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | None) -> Reply:
+    """
+    What the host reads from one fire, or from the answer that a scenario gives for a handler.
+
+    A hook in the background has no say. The harness waits for it all the same, since all processes of a
+    fire end with it; the host goes on.
+    """
+    rules, rule = profile.replies, profile.events[event]
+    reader = Reader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
+    if run is None:
+        return reader.none("unanswered")
+    if not isinstance(run, Run):
+        return read_answer(reader, run)
+    announced = rules.announced and announces_background(reader.answers, run.stdout.text)
+    asked = rules.background and hook.options.get("async") is True
+    if asked or announced or not rule.waits:
+        return reader.none("async")
+    reply = _read_run(reader, run)
+    cut = run.stdout.cut_at
+    if cut is not None:
+        who = "the harness keeps" if profile.process.output_limit is None else "the host reads"
+        reply = replace(
+            reply, fault=f"too-long: {who} {cut} of the {run.stdout.total} bytes that were printed"
+        )
+    return reply
+
+
+def _read_run(reader: Reader, run: Run) -> Reply:
+    ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
+    if reader.event.role is Role.WORKTREE:
+        return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
+    match ending:
+        case Exited():
+            if reader.profile.replies.undecodable_fails and not _decodable(run):
+                return _fail(reader, "mangled: what it printed is not UTF-8", "undecodable")
+            return _read_exit(reader, ending.code, run.stdout.text, run.stderr.text)
+        case TimedOut():
+            held = " because its output stayed open" if ending.ended is not None else ""
+            said = " although it had already answered" if run.stdout.data.strip() else ""
+            return _fail(reader, f"timed-out: it was cut after {ending.after:g} s{held}{said}", "timed out")
+        case Signaled():
+            fault = f"crashed: signal {ending.signal} ended it"
+            by_signal = CodeRule(alone=reader.profile.replies.signalled, rule="signalled")
+            return _read_alone(reader, by_signal, run.stdout.text, run.stderr.text, fault)
+        case NotStarted():
+            return _fail(reader, f"not-run: {ending.reason}", "not run")
+        case _:
+            assert_never(ending)
+
+
+def _decodable(run: Run) -> bool:
+    try:
+        run.stdout.data.decode()
+        run.stderr.data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _read_folder(
+    reader: Reader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
+) -> Reply:
+    match ending:
+        case Exited(code=0):
+            lines = [line.strip() for line in stdout.splitlines() if line.strip()]
+            if lines:
+                return Reply(folder=lines[-1], rule=reader.rule("folder"))
+            why = "it printed no folder"
+        case Exited(code=code):
+            why = f"exit code {code}: {_first_line(stderr)}"
+        case Signaled(signal=signal):
+            why = f"signal {signal} ended it"
+        case TimedOut(after=after):
+            why = f"it was cut after {after:g} s"
+        case NotStarted(reason=reason):
+            why = reason
+        case _:
+            assert_never(ending)
+    return reader.refuse(f"[{reader.hook.command}]: {why}", "no folder", silent=not stderr.strip())
+
+
+def _fail(reader: Reader, fault: str, rule: str) -> Reply:
+    if reader.blocks_on_failure:
+        words = fault.partition(": ")[2]
+        reply = reader.refuse(_by_code(reader, words), "failure blocks")
+        return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
+    return reader.none(rule, fault)
+
+
+def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
+    own = reader.event.foreign_codes if reader.hook.foreign else ()
+    table = own or reader.event.codes or reader.profile.replies.codes
+    rule = next((one for one in table if one.codes is None or code in one.codes), _SILENT)
+    if rule.spares_silent and not stdout.strip():
+        return reader.none("silent")
+    answer = parse(reader.answers, _first(rule.answer, stdout, stderr))
+    if isinstance(answer, Mapping):
+        problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
+        if not problem:
+            return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
+        if not rule.wins:
+            return reader.none("invalid", f"ignored: {problem}")
+    if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
+        return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
+    kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
+    said = f"exit code {code}: {_first_line(stderr)}"
+    if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
+        said = _told_failure(reader, table, code, stderr)
+    fault = f"{kind}: {said}"
+    if code == _REFUSAL and rule.alone is Alone.REFUSES_IF_WORDS:
+        fault = "mangled: exit code 2 without a word"
+    if rule.alone is Alone.IGNORED:
+        fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
+    elif code == 0:
+        fault = "mangled: what it printed is no answer that the host knows"
+    failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
+    return _read_alone(reader, failed, stdout, stderr, fault)
+
+
+def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
+    """
+    A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
+    """
+    refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
+    refuses = any(_REFUSAL in (rule.codes or ()) and rule.alone in refusing for rule in table)
+    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
+    return f'exit code {code}{meant}: "{_first_line(stderr)}"'
+
+
+def _first(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
+    texts = (stdout if stream is Stream.OUT else stderr for stream in streams)
+    return next((text for text in texts if text.strip()), "")
+
+
+def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
+    match rule.alone:
+        case Alone.PLAIN:
+            return _read_plain(reader, stdout, stderr)
+        case Alone.NOTHING:
+            return reader.none("silent")
+        case Alone.IGNORED:
+            return reader.none(rule.rule, fault)
+        case Alone.FAILS:
+            return _fail(reader, fault, rule.rule)
+        case Alone.REFUSES:
+            return _refuse_by_code(reader, rule, stdout, stderr)
+        case Alone.REFUSES_IF_WORDS:
+            if not _first(rule.words, stdout, stderr).strip():
+                return _fail(reader, f"{fault}; it refuses only with words", "wordless")
+            return _refuse_by_code(reader, rule, stdout, stderr)
+        case _:
+            assert_never(rule.alone)
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "nothing on standard error")
+
+
+def _by_code(reader: Reader, words: str) -> str:
+    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=words)
+
+
+def _refuse_by_code(reader: Reader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
+    said = _first(rule.words, stdout, stderr).strip()
+    words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
+    return reader.refuse(_by_code(reader, words), rule.rule, silent=not said)
+
+
+def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
+    lost = find_lost(reader.answers, stdout, stderr)
+    fault = f"mangled: {lost}" if lost else None
+    text = trim(reader.answers, stdout)
+    if not text:
+        return reader.none("silent", fault)
+    if reader.event.plain:
+        return reader.limit(Reply(context=text, fault=fault, rule=reader.rule("shown")))
+    if reader.event.plain_fails:
+        return reader.none("plain fails", fault or f"mangled: plain text is no answer to {reader.event.name}")
+    reply = reader.none("plain", fault)
+    if reader.event.role is not Role.PROMPT or fault:
+        return reply
+    return replace(reply, unheard=Unheard(place="output on a prompt", text=text, rule=reply.rule))
+
+
+def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
+    reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
+    if not rule.wins or reply.ruling is Ruling.DENY:
+        return reply
+    refusal = _refuse_by_code(reader, rule, stdout, stderr)
+    refusal = replace(refusal, user_text=reply.user_text or refusal.user_text, halt=reply.halt)
+    if not rule.keeps:
+        return refusal
+    reasons = (dig(answer, verdict.reason) for verdict in reader.answers.verdicts)
+    reason = next((str(reason) for reason in reasons if reason), "")
+    return replace(refusal, context=reply.context, reason=reason or refusal.reason)
+
+
+def _note_code(reply: Reply, code: int) -> Reply:
+    heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
+    if code != _REFUSAL or heard:
+        return reply
+    return replace(reply, fault="ignored: exit code 2 refuses nothing beside an answer that does not refuse")
+
+
+def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
+    """
+    Whether hooks that were asked one by one have said enough, so that those after them are not asked.
+    """
+    first = event.merging.precedence is Precedence.FIRST_REFUSAL
+    return first and any(reply.ruling is Ruling.DENY for reply in replies)

@@ -1,0 +1,100 @@
+"""
+Worktrees: a folder of its own that is made for a session before it starts.
+
+The session does not make the folder. It asks hooks for one, or else for a command to be
+run, and goes there by another command, so that a folder that is not there is seen.
+
+The current folder of a session, which the agent's shell takes along.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.session_state.requests import PerformCall
+from pytest_hookharness.hosts.session_state.session_value import Ask, Close, Enter, Session
+from pytest_hookharness.model.moves import Performance, Run, ToolCall
+from pytest_hookharness.model.protocol import Decision, Rule
+
+
+def follow(session: Session, done: Performance) -> tuple[Session, Performance, tuple[Ask, ...]]:
+    """
+    The session in the folder in which a command ended, what the agent is told of it, and whom to ask.
+
+    From outside of the project the host goes back to where the session was begun.
+    """
+    rules = session.profile.tools
+    new, old = done.folder, session.cwd
+    if not rules.keeps_folder or new in ("", old):
+        return session, done, ()
+    if not any(_lies_in(new, root) for root in (session.root, session.facts.workspace)):
+        new = session.root
+        told = rules.put_back.format(folder=new)
+        done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), told) if part))
+    if new == old:
+        return session, done, ()
+    values = {"old_cwd": old, "new_cwd": new}
+    return replace(session, cwd=new), done, (Ask(role=Role.FOLDER_CHANGED, values=values),)
+
+
+def _lies_in(folder: str, root: str) -> bool:
+    return folder == root or folder.startswith(root.rstrip("/") + "/")
+
+
+def plan_worktree(session: Session) -> tuple[Ask, ...]:
+    """
+    What comes before all else in a session that is to work in a worktree.
+    """
+    name = session.facts.worktree
+    if not name or session.profile.worktrees is None:
+        return ()
+    return (Ask(role=Role.WORKTREE, values={"name": name}),)
+
+
+def settle_worktree(session: Session, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks that make a worktree have spoken; without any, the host makes it itself.
+    """
+    rules, name = session.profile.worktrees, session.facts.worktree
+    if rules is None:
+        return session
+    if decision is None:
+        folder = rules.folder.format(name=name)
+        words = {"folder": shlex.quote(folder), "branch": shlex.quote(rules.branch.format(name=name))}
+        return session.first(Enter(f"{rules.command.format(**words)} && cd -- {words['folder']}"))
+    if decision.refused or not decision.folder:
+        why = "; ".join(decision.reasons) or "no hook named a folder"
+        return _give_up(session, f"the worktree {name!r} was not made: {why}", decision.rule, refused=True)
+    return session.first(Enter(f"cd -- {shlex.quote(decision.folder)}"))
+
+
+def request_entry(session: Session, task: Enter) -> PerformCall:
+    """
+    The request that makes the worktree, where that is left to do, and goes there.
+    """
+    return PerformCall(
+        call=ToolCall(name=Role.WORKTREE.value, input={}),
+        operation=Run(command=task.command),
+        records=session.records,
+        transcript_path=session.facts.transcript_path,
+    )
+
+
+def enter(session: Session, done: Performance) -> Session:
+    """
+    The session in its worktree; it is over if that is not there.
+    """
+    if done.exit == 0 and done.folder:
+        return replace(session, root=done.folder, cwd=done.folder)
+    said = (done.error or done.stderr).strip() or f"exit code {done.exit}"
+    why = f"the worktree {session.facts.worktree!r} cannot be entered: {said}"
+    rules = session.profile.worktrees
+    rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
+    return _give_up(session, why, rule, refused=False)
+
+
+def _give_up(session: Session, why: str, rule: Rule, *, refused: bool) -> Session:
+    session = session.finish("halted" if refused else "idle", why, rule)
+    return replace(session, agenda=(Close(),))

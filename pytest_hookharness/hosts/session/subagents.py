@@ -1,0 +1,131 @@
+"""
+Subagents: a session starts one, and it stops when its hooks let it.
+
+Calls that only change the host's task list: the session makes them itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.tools import TaskStep
+from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.session import guards
+from pytest_hookharness.hosts.session.tool_calls import conclude
+from pytest_hookharness.hosts.session_state.requests import Lines
+from pytest_hookharness.hosts.session_state.session_value import Ask, Call, Session
+from pytest_hookharness.model.moves import Subagent, ToolResult
+from pytest_hookharness.model.protocol import Decision, Json
+
+
+def keep_tasks(session: Session, call: Call) -> Session | None:
+    """
+    What follows once a call was let through; ``None`` if it has nothing to do with the task list.
+    """
+    step = _step(session, call)
+    if step is None:
+        return None
+    task = step.created or step.completed
+    if task is None:
+        return _take(session, call, step)
+    role = Role.TASK_CREATED if step.created is not None else Role.TASK_COMPLETED
+    values = {"task_id": task.id, "task_subject": task.subject, "task_description": task.description}
+    return session.first(Ask(role=role, values=values, call=call))
+
+
+def settle_task(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks have spoken about a task that is to be made or closed.
+    """
+    step = _step(session, call)
+    if step is None:
+        return session
+    if decision is not None and decision.halt is not None:
+        session = replace(session, halt=(decision.halt, decision.rule))
+    if decision is None or not decision.refused:
+        return _take(session, call, step)
+    failed = ToolResult(text="\n".join(decision.to_agent), failed=True)
+    return conclude(session, replace(call, refused_on=decision.event), failed)
+
+
+def _step(session: Session, call: Call) -> TaskStep | None:
+    plan = session.profile.tools.tasks
+    return plan(call.made, session.tasks) if plan is not None else None
+
+
+def _take(session: Session, call: Call, step: TaskStep) -> Session:
+    return conclude(replace(session, tasks=step.items), call, step.result)
+
+
+def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
+    """
+    What follows once the call of a subagent was let through.
+    """
+    words = {**session.facts.words, "agent": call.agent_id}
+    given = call.made.input
+    prompt = str(given.get("prompt", given.get("message", move.prompt)))
+    response = session.profile.tools.launched(call.made.input, {**words, "text": move.text})
+    session = _write_side(session, call, prompt, move.text)
+    session = conclude(session, call, ToolResult(text=move.text, response=response))
+    start = Ask(role=Role.SUBAGENT_START, values=_name(call, move), call=call)
+    stop = _stop(session, call, move, active=False)
+    after, *rest = session.agenda
+    prompted = Ask(role=Role.PROMPT, values={**_name(call, move), "prompt": prompt}, call=call, aside=True)
+    asks = (prompted, start) if session.profile.turns.subagent_prompts else (start,)
+    return replace(session, agenda=(*asks, after, stop, *rest))
+
+
+def _name(call: Call, move: Subagent) -> dict[str, Json]:
+    return {"agent_id": call.agent_id, "agent_type": str(call.made.input.get("subagent_type", move.kind))}
+
+
+def _path(session: Session, call: Call) -> str:
+    words = {**session.facts.words, "agent": call.agent_id}
+    return session.profile.transcript.subagent_path.format(**words)
+
+
+def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
+    named, before = _name(call, move), session.subagent_streak
+    task = {
+        "id": call.agent_id,
+        "type": "subagent",
+        "status": "running",
+        "description": call.made.input.get("description", ""),
+        "agent_type": named["agent_type"],
+    }
+    values: dict[str, Json] = {
+        **named,
+        "stop_hook_active": guards.flag(session.profile.guard, session.facts.flags, before, refused=active),
+        "stops_refused": before,
+        "stops_asked": before + 1,
+        "agent_transcript_path": _path(session, call),
+        "last_assistant_message": move.text,
+        "background_tasks": [task],
+        "session_crons": [],
+    }
+    return Ask(role=Role.SUBAGENT_STOP, values=values, call=call)
+
+
+def _write_side(session: Session, call: Call, prompt: str, text: str) -> Session:
+    if not session.profile.transcript.subagent_path:
+        return session
+    first, session = session.make_id("line")
+    hold = session.profile.transcript.hold
+    asked = hold(session.line(first, "", call.agent_id), "user", user_message(prompt), {})
+    second, session = session.make_id("line")
+    block = {"type": "text", "text": text}
+    message = assistant_message(f"msg_{second[:8]}", session.facts.model, block, "end_turn")
+    said = hold(session.line(second, first, call.agent_id), "assistant", message, {})
+    lines = Lines(path=_path(session, call), records=(asked, said))
+    return replace(session, side=(*session.side, lines))
+
+
+def settle_subagent_stop(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks of a subagent's stop have spoken: refused, it says the same again.
+    """
+    if decision is None or not decision.refused or call.launch is None:
+        return replace(session, subagent_streak=0)
+    session = replace(session, subagent_streak=session.subagent_streak + 1)
+    return session.first(_stop(session, call, call.launch, active=True))

@@ -1,0 +1,269 @@
+"""
+Tool calls: what a session does before and after each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.hosts.rules.caps import Asking, FlagUse, Resets
+from pytest_hookharness.hosts.rules.replies import Halting
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.transcript_lines import result_message
+from pytest_hookharness.hosts.session.endings import note_move
+from pytest_hookharness.hosts.session.folders import follow
+from pytest_hookharness.hosts.session.stale_files import keep_sight
+from pytest_hookharness.hosts.session.stops import attempt_stop
+from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
+from pytest_hookharness.hosts.session_state.session_value import (
+    Ask,
+    Call,
+    Close,
+    CloseBatch,
+    Perform,
+    Session,
+)
+from pytest_hookharness.hosts.settings.matching import covers, select
+from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
+from pytest_hookharness.model.trace import Performed
+
+_SUBAGENT_WORDS = ("prompt", "message")
+
+
+def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | None) -> Session:
+    """
+    The session with a move's calls on its agenda, one after the other or all asked about first.
+    """
+    tools, facts = session.profile.tools, session.facts
+    tasks: list[Ask | CloseBatch] = []
+    for index, one in enumerate(made):
+        launch = subagent
+        if launch is None and tools.subagent and one.name == tools.subagent and one.given is None:
+            kind = one.input.get("subagent_type")
+            prompt = next((one.input[key] for key in _SUBAGENT_WORDS if key in one.input), "")
+            launch = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
+        digest = derive_digest(facts.seed, "call", session.position)
+        numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
+        name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
+        session = replace(session, position=session.position + 1, calls=session.calls + 1)
+        call = Call(made=one, use_id=name, launch=launch)
+        if launch is not None:
+            uuid = derive_uuid(facts.seed, "agent", session.position)
+            call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
+        tasks.append(Ask(role=Role.BEFORE_TOOL, values=_describe(session, call), call=call))
+    session = replace(session, batch=(), halt=None)
+    guard = session.profile.guard
+    if guard.resets is Resets.CALLS_TRIED:
+        session = replace(session, streak=0)
+    if guard.flag is FlagUse.RESET_BY_CALLS:
+        session = replace(session, stop_hook_active=False)
+    return session.ask_model().first(*tasks, CloseBatch())
+
+
+def _describe(session: Session, call: Call) -> dict[str, Json]:
+    return {
+        "tool_name": call.made.name,
+        "tool_input": session.profile.tools.seen_as(call.made),
+        "tool_use_id": call.use_id,
+    }
+
+
+def settle_before(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks before a call have spoken.
+    """
+    if decision is None:
+        return session.schedule(*_permission(session, call, Ruling.NONE), Perform(call))
+    rules = session.profile.answers(decision.event)
+    if decision.halt is not None:
+        if rules.halting is Halting.AT_ONCE:
+            session = _refuse(session, call, "", (), event=decision.event, told=False)
+            return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
+        session = replace(session, halt=(decision.halt, decision.rule))
+    if decision.updated_input is not None:
+        changed = decision.updated_input
+        whole = {**call.made.input, **changed} if rules.input_merges else changed
+        call = replace(call, made=replace(call.made, input=whole), changed=tuple(changed))
+    if decision.ruling is Ruling.DEFER:
+        session = _refuse(session, call, "", (), event=decision.event, told=False)
+        return session.finish("halted", "a hook put a call off, which ends the turn", decision.rule)
+    asking = session.profile.turns.asking
+    if decision.ruling is Ruling.ASK and asking is Asking.WAITS:
+        return _wait_for_person(session, call, decision)
+    if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is Asking.REFUSED):
+        text, *others = decision.to_agent
+        return _refuse(session, call, text, others, event=decision.event)
+    told = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
+    notes = tuple(Message("context", text, decision.event) for text in told)
+    call = replace(call, notes=(*call.notes, *notes))
+    return session.schedule(*_permission(session, call, decision.ruling), Perform(call))
+
+
+def _wait_for_person(session: Session, call: Call, decision: Decision) -> Session:
+    session = _refuse(session, call, "", (), event=decision.event, told=False)
+    why = "a hook asked for a person's word, and the host waits for it for ever"
+    session = session.finish("waiting", why, decision.rule)
+    notice = Ask(role=Role.NOTIFICATION, values=_describe(session, call), aside=True)
+    return replace(session, agenda=(notice, Close()))
+
+
+def _refuse(
+    session: Session, call: Call, text: str, notes: Sequence[str], *, event: str, told: bool = True
+) -> Session:
+    result = ToolResult(text=text, failed=True)
+    refused = Performed(call=call.made, result=result, refused=True)
+    session = replace(session, performed=(*session.performed, refused), calls_refused=True)
+    if not told:
+        return session
+    contexts = (Message("context", note, event) for note in notes)
+    session = session.tell(Message("refusal", text, event), *contexts)
+    message = result_message(call.use_id, text, failed=True)
+    return session.write("user", message, toolUseResult=f"Error: {text}")
+
+
+def _permission(session: Session, call: Call, ruling: Ruling) -> tuple[Ask, ...]:
+    # With no hook to ask, the simulation lets every call through that no hook denied.
+    rule = session.profile.by_role(Role.PERMISSION)
+    made, mode = call.made, session.facts.permission_mode
+    turns, tools = session.profile.turns, session.profile.tools
+    if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or made.name not in tools.gated:
+        return ()
+    if mode == turns.edits_mode and made.name in tools.edits:
+        return ()
+    if any(covers(allowed, made.name, made.input) for allowed in session.configuration.allowed):
+        return ()
+    if not select(session.profile, session.configuration.hooks, rule.name, made.name, tool_input=made.input):
+        return ()
+    edits = made.name in tools.edits and bool(turns.edits_mode)
+    suggestion: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
+    values = _describe(session, call)
+    values["permission_suggestions"] = [suggestion] if edits else []
+    return (Ask(role=Role.PERMISSION, values=values, call=call),)
+
+
+def settle_permission(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks were asked for a permission; the call itself is next on the agenda.
+    """
+    if decision is None:
+        return session
+    if decision.halt is not None:
+        session = replace(session, halt=(decision.halt, decision.rule))
+    place = next(at for at, task in enumerate(session.agenda) if isinstance(task, Perform))
+    before, rest = session.agenda[:place], session.agenda[place + 1 :]
+    if decision.ruling is Ruling.DENY:
+        words = session.profile.wording.denied.format(tool=call.made.name)
+        text = decision.to_agent[-1] if decision.to_agent else words
+        return _refuse(replace(session, agenda=(*before, *rest)), call, text, (), event=decision.event)
+    if decision.updated_input is not None:
+        call = replace(call, made=replace(call.made, input=decision.updated_input))
+        return replace(session, agenda=(*before, Perform(call), *rest))
+    return session
+
+
+def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Session:
+    """
+    What follows once a call was made, or its result was given.
+    """
+    tools = session.profile.tools
+    asked: tuple[Ask, ...] = ()
+    if isinstance(done, Performance):
+        session, done, asked = follow(keep_sight(session, call, done), done)
+        result = tools.result(call.made, done, session.cwd)
+    else:
+        result = tools.given(call.made, done)
+    call, refused = replace(call, result=result), bool(call.refused_on)
+    session = replace(
+        session,
+        performed=(*session.performed, Performed(call=call.made, result=result, refused=refused)),
+        calls_refused=session.calls_refused or refused,
+        batch=(
+            *session.batch,
+            {**_describe(session, call), "tool_response": result.text, "tool_failed": result.failed},
+        ),
+        position=session.position + 1,
+    )
+    if session.profile.guard.resets is Resets.CALLS_DONE and not refused:
+        session = replace(session, streak=0, calls_refused=False)
+    kind = "failed" if result.failed and result.response is None else "call"
+    session = note_move(session, kind, call.made.name, sorted(call.made.input.items()), result.text)
+    return session.schedule(*asked, _after(session, call, result))
+
+
+def _after(session: Session, call: Call, result: ToolResult) -> Ask:
+    duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
+    values: dict[str, Json] = {**_describe(session, call), "duration_ms": duration}
+    after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
+    if result.failed and (failed is not None or (after is not None and not after.after_failures)):
+        values |= {"error": result.text, "is_interrupt": False}
+        return Ask(role=Role.TOOL_FAILED, values=values, call=call)
+    values |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
+    return Ask(role=Role.AFTER_TOOL, values=values, call=call)
+
+
+def settle_after(session: Session, call: Call, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks after a call have spoken: the agent gets its result.
+    """
+    result = call.result or ToolResult()
+    text = result.text
+    if decision is not None and decision.updated_output is not None:
+        changed = decision.updated_output
+        text = changed if isinstance(changed, str) else str(changed)
+    if call.changed:
+        text += session.profile.wording.modified.format(changed=", ".join(call.changed))
+    kind = "refusal" if call.refused_on else "result"
+    session = session.tell(Message(kind, text, call.refused_on), *call.notes)
+    message = result_message(call.use_id, text, failed=result.failed)
+    structured = f"Error: {text}" if result.failed else result.response
+    session = session.write("user", message, toolUseResult=structured)
+    if decision is None:
+        return session
+    kind = "feedback" if decision.ruling is Ruling.DENY else "context"
+    session = session.tell(*(Message(kind, told, decision.event) for told in decision.to_agent))
+    if decision.halt is not None and session.profile.answers(decision.event).halting is Halting.AT_ONCE:
+        return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
+    if decision.halt is not None:
+        session = replace(session, halt=(decision.halt, decision.rule))
+    return session
+
+
+def close_batch(session: Session) -> Session:
+    """
+    What follows once all calls of a move are made.
+    """
+    if not session.batch:
+        return settle_batch(session, None)
+    calls: list[Payload] = [
+        {key: one[key] for key in ("tool_name", "tool_input", "tool_use_id", "tool_response")}
+        for one in session.batch
+    ]
+    failed = [bool(one["tool_failed"]) for one in session.batch]
+    values: Payload = {"tool_calls": calls, "tool_calls_failed": failed}
+    return session.first(Ask(role=Role.AFTER_BATCH, values=values))
+
+
+def settle_batch(session: Session, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks after all calls have spoken.
+    """
+    if decision is not None:
+        session = session.tell(*(Message("context", text, decision.event) for text in decision.to_agent))
+        if decision.halt is not None or decision.refused:
+            why = decision.halt or "; ".join(decision.reasons)
+            return session.finish("halted", f"a hook ended the turn after its calls: {why}", decision.rule)
+    if session.halt is not None:
+        text, rule = session.halt
+        return session.finish("halted", f"a hook ended the turn: {text}", rule)
+    finishing = session.profile.turns.finishing
+    made = next((one for one in session.batch if one["tool_name"] in finishing), None)
+    if made is not None:
+        key, given = finishing[str(made["tool_name"])], made["tool_input"]
+        text = str(given.get(key, "")) if isinstance(given, Mapping) else ""
+        asks = len(session.profile.turns.before_request) + 1
+        return attempt_stop(replace(session, agenda=session.agenda[asks:]), text)
+    if session.profile.turns.asks_after_calls:
+        return session.first(Ask(role=Role.PROMPT, values={"prompt": ""}, aside=True))
+    return session

@@ -1,0 +1,240 @@
+"""
+Configuration: the hooks that a host takes from its settings.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from pytest_hookharness.hosts.replies.json_answer import dig
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
+from pytest_hookharness.hosts.settings.formats import expand, kind_of
+from pytest_hookharness.hosts.settings.handlers import Problem, Source, find_unpassable, read_entries
+from pytest_hookharness.model.protocol import Hook, Json
+
+INLINE = "inline"
+PLUGIN = "plugin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """
+    What the settings of a host come to.
+
+    Attributes:
+        hooks: All hooks, in the order of the files and in them.
+        problems: What is wrong with the settings.
+        allowed: Permission rules for calls that need no asking.
+        env: Variables that the settings give to the session and its hooks.
+        disabled: Whether the settings turn all hooks off.
+        refused: Why the host does not begin a session with such settings; empty if it does.
+        contents: What stands in the files, in ascending precedence.
+    """
+
+    hooks: tuple[Hook, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    allowed: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    disabled: bool = False
+    refused: str = ""
+    contents: tuple[Mapping[str, Json], ...] = ()
+
+    def setting(self, path: KeyPath) -> Json:
+        """
+        What the nearest file that has it says at a key path; ``None`` for nothing.
+        """
+        found = (dig(content, path) for content in reversed(self.contents)) if path else ()
+        return next((value for value in found if value is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    source: Source
+    problems: tuple[Problem, ...] = ()
+    plugin: bool = False
+
+    @property
+    def content(self) -> Mapping[str, Json]:
+        return self.source.content
+
+    @property
+    def own(self) -> bool:
+        """
+        Whether it is a file of the host itself, with settings beside hooks.
+        """
+        return not self.plugin and not self.source.only
+
+
+def configure(
+    profile: Profile,
+    files: Mapping[str, str],
+    *,
+    inline: Mapping[str, Json] | None = None,
+    plugin_files: Mapping[str, str] | None = None,
+    plugin_root: str = "",
+) -> Configuration:
+    """
+    Read settings as the host does.
+
+    Args:
+        profile: The host.
+        files: Texts of settings files by state path (``workspace/...``, ``home/...``).
+        inline: Settings written in the scenario; short forms are allowed.
+        plugin_files: Texts of a plugin's files by path relative to its folder.
+        plugin_root: The plugin's folder, absolute.
+    """
+    config = profile.config
+    own = [path for path in files if not any(_fits(path, one.paths) for one in config.imports)]
+    own = _in_order(config.paths, own)
+    own = own[:1] if config.first_only else own
+    settings = [_read(profile, _shorten(path), files[path]) for path in own]
+    for one in config.imports:
+        theirs = _in_order(one.paths, [path for path in files if _fits(path, one.paths)])
+        settings += [_read(profile, _shorten(path), files[path], one) for path in theirs]
+    if inline is not None:
+        settings.append(_Settings(_source(profile, INLINE, expand(profile, inline))))
+    text = (plugin_files or {}).get(config.plugin_path)
+    if text is not None:
+        read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
+        settings.append(replace(read, plugin=True))
+    return _merge(profile, settings, plugin_root)
+
+
+def _fits(path: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _in_order(patterns: Iterable[str], files: Iterable[str]) -> list[str]:
+    files = list(files)
+    known = [path for pattern in patterns for path in files if fnmatchcase(path, pattern)]
+    return list(dict.fromkeys([*known, *files]))
+
+
+def _shorten(path: str) -> str:
+    head, _, rest = path.partition("/")
+    return {"workspace": rest, "home": f"~/{rest}"}.get(head, path) if rest else path
+
+
+def locate(source: str, workspace: str, home: str) -> str:
+    """
+    Where the settings are that a hook names as its source, absolute; hooks of no file keep their word.
+    """
+    if source == INLINE or source.startswith(f"{PLUGIN}/"):
+        return source
+    return f"{home}{source[1:]}" if source.startswith("~/") else f"{workspace}/{source}"
+
+
+def _source(
+    profile: Profile, name: str, content: Mapping[str, Json], imported: Import | None = None
+) -> Source:
+    config = profile.config
+    if imported is None:
+        return Source(name=name, content=content, form=config.form, keys=config.keys, events=config.events)
+    return Source(
+        name=name,
+        content=content,
+        form=imported.form,
+        keys=imported.keys,
+        events=imported.events,
+        only=True,
+        options=imported.options,
+    )
+
+
+def _read(profile: Profile, name: str, text: str, imported: Import | None = None) -> _Settings:
+    rule = profile.config.rules["unreadable"]
+    try:
+        content = profile.config.parse(text)
+    except (ValueError, RecursionError) as error:
+        told = f"{name} cannot be read ({error}); none of its hooks run"
+        return _Settings(_source(profile, name, {}, imported), (Problem("unreadable", name, "", told, rule),))
+    if not isinstance(content, Mapping):
+        told = f"{name} holds {kind_of(content)} instead of an object; none of its hooks run"
+        return _Settings(_source(profile, name, {}, imported), (Problem("unreadable", name, "", told, rule),))
+    source = _source(profile, name, content, imported)
+    stray = [key for key in content if key in profile.events and "hooks" not in content]
+    if stray and "misplaced" in profile.config.rules:
+        told = f"{name} has {', '.join(stray)} at the top; the host looks for them below the key 'hooks'"
+        problem = Problem("misplaced", name, stray[0], told, profile.config.rules["misplaced"])
+        return _Settings(source, (problem,))
+    return _Settings(source)
+
+
+def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Configuration:
+    hooks: list[Hook] = []
+    problems: list[Problem] = []
+    env: dict[str, str] = {}
+    refused = ""
+    for one in settings:
+        read, wrong, why = read_entries(profile, one.source)
+        hooks += [_in_plugin(profile, hook, plugin_root) for hook in read] if one.plugin else read
+        problems += [*one.problems, *wrong]
+        refused = refused or why
+        variables = _variables(_at(one.content, profile.config.env)) if one.own else {}
+        odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
+        problems += [_left_out(profile, one.source.name, name) for name in odd]
+        env.update({name: value for name, value in variables.items() if name not in odd})
+    own = [one for one in settings if one.own]
+    off = next((found for switch in profile.config.switches if (found := _off(switch, own))), None)
+    if off is not None and hooks:
+        told = f"{'.'.join(off[0].path)!r} turns off all {len(hooks)} hooks"
+        rule = profile.config.rules["disabled"]
+        problems.append(Problem("disabled", off[1], ".".join(off[0].path), told, rule))
+    kept = () if off is not None else tuple(replace(hook, env={**env, **hook.env}) for hook in hooks)
+    return Configuration(
+        hooks=() if refused else kept,
+        problems=tuple(problems),
+        allowed=tuple(rule for one in own for rule in _texts(_at(one.content, profile.config.allowed))),
+        env=env,
+        disabled=off is not None,
+        refused=refused,
+        contents=tuple(one.content for one in own),
+    )
+
+
+def _off(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
+    """
+    The switch with the file that turns all hooks off by it; the nearest file that has it decides.
+    """
+    for one in reversed(settings):
+        value = dig(one.content, switch.path)
+        if type(value) is type(switch.off):
+            return (switch, one.source.name) if value == switch.off else None
+    return None
+
+
+def _left_out(profile: Profile, source: str, name: str) -> Problem:
+    told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
+    return Problem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
+
+
+def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:
+    variable = profile.config.plugin_root
+
+    def filled(text: str) -> str:
+        return text.replace("${" + variable + "}", root)
+
+    folder = posixpath.normpath(root) if root else ""
+    return replace(
+        hook,
+        command=filled(hook.command),
+        args=None if hook.args is None else tuple(filled(arg) for arg in hook.args),
+        plugin=folder,
+        env={**hook.env, variable: folder},
+    )
+
+
+def _at(content: Mapping[str, Json], path: KeyPath) -> Json:
+    return dig(content, path) if path else None
+
+
+def _texts(value: Json) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _variables(value: Json) -> dict[str, str]:
+    return {name: str(item) for name, item in value.items()} if isinstance(value, Mapping) else {}

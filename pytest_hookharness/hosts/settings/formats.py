@@ -1,0 +1,291 @@
+"""
+The forms of settings files: where in them handlers stand.
+
+A form finds handlers and says what is odd on the way; what that does is the host's rule.
+
+The short forms of hook settings that a scenario may use.
+
+Wrapping: settings files whose hooks another program runs, and back again.
+
+Only the texts of commands are exchanged; every other byte stays as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.roles import COMMON
+from pytest_hookharness.hosts.rules.settings import ConfigRules, Flaw, Form, Misshapen, RawEntry
+from pytest_hookharness.model.protocol import Json
+
+
+def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+    """
+    Settings in the host's own shape, from that shape or a short form of it.
+
+    ``{hooks: {...}}`` stays as it is but for its events; ``{Stop: ...}`` alone is dressed in the host's form.
+    A command stands for a handler, and a handler for all that the form wants around it.
+    """
+    config = profile.config
+    hooks = inline.get("hooks")
+    if isinstance(hooks, Mapping):
+        return {**inline, **config.form.dress(_listed(config, hooks))}
+    if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
+        return inline
+    inline = _renamed(profile, inline)
+    known = {*profile.events, *config.events}
+    if inline and not known & set(inline) and _nested(known, inline):
+        return inline
+    return config.form.dress(_listed(config, inline))
+
+
+def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+    """
+    The short form with the events that most hosts know by one name under this host's own.
+    """
+    return {own_event(profile, name): value for name, value in inline.items()}
+
+
+def own_event(profile: Profile, name: str) -> str:
+    """
+    The host's own name of an event that most hosts know by another one; any other name as it is.
+    """
+    if name in profile.events or name in profile.config.events or name not in COMMON:
+        return name
+    rule = profile.by_role(COMMON[name])
+    return name if rule is None else rule.name
+
+
+def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:
+    return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
+
+
+def _listed(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _items(config, value) for name, value in events.items()}
+
+
+def _items(config: ConfigRules, value: Json) -> Json:
+    if isinstance(value, str | Mapping):
+        return [_handler(config, value)]
+    if isinstance(value, Sequence):
+        return [_handler(config, item) for item in value]
+    return value
+
+
+def _handler(config: ConfigRules, item: Json) -> Json:
+    if isinstance(item, str):
+        typed: dict[str, Json] = {} if config.untyped else {config.keys.type: "command"}
+        return {**typed, config.types["command"]: item}
+    if not isinstance(item, Mapping) or "hooks" in item:
+        return item
+    runs = [kind for kind, key in config.types.items() if key in item]
+    if not runs or config.untyped:
+        return item
+    return {config.keys.type: runs[0], **item}
+
+
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
+
+
+def command_keys(config: ConfigRules) -> frozenset[str]:
+    """
+    The keys behind which a host's settings have command lines.
+    """
+    own = config.types["command"]
+    return frozenset({own, *(alias for alias, key in config.keys.aliases.items() if key == own)})
+
+
+def exchange(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
+    """
+    Put other command lines in the place of some.
+
+    Args:
+        text: A settings file in JSON, with or without comments.
+        keys: The keys behind which commands stand.
+        commands: What stands there, with what is put there.
+
+    Returns:
+        The new text, and how many were exchanged.
+    """
+    parts: list[str] = []
+    key, before, number = "", "", 0
+    for piece in _PIECE.findall(text):
+        told = piece
+        if piece.startswith('"'):
+            value = _value(piece)
+            if key in keys and value in commands:
+                told, number = json.dumps(commands[value], ensure_ascii=False), number + 1
+            key, before = "", value
+        elif piece == ":":
+            key = before
+        elif not piece.isspace() and not piece.startswith(("//", "/*")):
+            key = before = ""
+        parts.append(told)
+    return "".join(parts), number
+
+
+def _value(literal: str) -> str:
+    try:
+        value = json.loads(literal, strict=False)
+    except ValueError:
+        return ""
+    return str(value)
+
+
+def kind_of(value: Json) -> str:
+    """
+    A value in few words.
+    """
+    if isinstance(value, bool) or value is None or isinstance(value, int | float):
+        return repr(value)
+    return "text" if isinstance(value, str) else "an object" if isinstance(value, Mapping) else "a list"
+
+
+def parse_json(text: str) -> Json:
+    """
+    The values of a JSON file; raises ``ValueError`` if it is none.
+    """
+    value: Json = json.loads(text.removeprefix("\ufeff"))
+    return value
+
+
+def parse_toml(text: str) -> Json:
+    """
+    The values of a TOML file; raises ``ValueError`` if it is none.
+    """
+    value: Json = tomllib.loads(text.removeprefix("\ufeff"))
+    return value
+
+
+def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    events = content.get("hooks", {})
+    if not isinstance(events, Mapping):
+        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+    return ((event, f"hooks.{event}", value) for event, value in events.items())
+
+
+def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    if "hooks" in content:
+        return _below_hooks(content)
+    return ((event, event, value) for event, value in content.items())
+
+
+def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    for name, events in content.items():
+        if not isinstance(events, Mapping):
+            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+        if events.get("enabled") is False:
+            continue
+        yield from (
+            (event, f"{name}.{event}", value) for event, value in events.items() if event != "enabled"
+        )
+
+
+def _from_table(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
+    for place, item in enumerate(_items_of_forms(content.get("hooks", []))):
+        event = item.get("event") if isinstance(item, Mapping) else None
+        yield str(event), f"hooks[{place}]", [item]
+
+
+def _items_of_forms(value: Json) -> Sequence[Json]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+
+
+def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry | None]]:
+    """
+    The items of a list with their key paths; what is no list is the only one, and that is pointed out.
+    """
+    odd = None
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        text = f"is {kind_of(value)} instead of a list"
+        odd = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
+        yield path, value, odd
+        return
+    yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
+
+
+def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
+    for here, group, odd in _listed_of_forms(path, value):
+        if not isinstance(group, Mapping):
+            text = f"is {kind_of(group)} instead of an object"
+            yield odd or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            continue
+        if "hooks" not in group:
+            text = "has no list 'hooks'; a handler must stand in such a list"
+            yield odd or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            continue
+        flawed = odd or _odd_matcher(here, group)
+        handlers = list(_listed_of_forms(f"{here}.hooks", group["hooks"]))
+        yield from (_entry(place, handler, group, flawed or wrong) for place, handler, wrong in handlers)
+        if flawed is not None and not handlers:
+            yield flawed
+
+
+def _odd_matcher(path: str, group: Mapping[str, Json]) -> RawEntry | None:
+    matcher = group.get("matcher")
+    if matcher is None or isinstance(matcher, str):
+        return None
+    text = f"is {kind_of(matcher)} instead of a string"
+    return RawEntry(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
+
+
+def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawEntry | None) -> RawEntry:
+    entry = RawEntry(path=path, handler=handler, matcher=group.get("matcher"), group=group)
+    return entry if odd is None else replace(entry, flaw=odd.flaw, place=odd.place, text=odd.text)
+
+
+def _flat(path: str, value: Json) -> Iterator[RawEntry]:
+    for here, handler, odd in _listed_of_forms(path, value):
+        around = handler if isinstance(handler, Mapping) else {}
+        yield _entry(here, handler, around, odd or _odd_matcher(here, around))
+
+
+def _both(path: str, value: Json) -> Iterator[RawEntry]:
+    for here, item, odd in _listed_of_forms(path, value):
+        if odd is not None:
+            yield odd
+        elif isinstance(item, Mapping) and "hooks" in item:
+            yield from _grouped(here, [item])
+        else:
+            yield from _flat(here, [item])
+
+
+def _as_groups(events: Mapping[str, Json]) -> dict[str, Json]:
+    return {
+        event: [_group(item) for item in value]
+        if isinstance(value, Sequence) and not isinstance(value, str)
+        else value
+        for event, value in events.items()
+    }
+
+
+def _group(item: Json) -> Json:
+    if not isinstance(item, Mapping) or "hooks" in item or not item.keys() - {"matcher"}:
+        return item
+    handler = {key: value for key, value in item.items() if key != "matcher"}
+    group: dict[str, Json] = {"matcher": item["matcher"]} if "matcher" in item else {}
+    return {**group, "hooks": [handler]}
+
+
+def _as_rows(events: Mapping[str, Json]) -> list[Json]:
+    pairs = ((event, item) for event, value in events.items() for item in _items_of_forms(value))
+    return [{"event": event, **item} if isinstance(item, Mapping) else item for event, item in pairs]
+
+
+# An event has a list of groups, each with a matcher and a list of handlers, all below the key "hooks".
+GROUPS = Form(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
+# The same, with or without that key.
+OPEN_GROUPS = Form(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
+# An event has a list of handlers, each with its own matcher.
+FLAT = Form(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
+# The same, with or without groups around the handlers.
+MIXED = Form(_below_hooks, _both, lambda events: {"hooks": dict(events)})
+# Sets of hooks have names, and events below these; a list holds groups or handlers.
+NAMED = Form(_by_name, _both, lambda events: {"inline": _as_groups(events)})
+# One list of handlers, each of which names its event.
+TABLE = Form(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})

@@ -1,0 +1,161 @@
+"""
+The words of detectors: what was seen, why that matters, and what to do next.
+
+Pure.
+
+The limits of detectors, and with limits that nothing could ever reach.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from pytest_hookharness.model.actions import Loop
+
+LONGEST = 8
+
+
+class Unreachable(ValueError):
+    """
+    A limit that no stream of actions can come to.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """
+    When a detector speaks.
+
+    Attributes:
+        laps: How often a sequence must come, one time after the other.
+        failures: How many actions in a row must fail with one error text.
+        window: How many actions a loop may span.
+
+    Raises:
+        Unreachable: A number is too small to mean a loop, or does not fit into the window.
+    """
+
+    laps: int = 3
+    failures: int = 3
+    window: int = 24
+
+    def __post_init__(self) -> None:
+        for name, number in (("laps", self.laps), ("failures", self.failures)):
+            if number < 2:
+                raise Unreachable(
+                    f"{name}: {number} is no repetition; allowed is 2 or more, and 3 is a good number"
+                )
+            if number > self.window:
+                raise Unreachable(
+                    f"{name}: {number} can never be reached, since the window holds {self.window} actions; "
+                    f"give a window of at least {number}, or at most {self.window} {name}"
+                )
+
+    @property
+    def longest(self) -> int:
+        """
+        The longest period whose laps fit into the window.
+        """
+        return min(LONGEST, self.window // self.laps)
+
+
+# The first words of every refusal, by which it is known again.
+MARK = "Loop guard:"
+_PREVIEW_LINES = 10
+_PREVIEW_WIDTH = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """
+    A refusal that an agent can act on.
+
+    Attributes:
+        why: What was seen.
+        step: What to do next.
+        file: The file that is shown; empty for none.
+        preview: Its first lines.
+    """
+
+    why: str
+    step: str
+    file: str = ""
+    preview: str = ""
+
+    @property
+    def text(self) -> str:
+        """
+        All of it, as it is said to the agent.
+        """
+        shown = f"\nThe first lines of {self.file}:\n{self.preview}" if self.preview else ""
+        return f"{MARK} {self.why}\nNext: {self.step}{shown}"
+
+
+def preview(text: str) -> str:
+    """
+    The first ten lines of a text, none of them too long, and nothing in them that acts on a terminal.
+    """
+    lines = text.split("\n", _PREVIEW_LINES)[:_PREVIEW_LINES]
+    kept = (line[:_PREVIEW_WIDTH].rstrip("\r") for line in lines)
+    return "\n".join(
+        "".join(letter if letter.isprintable() or letter == "\t" else "?" for letter in line) for line in kept
+    )
+
+
+def explain(loop: Loop) -> Loop:
+    """
+    The loop with what was seen and what to do next.
+    """
+    return replace(loop, text=_seen(loop), advice=_step(loop))
+
+
+def _seen(loop: Loop) -> str:
+    noise = ", apart from numbers, times and temporary names" if loop.drifting else ""
+    match loop.name:
+        case "repetition":
+            return f"The same call was made {loop.count} times in a row{noise}: {loop.lap[0]}."
+        case "cycle":
+            lap = ", then ".join(loop.lap)
+            return f"The same {loop.period} calls were made {loop.count} times over{noise}: {lap}."
+        case "failures":
+            calls = "; ".join(loop.lap)
+            return f'{loop.count} calls in a row failed with one error, "{loop.error}": {calls}.'
+        case _:
+            assert_never(loop.name)
+
+
+def _step(loop: Loop) -> str:
+    match loop.name:
+        case "repetition":
+            return (
+                "the result is known and will be the same. Use it, change what it depends on, or say what is "
+                "missing and stop. To wait for something, make the call wait, for example with `sleep 30`."
+            )
+        case "cycle":
+            return (
+                "each lap ended as the one before. Read the file or the output that it depends on as it is "
+                "now, and leave out or change the step that has no effect; or say what is missing and stop."
+            )
+        case "failures":
+            return (
+                "the cause lies outside of these calls. Read the file or the log that the error is about "
+                "before the next try, or say what is missing and stop."
+            )
+        case _:
+            assert_never(loop.name)
+
+
+def foreseen(loop: Loop) -> Refusal:
+    """
+    The refusal of a call that would close a loop.
+    """
+    match loop.name:
+        case "repetition" | "cycle":
+            return Refusal(why=f"this call would close a loop. {loop.text}", step=loop.advice)
+        case "failures":
+            return Refusal(why=loop.text, step=loop.advice)
+        case _:
+            assert_never(loop.name)

@@ -1,0 +1,208 @@
+"""
+Promises: which of a scenario's expectations were not kept.
+
+Pure. A crash while a promise is checked is a crash: it leaves this module as the
+exception it is, and never counts as a promise kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import assert_never
+
+from pytest_hookharness.judging.expectations.events import (
+    broken_blocks,
+    broken_decisions,
+    broken_fires,
+    broken_loops,
+    broken_reasons,
+    broken_sessions,
+    broken_sometimes,
+    broken_threads,
+    broken_told,
+)
+from pytest_hookharness.judging.expectations.files import (
+    broken_files,
+    broken_findings,
+    broken_leftovers,
+    broken_times,
+    broken_ways,
+)
+from pytest_hookharness.judging.expectations.tool_calls import broken_calls
+from pytest_hookharness.model.expectations import Expectation, GuardExpectation
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.verdicts import (
+    Capped,
+    Finding,
+    Guard,
+    Hung,
+    Livelock,
+    Lockout,
+    Recursing,
+    Terminated,
+    Undecided,
+    Verdict,
+    Violation,
+    verdict_name,
+)
+
+_OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
+
+
+def violations(
+    outcome: Outcome,
+    *,
+    initial: Mapping[str, Entry],
+    final_text: Callable[[str], str | None],
+    final: Mapping[str, Entry] | None = None,
+) -> tuple[Violation, ...]:
+    """
+    The promises that were not kept, in the order of the keys; their paths are as written in the file.
+
+    Args:
+        outcome: What took place; its own ``violations`` are not looked at.
+        initial: The entries before the first turn, by state path.
+        final_text: Gives the text of a file at the end by its path relative to the workspace, and
+            ``None`` if there is no such file. What it raises is not caught.
+        final: The entries at the end, by state path; those of the last state if they are not given.
+    """
+    states = outcome.trace.states
+    if final is None:
+        final = states[max(states)].files if states else {}
+    expect = outcome.scenario.expect
+    broken = chain(
+        _verdict(outcome, expect),
+        broken_times(outcome, expect.within_ms),
+        broken_blocks(outcome, expect.blocks),
+        broken_fires(outcome, expect.fires),
+        broken_decisions(outcome, expect.decisions),
+        _period(outcome.verdict, expect.period),
+        _guard(outcome.verdict, expect.guard),
+        _evidence(outcome.verdict, expect.evidence),
+        broken_reasons(outcome, expect.reasons),
+        broken_loops(outcome, expect.detectors),
+        broken_findings(outcome, expect),
+        broken_files(expect.files, initial=initial, final=final, final_text=final_text),
+        broken_leftovers(outcome, expect),
+        broken_sometimes(outcome, expect.sometimes),
+        broken_told(outcome, expect.told),
+        broken_threads(outcome, expect.processes),
+        broken_ways(outcome, expect),
+        broken_sessions(outcome, expect),
+        broken_calls(outcome),
+    )
+    mark = outcome.scenario.mark
+    return tuple(Violation(path=mark(item.path), expected=item.expected, seen=item.seen) for item in broken)
+
+
+def with_findings(outcome: Outcome, found: Sequence[Finding]) -> Outcome:
+    """
+    An outcome with findings that were made after it was judged, and its promises about findings judged anew.
+    """
+    if not found:
+        return outcome
+    outcome = replace(outcome, findings=(*outcome.findings, *found))
+    mark = outcome.scenario.mark
+    place = mark("expect.findings")
+    others = (broken for broken in outcome.violations if not broken.path.startswith(place))
+    broken = (
+        replace(item, path=mark(item.path)) for item in broken_findings(outcome, outcome.scenario.expect)
+    )
+    return replace(outcome, violations=(*others, *broken))
+
+
+def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
+    """
+    An outcome with another verdict, and its promises about the verdict judged anew.
+    """
+    outcome = replace(outcome, verdict=verdict)
+    expect, mark = outcome.scenario.expect, outcome.scenario.mark
+    places = {mark(f"expect.{name}") for name in _OF_VERDICT}
+    others = (broken for broken in outcome.violations if broken.path not in places)
+    broken = chain(
+        _verdict(outcome, expect),
+        _period(verdict, expect.period),
+        _guard(verdict, expect.guard),
+        _evidence(verdict, expect.evidence),
+        broken_ways(outcome, expect),
+    )
+    anew = (replace(item, path=mark(item.path)) for item in broken)
+    return replace(outcome, violations=(*anew, *others))
+
+
+def _verdict(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+    within = "" if expect.within is None else f" within {expect.within}"
+    seen = outcome.verdict_name
+    if expect.verdict is None and seen == "undecided":
+        yield Violation(
+            path="expect.verdict", expected=f"an end{within}, or a proof that there is none", seen=seen
+        )
+    elif expect.verdict is not None and seen != expect.verdict:
+        yield Violation(path="expect.verdict", expected=f"{expect.verdict}{within}", seen=seen)
+    elif expect.within is not None and outcome.iterations > expect.within:
+        yield Violation(
+            path="expect.within",
+            expected=f"at most {expect.within}",
+            seen=f"{seen} after {outcome.iterations}",
+        )
+
+
+def _period(verdict: Verdict, period: int | None) -> Iterator[Violation]:
+    if period is None or (isinstance(verdict, Livelock) and verdict.period == period):
+        return
+    yield Violation(path="expect.period", expected=f"a period of {period}", seen=_loop(verdict))
+
+
+def _evidence(verdict: Verdict, evidence: str | None) -> Iterator[Violation]:
+    if evidence is None or (isinstance(verdict, Livelock) and verdict.evidence == evidence):
+        return
+    yield Violation(path="expect.evidence", expected=f"{evidence} evidence", seen=_loop(verdict))
+
+
+def _loop(verdict: Verdict) -> str:
+    match verdict:
+        case Livelock(period=period, evidence=evidence):
+            return f"livelock of period {period}, {evidence} evidence"
+        case Terminated() | Capped() | Hung() | Recursing() | Lockout() | Undecided():
+            return f"no proved loop ({verdict_name(verdict)})"
+        case _:
+            assert_never(verdict)
+
+
+def _guard(verdict: Verdict, expected: GuardExpectation | None) -> Iterator[Violation]:
+    if expected is None:
+        return
+    wanted = _wanted(expected)
+    match verdict:
+        case Livelock(guard=guard) | Capped(guard=guard):
+            present = isinstance(verdict, Capped) or (guard is not None and guard.overrides is not None)
+            number = guard.overrides if guard is not None else None
+            if present == expected.present and expected.overrides in (None, number):
+                return
+            yield Violation(path="expect.guard", expected=wanted, seen=_seen(guard, present=present))
+        case Terminated() | Hung() | Recursing() | Lockout() | Undecided():
+            seen = f"no loop for a guard to end ({verdict_name(verdict)})"
+            yield Violation(path="expect.guard", expected=wanted, seen=seen)
+        case _:
+            assert_never(verdict)
+
+
+def _wanted(expected: GuardExpectation) -> str:
+    if not expected.present:
+        return "no guard that ends this loop"
+    if expected.overrides is None:
+        return "a guard that ends this loop"
+    return f"a guard that overrides block {expected.overrides}"
+
+
+def _seen(guard: Guard | None, *, present: bool) -> str:
+    if guard is None:
+        return "the host has no guard"
+    if not present:
+        return f"a guard that never acts on this loop: {guard.why}"
+    if guard.overrides is None:
+        return f"a guard that ended it: {guard.why}"
+    return f"a guard that overrides block {guard.overrides}"

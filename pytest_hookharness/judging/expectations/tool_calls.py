@@ -1,0 +1,143 @@
+"""
+Promises about single tool calls.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias, assert_never
+
+from pytest_hookharness.model.moves import (
+    Act,
+    Compact,
+    Corrupt,
+    Edit,
+    End,
+    Move,
+    Prompt,
+    Read,
+    Resume,
+    Run,
+    Stop,
+    Subagent,
+    ToolCall,
+    Tools,
+    Wait,
+)
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Ruling
+from pytest_hookharness.model.trace import Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Violation
+
+Part: TypeAlias = ToolCall | Run | Edit | Read
+
+
+def broken_calls(outcome: Outcome) -> Iterator[Violation]:
+    """
+    Calls that did not become what the scenario promised of them, and promised calls that were never made.
+
+    A call of a reaction is only looked at if it was made: nobody promised that the reaction comes.
+    """
+    made: list[Act] = []
+    for number, step in enumerate(outcome.trace.steps):
+        if isinstance(step.exchange, Moved):
+            made.append(step.exchange.move)
+            yield from _compare(outcome.trace, number, step.exchange.move)
+    yield from _broken_children(outcome)
+    for index, act in enumerate(outcome.scenario.script.acts):
+        for label, expected in _promised(act, f"agent[{index}]"):
+            if expected is not None and act not in made:
+                seen = "the call was never made"
+                yield Violation(path=f"{label}.expect", expected=expected, seen=seen)
+
+
+def _broken_children(outcome: Outcome) -> Iterator[Violation]:
+    """
+    Calls of the agents of stand-ins that did not become what was promised of them, or were never made.
+    """
+    made: set[str] = set()
+    for _, child in outcome.trace.children():
+        for call in child.calls:
+            made.add(call.label)
+            seen = Ruling.DENY.value if call.refused else Ruling.ALLOW.value
+            if call.promised and seen != call.promised:
+                yield Violation(path=f"{call.label}.expect", expected=call.promised, seen=seen)
+
+    for name, double in outcome.scenario.commands.items():
+        for index, move in enumerate(double.does):
+            for label, expected in _promised(move, f"commands.{name}.does[{index}]"):
+                if expected is not None and label not in made:
+                    yield Violation(path=f"{label}.expect", expected=expected, seen="the call was never made")
+
+
+def _promised(act: Act, default: str) -> list[tuple[str, str | None]]:
+    return [(part.label or default, part.expect) for part in _parts(act)]
+
+
+def _parts(act: Act) -> tuple[Part, ...]:
+    match act:
+        case Tools(calls=calls):
+            return calls
+        case Run() | Edit() | Read():
+            return (act,)
+        case Stop() | Subagent() | Prompt() | Wait() | Compact() | Resume() | End() | Corrupt():
+            return ()
+        case _:
+            assert_never(act)
+
+
+def _compare(trace: Trace, number: int, move: Move) -> Iterator[Violation]:
+    turn = _rest_of_turn(trace, number)
+    performed = [step.exchange for step in turn if isinstance(step.exchange, Performed)]
+    hooked = [step.exchange for step in turn if isinstance(step.exchange, Hooked)]
+    for part in _parts(move):
+        seen = _became(part, performed, hooked)
+        if part.expect is not None and seen != part.expect:
+            yield Violation(path=f"{part.label or 'agent'}.expect", expected=part.expect, seen=seen)
+
+
+def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
+    rest = trace.steps[number + 1 :]
+    ends = (index for index, step in enumerate(rest) if isinstance(step.exchange, Moved))
+    return rest[: next(ends, len(rest))]
+
+
+def _became(part: Part, performed: list[Performed], hooked: Sequence[Hooked]) -> str:
+    """
+    What became of one call; what was carried out for it is taken from the list.
+    """
+    about = [item for item in hooked if _about(item, part)]
+    if any(item.decision.ruling is Ruling.ASK for item in about):
+        return Ruling.ASK.value
+    mine = [item for item in performed if _is_of(item, part)]
+    exact = [item for item in mine if isinstance(part, ToolCall) and item.call.input == part.input]
+    before = [item for item in about if item.decision.refused]
+    # Hooks may have changed the input of a call, so a call with another input can still be this one.
+    chosen = next(iter(exact), None) or (None if before else next(iter(mine), None))
+    if chosen is not None:
+        performed.remove(chosen)
+        return Ruling.DENY.value if chosen.refused else Ruling.ALLOW.value
+    return Ruling.DENY.value if before else "the call was not made"
+
+
+def _is_of(performed: Performed, part: Part) -> bool:
+    if isinstance(part, ToolCall) and part.name != performed.call.name:
+        return False
+    return performed.call.label in ("", part.label)
+
+
+def _about(hooked: Hooked, part: Part) -> bool:
+    """
+    Whether hooks were asked about this call, and not about another one of the same turn.
+    """
+    # What hooks say once the call is made does not undo it.
+    if hooked.event.lower().startswith(("post", "after")):
+        return False
+    if not isinstance(part, ToolCall):
+        return True
+    if hooked.target not in ("", part.name):
+        return False
+    inputs = [fire.payload["tool_input"] for fire in hooked.fires if "tool_input" in fire.payload]
+    return not inputs or part.input in inputs

@@ -1,5 +1,0 @@
-"""
-This module is concerned with the lines of shell scripts: those that can be run, and those that were.
-
-Middle floor: lines. Pure.
-"""

@@ -1,0 +1,135 @@
+"""
+GitHub Actions: broken promises as annotations, and a run as a step's summary.
+
+Pure. Workflow commands are documented by GitHub under "Workflow commands for GitHub
+Actions", the bound of a summary (1 MiB for each step) under "Adding a job summary".
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.reports.markdown.fences import code, fence
+from pytest_hookharness.reports.safe_text import laid_out, plain
+from pytest_hookharness.reports.terminal.table import Row
+
+MOST_BYTES = 1 << 20
+_MOST_ROWS = 500
+_LONGEST = 300
+_HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """
+    One item that failed, or could not be played.
+
+    Attributes:
+        name: Its node id.
+        file: Its file, relative to the repository.
+        line: The line of the promise that was broken.
+        headline: What was seen, in one line.
+        story: All that is told of it.
+    """
+
+    name: str
+    file: str
+    line: int
+    headline: str
+    story: str = ""
+
+
+def annotation(failure: Failure) -> str:
+    """
+    The workflow command by which GitHub shows a failure beside the line of its promise.
+    """
+    properties = {
+        "file": failure.file,
+        "line": str(failure.line),
+        "title": plain(failure.name, _LONGEST),
+    }
+    told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::error {told}::{_data(plain(failure.headline, _LONGEST))}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def step_summary(rows: Sequence[Row], failures: Sequence[Failure], *, most: int = MOST_BYTES) -> str:
+    """
+    A run as Markdown: a table of all simulations, and the story of each failure folded.
+
+    Args:
+        rows: The simulations.
+        failures: What failed.
+        most: Bytes that it may have; stories that find no room are counted instead.
+    """
+    broken = sum(1 for row in rows if row["passed"] is False)
+    unknown = sum(1 for row in rows if row["passed"] is None)
+    told = f", {unknown} not known" if unknown else ""
+    head = f"{counted(len(rows), 'simulation')}, {broken or 'none'} not as promised{told}"
+    text = _lines(["## Hook scenarios", "", head, "", *_table(rows)])
+    # Room for the sentence about what has none.
+    room = most - len(text.encode()) - 200
+    if room < 0:
+        return _lines(["## Hook scenarios", "", head, ""]) if most > 200 else ""
+    left_out = 0
+    for failure in failures:
+        folded = _folded(failure)
+        size = len(folded.encode())
+        if size > room:
+            left_out += 1
+            continue
+        text, room = text + folded, room - size
+    if left_out:
+        text += f"\n{counted(left_out, 'more failure')} found no room here; the log tells of them.\n\n"
+    return text
+
+
+def _table(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        return []
+    # Those that failed are never left out for want of room.
+    told = sorted(rows, key=lambda row: row["passed"] is not False)[:_MOST_ROWS]
+    lines = [_row(_HEADS), _row("---" for _ in _HEADS), *(_row(_cells(row)) for row in told)]
+    left_out = len(rows) - len(told)
+    return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        _cell(row["scenario"]),
+        _cell(row["host"]),
+        str(row["iterations"]),
+        str(row["blocks"]),
+        str(row["verdict"]),
+        f"{float(row['wall'] or 0):.1f} s",
+        "?" if row["passed"] is None else "yes" if row["passed"] else "**no**",
+    )
+
+
+def _cell(text: object) -> str:
+    # A bar would begin a new cell, inside of a code span too.
+    return code(str(text)).replace("|", "\\|")
+
+
+def _folded(failure: Failure) -> str:
+    head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
+    story = fence(laid_out(failure.story))
+    return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"

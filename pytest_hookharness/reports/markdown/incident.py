@@ -1,0 +1,273 @@
+"""
+Runs that came to no end: what was seen of them, as Markdown.
+
+Pure.
+
+The debugging entry: an outcome as a page for the history of a project's hooks.
+
+Pure. The page has seven sections. What the trace knows is filled in, and what only a
+person can know is left to the author, in a sentence that can be searched for.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.protocol import Rule
+from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
+from pytest_hookharness.reports.markdown.fences import code, fence, related_files, shown
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.reports.terminal.headline import first_line, guard_words
+from pytest_hookharness.reports.terminal.phrases import changed_words, tier_words
+from pytest_hookharness.reports.terminal.probe_report import write_probing
+from pytest_hookharness.reports.terminal.turns import write_response, write_turns
+from pytest_hookharness.reports.trace.hook_runs import Record
+from pytest_hookharness.reports.trace.read import Run
+
+TO_DO = "To be filled in by the author:"
+
+_WIDTH = 100
+_MOST = 20
+_MOST_LINES_OF_REASON = 12
+_LONGEST = 400
+# A command that was cut cannot be given again.
+_LONGEST_COMMAND = 4000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """
+    What no outcome knows of itself.
+
+    Attributes:
+        again: The shell command that plays it again.
+        day: When it was played.
+        versions: Of what it was played with, each with its name.
+        asked: Events that the same test asked alone.
+        root: The folder that file names are shown relative to.
+    """
+
+    again: str
+    day: str = ""
+    versions: Sequence[str] = ()
+    asked: Sequence[Response] = ()
+    root: Path | None = None
+
+
+def entry(outcome: Outcome, around: Circumstances) -> str:
+    """
+    The whole entry as Markdown.
+    """
+    day = f"{around.day}: " if around.day else ""
+    lines = [f"## {day}{outcome.verdict_name} in {code(outcome.scenario.id)}"]
+    for heading, write in _SECTIONS.items():
+        lines += ["", f"### {heading}", "", *write(outcome, around)]
+    return "\n".join(_without_double_gaps(lines)) + "\n"
+
+
+def _without_double_gaps(lines: Iterable[str]) -> Iterator[str]:
+    before = ""
+    for line in lines:
+        if line or before:
+            yield line
+        before = line
+
+
+def _symptoms(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+    yield from fence(_wrapped(first_line(outcome)))
+    if outcome.scenario.why:
+        yield f"The scenario is there to show: {code(outcome.scenario.why, _LONGEST)}"
+        yield ""
+    yield f"- {counted(outcome.iterations, 'turn')}, {counted(outcome.fires(), 'fire')} of hooks"
+    yield f"- {counted(outcome.blocks(), 'refusal')} that the host honoured"
+    for event, number in Counter(hooked.event for _, hooked in outcome.trace.hooked()).items():
+        yield f"- {code(event)} was asked {counted(number, 'time')}: {_rulings(outcome, event)}"
+    for violation in outcome.violations[:_MOST]:
+        yield f"- promised was {code(violation.expected)}, seen {code(violation.seen, _LONGEST)}"
+    reasons = Counter(outcome.reasons())
+    if reasons:
+        yield from ("", "What the agent was told:")
+        for reason, number in reasons.most_common(_MOST):
+            yield from ("", f"{counted(number, 'time')}:", *fence(_lines_of(reason)))
+        yield from _left_out(reasons, "reason")
+    yield from _to_do("where it was first noticed, what hung or failed there, and for how long.")
+
+
+def _rulings(outcome: Outcome, event: str) -> str:
+    numbers = Counter(ruling.value for ruling in outcome.decisions(event))
+    return ", ".join(f"{number} {word}" for word, number in numbers.items())
+
+
+def _lines_of(text: str) -> list[str]:
+    lines = text.strip().splitlines()
+    more = ["..."] if len(lines) > _MOST_LINES_OF_REASON else []
+    return [*(plain(line, _LONGEST) for line in lines[:_MOST_LINES_OF_REASON]), *more]
+
+
+def _investigation(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+    yield from ("It can be played again:", *fence([plain(around.again, _LONGEST_COMMAND)], "sh"))
+    yield f"- host: {code(outcome.host)}"
+    script = outcome.scenario.script
+    yield f"- agent: {counted(len(script.acts), 'act')} of its script, then {code(script.then.name)}"
+    yield from _hooks(outcome)
+    yield f"- kept apart by {tier_words(outcome.tier)}"
+    yield f"- seed {outcome.seed}, {outcome.wall:.1f} s"
+    yield from (f"- {code(version)}" for version in around.versions)
+    yield from ("", "Turn by turn:", *fence(write_turns(outcome, _WIDTH)))
+    for probing in outcome.probings:
+        said = (line for text in write_probing(probing, outcome.verdict) for line in _wrapped(text))
+        yield from ("What was found by experiments on saved states:", *fence(said))
+    for response in around.asked[-_MOST:]:
+        yield from ("Asked alone:", *fence(write_response(response, _WIDTH).splitlines()))
+    own = outcome.verdict.assumptions if isinstance(outcome.verdict, Livelock) else ()
+    assumed = list(dict.fromkeys([*own, *outcome.assumptions]))
+    if assumed:
+        yield from ("What the verdict rests on:", *_sentences(assumed))
+    yield from _to_do("which paths of the hook were followed, and what was ruled out.")
+
+
+def _hooks(outcome: Outcome) -> Iterator[str]:
+    fired = Counter(map(_hook_words, (fire for _, fire in outcome.trace.fires())))
+    for words, number in fired.most_common(_MOST):
+        yield f"- hook {words}, fired {counted(number, 'time')}"
+    yield from _left_out(fired, "hook")
+
+
+def _hook_words(fire: Fire) -> str:
+    hook = fire.hook
+    what = code(hook.command, _LONGEST) if hook.command else f"of type {code(hook.type)}"
+    where = f", configured in {code(hook.source)}" if hook.source else ""
+    return f"{what} on {code(hook.event)}{where}"
+
+
+def _root_cause(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+    verdict = outcome.verdict
+    if isinstance(verdict, Livelock):
+        yield f"- The loop begins after turn {verdict.stem} and is {counted(verdict.period, 'turn')} long."
+        yield f"- It was gone round {counted(verdict.laps, 'time')}; evidence: {code(verdict.evidence)}."
+    parts = dict.fromkeys(part.place for probing in outcome.probings for part in probing.parts)
+    yield from (f"- What changes from lap to lap: {code(place)}" for place in list(parts)[:_MOST])
+    for rule in _rules(outcome)[:_MOST]:
+        source = code(rule.source, _LONGEST)
+        yield f"- The host's rule: {code(rule.text, _LONGEST)} ({rule.basis.value}: {source})"
+    yield from _sentences(list(map(_finding, outcome.findings)))
+    yield from ("", "The trace shows what the hooks did and what the host made of it, not why they did it.")
+    yield from _to_do("the lines of the hook that make it so.")
+
+
+def _rules(outcome: Outcome) -> list[Rule]:
+    """
+    The facts about the host behind the verdict and behind every refusal, each once.
+    """
+    verdict = outcome.verdict
+    rules: list[Rule] = [verdict.rule] if isinstance(verdict, Hung) else []
+    if isinstance(verdict, Capped | Livelock) and verdict.guard is not None:
+        rules.append(verdict.guard.rule)
+    for _, hooked in outcome.trace.hooked():
+        if hooked.decision.refused or hooked.decision.overridden:
+            rules += [hooked.decision.rule, *hooked.decision.rests_on]
+    return list(dict.fromkeys(rules))
+
+
+def _finding(finding: Finding) -> str:
+    hook = f" [{finding.hook}]" if finding.hook else ""
+    times = f", {counted(finding.times, 'time')}"
+    return f"{finding.code} {finding.name}: {finding.text}{hook} (first in turn {finding.turn}{times})"
+
+
+def _fix(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+    said = [advice(outcome), *(finding.advice for finding in outcome.findings)]
+    yield from _sentences(list(dict.fromkeys(filter(None, said))))
+    yield from _to_do("the change that was made, and why it is enough.")
+
+
+def _tests(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+    origin = outcome.scenario.origin
+    where = f" in {code(shown(origin.file, around.root), _LONGEST)}" if origin is not None else ""
+    state = "keeps its promise" if outcome.passed else "breaks its promise"
+    yield f"- {code(outcome.scenario.id)}{where} {state}"
+    for violation in outcome.violations[:_MOST]:
+        line = f", line {origin.line(violation.path)}" if origin is not None else ""
+        yield f"- {code(violation.path)}{line}"
+    yield from _to_do("the test that fails without the fix and passes with it, and others about the same.")
+
+
+def _learnings(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+    verdict = outcome.verdict
+    if isinstance(verdict, Livelock):
+        yield f"- The host's own net: {code(guard_words(verdict.guard, outcome.host))}."
+    if isinstance(verdict, Capped) and verdict.changed:
+        yield f"- Nothing recurred before the guard; changing: {code(changed_words(verdict.changed))}."
+    yield from _to_do("what holds for other hooks too.")
+
+
+def _files(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+    found = related_files(outcome, around.root)
+    yield from (f"- {code(path, _LONGEST)} - {role}" for path, role in found[:_MOST])
+    yield from _left_out(found, "file")
+    yield from _to_do("what else belongs to it.")
+
+
+def _sentences(texts: Sequence[str]) -> list[str]:
+    lines = [line for text in texts[:_MOST] for line in _wrapped(text)]
+    if len(texts) > _MOST:
+        lines.append(f"and {len(texts) - _MOST} more")
+    return fence(lines) if lines else []
+
+
+def _wrapped(text: str) -> list[str]:
+    indent = " " * (len(text) - len(text.lstrip(" ")))
+    return textwrap.wrap(
+        plain(text, _LONGEST * 2),
+        _WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_on_hyphens=False,
+    )
+
+
+def _left_out(items: Sequence[object] | Counter[str], word: str) -> list[str]:
+    return [f"- and {counted(len(items) - _MOST, f'more {word}')}"] if len(items) > _MOST else []
+
+
+def _to_do(what: str) -> tuple[str, str]:
+    return "", f"{TO_DO} {what}"
+
+
+_SECTIONS: Mapping[str, Callable[[Outcome, Circumstances], Iterator[str]]] = {
+    "Symptoms": _symptoms,
+    "Investigation": _investigation,
+    "Root Cause": _root_cause,
+    "The Fix": _fix,
+    "Test Cases Affected": _tests,
+    "Key Learnings": _learnings,
+    "Related Files": _files,
+}
+
+
+def unfinished(run: Run) -> str:
+    """
+    A note on a run that was interrupted, or that could not be played.
+    """
+    became = "interrupted" if run.trouble is None else "not played"
+    lines = [f"## {became}: {code(str(run.begin['id']))}"]
+    if run.trouble is not None:
+        why = run.trouble["why"]
+        lines += fence([plain(str(why["text"]) if isinstance(why, dict) else "", _LONGEST)])
+    lines += ["", f"Seen until then: {counted(len(run.steps), 'step')}."]
+    if run.steps:
+        lines += fence(map(_told, run.steps[-_MOST:]))
+    return "\n".join(lines) + "\n"
+
+
+def _told(step: Record) -> str:
+    return f"turn {step['turn']}  {plain(str(step['words']), _LONGEST)}"

@@ -1,0 +1,119 @@
+"""
+Hostile text: what a hook, an agent or a file name says, made safe to print.
+
+Pure. Nothing that comes out moves a cursor, colours a terminal, turns the
+direction of writing, begins a new line, commands a runner of CI from its log or goes on for ever.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+# Controls, invisible format characters (direction marks among them), halves of surrogate pairs, private
+# and unassigned characters, and the separators of lines and paragraphs.
+_HARMFUL = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# What runners of GitHub, Azure and TeamCity obey, the first two wherever it stands in a line of the log.
+_COMMAND = re.compile(r"##(?=\w*\[)")
+_WORD = re.compile(r"[^ ]+")
+_LONGEST_WORD = 64 << 10
+_MORE = "..."
+_MOST_MARKS = 3
+
+
+def plain(text: str, most: int = 80) -> str:
+    """
+    One line of at most ``most`` characters without anything that acts on a terminal.
+    """
+    # What is far behind the end is not looked at: a hook may have written megabytes.
+    whole = len(text) <= 4 * most
+    line = re.sub(r"[ \t\r\n\v\f\u00a0]+", " ", text[: 4 * most]).strip(" ")
+    safe = _COMMAND.sub(r"#\\x23", "".join(map(_escape, _without_towers(line))))
+    return clip(safe if whole else safe + " " * (most + 1), most).rstrip(" ")
+
+
+def laid_out(text: str) -> Iterator[str]:
+    """
+    The lines of a text that was laid out before, with all blanks, without anything that acts on a terminal.
+    """
+    # Blanks align a story, and the command that plays it again may hold several.
+    for line in text.splitlines():
+        yield _WORD.sub(lambda word: plain(word[0], _LONGEST_WORD), line)
+
+
+def quoted(text: str, most: int = 80) -> str:
+    """
+    The same between quotation marks, its own quotation marks escaped.
+    """
+    return '"' + plain(text, most).replace('"', '\\"') + '"'
+
+
+def clip(text: str, most: int) -> str:
+    """
+    The beginning of a text, and a sign if that is not all of it.
+    """
+    if len(text) <= most:
+        return text
+    return text[: max(0, most - len(_MORE))].rstrip() + _MORE
+
+
+def columns(text: str) -> int:
+    """
+    How many columns of a terminal a plain text takes.
+    """
+    return sum(map(_width, text))
+
+
+def fit(text: str, width: int) -> str:
+    """
+    A plain text cut or filled up to exactly ``width`` columns.
+    """
+    if columns(text) > width:
+        while text and columns(text) > width - len(_MORE):
+            text = text[:-1]
+        text += _MORE[: max(0, width)]
+    return text + " " * (width - columns(text))
+
+
+def squeeze(text: str, width: int) -> str:
+    """
+    The same, but cut in the middle: what tells names apart often stands at their end.
+    """
+    if columns(text) <= width or width <= len(_MORE):
+        return fit(text, width)
+    end = ""
+    for character in reversed(text):
+        if columns(character + end) > (width - len(_MORE)) // 2:
+            break
+        end = character + end
+    begin = fit(text, width - columns(end)).rstrip()
+    return fit(begin + end, width)
+
+
+def _escape(character: str) -> str:
+    if unicodedata.category(character) not in _HARMFUL:
+        return " " if unicodedata.category(character) == "Zs" else character
+    number = ord(character)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def _without_towers(text: str) -> str:
+    # Marks piled on one letter cover the lines above it.
+    return re.sub(
+        r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}",
+        _shorten,
+        text,
+    )
+
+
+def _shorten(marks: re.Match[str]) -> str:
+    return marks[0][:_MOST_MARKS]
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

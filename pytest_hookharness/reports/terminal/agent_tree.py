@@ -1,0 +1,123 @@
+"""
+Process hooks: processes, what pulled their triggers, and threads, as a tree.
+
+Pure.
+
+The sessions of stand-ins as a tree of lines.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession
+from pytest_hookharness.model.background import USER, Denial, HookThread, Tracked, TrackedRun
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.reports.safe_text import plain, quoted
+
+_MOST_LINES = 16
+_MOST_FIRES = 4
+_CALL = 44
+_COMMAND = 40
+
+
+def write_children(children: Sequence[ChildSession]) -> list[str]:
+    """
+    Each session below the one that it was started from, with the fires of its hooks; bounded.
+    """
+    lines = [
+        line for child in children if not _has_parent(child, children) for line in _tree(child, children)
+    ]
+    if len(lines) > _MOST_LINES:
+        return [*lines[:_MOST_LINES], f"  ... {counted(len(lines) - _MOST_LINES, 'line')} ..."]
+    return lines
+
+
+def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
+    return any(other.number == child.parent < child.number for other in children)
+
+
+def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:
+    indent = "  " * max(1, min(child.depth, 12))
+    yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
+    for fire in child.fires[:_MOST_FIRES]:
+        yield f"{indent}  {_fire(fire)}"
+    if len(child.fires) > _MOST_FIRES:
+        yield f"{indent}  and {counted(len(child.fires) - _MOST_FIRES, 'more fire')}"
+    for other in children:
+        if other.parent == child.number < other.number:
+            yield from _tree(other, children)
+
+
+def _became(child: ChildSession) -> str:
+    if child.refused:
+        return f"is refused, beyond {plain(child.refused, 40)}"
+    return f"on {counted(child.size, 'byte')}: {plain(child.ended, 20) or 'cut off'}"
+
+
+def _fire(fire: ChildFire) -> str:
+    ended = f"exited {fire.code}" if fire.code is not None else "did not end by itself"
+    said = f" -> {plain(fire.ruling, 10)}" if fire.ruling != "none" else ""
+    because = f" {quoted(fire.reason, 40)}" if fire.reason.strip() else ""
+    return f"{plain(fire.event, 24)} {plain(fire.command, _COMMAND)}  {ended}{said}{because}"
+
+
+_MOST_LINES_of_tracked = 40
+_BECAUSE = 70
+
+
+def write_tracked(tracked: Tracked) -> list[str]:
+    """
+    The lines of the tree, bounded; none if no process was detached.
+    """
+    if not (tracked.processes or tracked.denials):
+        return []
+    lines = ["  processes and the threads of their hooks", *_below(tracked, USER, "    ")]
+    started = {run.id for run in tracked.processes}
+    lines += [f"    {_denied(denial)}" for denial in tracked.denials if denial.process not in started]
+    if len(lines) > _MOST_LINES_of_tracked:
+        left_out = len(lines) - _MOST_LINES_of_tracked
+        lines = [
+            *lines[: _MOST_LINES_of_tracked - 4],
+            f"    ... {counted(left_out, 'line')} ...",
+            *lines[-4:],
+        ]
+    return lines
+
+
+def _below(tracked: Tracked, thread: int, indent: str) -> Iterator[str]:
+    for run in tracked.processes:
+        if run.by != thread:
+            continue
+        yield indent + _ran(run)
+        for spawned in tracked.threads:
+            if spawned.process == run.id:
+                yield f"{indent}  {_spawned(spawned)}"
+                yield from _below(tracked, spawned.number, indent + "    ")
+        for denial in tracked.denials:
+            if denial.process == run.id:
+                yield f"{indent}  {_denied(denial)}"
+
+
+def _ran(run: TrackedRun) -> str:
+    end = "still ran" if run.ended is None else f"exited {run.code} after {run.ended - run.started:.1f} s"
+    missed = f", {run.missed} of them unwatched" if run.missed else ""
+    way = ", on a side path" if run.side else ""
+    return f"{plain(run.id, 40)} (pid {run.pid}){way}  {end}, {counted(run.lines, 'line')}{missed}"
+
+
+def _spawned(thread: HookThread) -> str:
+    first, last = thread.turns
+    if not first:
+        how = "was due, and not played"
+    else:
+        how = f"turn {first}" if first >= last else f"turns {first} to {last}"
+        how += f", {thread.verdict}"
+    return f"{plain(thread.because, _BECAUSE)} -> thread {thread.number}, depth {thread.depth}: {how}"
+
+
+def _denied(denial: Denial) -> str:
+    who, what = (denial.hook, "no thread") if denial.hook else (f"detach {denial.process}", "not started")
+    return f"{plain(who, _BECAUSE)} -> {what}: {plain(denial.reason, 120)}"

@@ -1,0 +1,93 @@
+"""
+Durations: the slowest hooks of a run, in a table.
+
+Pure. A row is plain JSON, so that it can cross from one process to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, joined, timings
+from pytest_hookharness.reports.safe_text import plain
+
+Row: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
+
+_HEADS = ("p50", "p95", "of limit", "fires", "event", "hook")
+
+
+def rows(outcomes: Iterable[Outcome]) -> list[Row]:
+    """
+    The timings of several outcomes as plain values.
+    """
+    found = joined(timing for outcome in outcomes for timing in timings(outcome.trace))
+    return [
+        (each.event, each.command, each.limit, [(fire.cut, round(fire.seconds, 4)) for fire in each.fires])
+        for each in found
+    ]
+
+
+def read(rows: Iterable[Row]) -> tuple[Timing, ...]:
+    """
+    One timing for each hook of these rows.
+    """
+    return joined(
+        Timing(event=event, command=command, fires=tuple(Timed(*fire) for fire in fires), limit=limit)
+        for event, command, limit, fires in rows
+    )
+
+
+def render(found: Iterable[Timing], *, most: int = 0, least: float = 0.0) -> list[str]:
+    """
+    The slowest hooks first, in aligned columns; nothing if there are none.
+
+    Args:
+        found: The timings.
+        most: How many are told; 0 for all.
+        least: Seconds that the 95th percentile of one must reach to be told.
+    """
+    slow = sorted(found, key=lambda timing: timing.slowness, reverse=True)
+    told = [_cells(each) for each in slow if each.slowness.cut or each.slowness.seconds >= least]
+    if not told:
+        return []
+    cells = [_HEADS, *told[: most or None]]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(_HEADS))]
+    lines = ["  ".join(map(_align, _HEADS, line, widths)).rstrip() for line in cells]
+    return [*lines, *_footnotes(slow)]
+
+
+def _cells(timing: Timing) -> tuple[str, ...]:
+    return (
+        _time(timing.within(MEDIAN)),
+        _time(timing.within(NEARLY_ALL)),
+        _share(timing),
+        str(len(timing.fires)),
+        plain(timing.event, 40),
+        plain(timing.command, 100),
+    )
+
+
+def _share(timing: Timing) -> str:
+    if not timing.limit:
+        return ""
+    share = 100 * timing.slowness.seconds / timing.limit
+    if timing.slowness.cut and share < 100:
+        # By our patience: how near it would have come to the host's limit is not known.
+        return "not known"
+    return f"{share:.0f} %" if share >= 1 else "< 1 %"
+
+
+def _time(fire: Timed) -> str:
+    told = f"{1000 * fire.seconds:.0f} ms" if fire.seconds < 1 else f"{fire.seconds:.2f} s"
+    return f"> {told}" if fire.cut else told
+
+
+def _footnotes(found: Sequence[Timing]) -> Iterator[str]:
+    if any(timing.slowness.cut for timing in found):
+        yield "> was cut then, and would have taken longer"
+
+
+def _align(head: str, cell: str, width: int) -> str:
+    return cell.ljust(width) if head in _HEADS[-2:] else cell.rjust(width)

@@ -1,0 +1,202 @@
+"""
+The matrix: one scenario on several hosts, and the facts that part them.
+
+Pure. It reads rows and ways, which are plain JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.reports.safe_text import fit, plain
+from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, Turn, Way
+from pytest_hookharness.reports.terminal.table import Row
+
+_GAP = "  "
+_LONGEST = 400
+_NOTE = 160
+# More hosts than these stand in rows.
+_MOST_COLUMNS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """
+    One scenario as it went on one host.
+
+    Attributes:
+        row: Its row of the table.
+        way: What each of its turns came to.
+    """
+
+    row: Row
+    way: Way
+
+    @property
+    def scenario(self) -> str:
+        """
+        The scenario's name and variant.
+        """
+        return str(self.row["scenario"])
+
+    @property
+    def host(self) -> str:
+        """
+        The host with its version.
+        """
+        return str(self.row["host"])
+
+    @property
+    def verdict(self) -> str:
+        """
+        The word for the verdict.
+        """
+        return str(self.row["verdict"])
+
+    @property
+    def result(self) -> str:
+        """
+        The verdict; of a session that ended by itself also in how many turns something was refused.
+
+        A guard that is not heard ends well: only that number tells it from one that is.
+        """
+        refused = sum(turn["came"] == REFUSED for turn in self.way[:-1])
+        return f"{self.verdict}, {refused} refused" if self.verdict == "terminated" else self.verdict
+
+
+def render(runs: Sequence[Run], *, width: int = 100) -> str:
+    """
+    The results of every scenario that was played on several hosts, and what parts those hosts.
+
+    Empty if none was. Of several scenarios those whose hosts agree are only counted.
+    """
+    scenarios = _several(runs)
+    if not scenarios:
+        return ""
+    parted = {name: among for name, among in scenarios.items() if len(_by_result(among)) > 1}
+    shown = parted or (scenarios if len(scenarios) == 1 else {})
+    agreed = len(scenarios) - len(shown)
+    rest = [f"the same on all of their hosts: {counted(agreed, 'scenario')}"] if agreed else []
+    return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
+
+
+def _by_result(among: Sequence[Run]) -> Mapping[str, list[Run]]:
+    groups: dict[str, list[Run]] = {}
+    for run in among:
+        groups.setdefault(run.result, []).append(run)
+    return groups
+
+
+def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
+    scenarios: dict[str, list[Run]] = {}
+    for run in runs:
+        scenarios.setdefault(run.scenario, []).append(run)
+    return {name: among for name, among in scenarios.items() if len({run.host for run in among}) > 1}
+
+
+def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
+    if not scenarios:
+        return
+    hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
+    cells = {name: _cells(among) for name, among in scenarios.items()}
+    rows = [["scenario", *(plain(host, 30) for host in hosts)]]
+    rows += [[plain(name, 60), *(among.get(host, "-") for host in hosts)] for name, among in cells.items()]
+    if len(hosts) > _MOST_COLUMNS:
+        rows = [[*column] for column in zip(*rows, strict=True)]
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield _line(row, sizes, width)
+
+
+def _cells(among: Sequence[Run]) -> Mapping[str, str]:
+    """
+    What is shown for each host: no more than the verdict if that tells all results apart.
+    """
+    enough = len({run.verdict for run in among}) == len(_by_result(among))
+    return {run.host: run.verdict if enough else run.result for run in among}
+
+
+def _line(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
+    padded = [cell.ljust(size) for cell, size in zip(cells, sizes, strict=True)]
+    return fit(_GAP.join(padded).rstrip(), max(width, sizes[0] + 20)).rstrip()
+
+
+def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
+    for name, among in scenarios.items():
+        groups, cells = _by_result(among), _cells(among)
+        words = (f"{cells[runs[0].host]} on {_hosts(runs)}" for runs in groups.values())
+        listed = "; ".join(words)
+        yield f"HH018 DIVERGE  {plain(name, 60)}: {listed}"
+        yield from _reasons([*groups.values()])
+
+
+def _reasons(groups: Sequence[Sequence[Run]]) -> Iterator[str]:
+    """
+    What parts the hosts: each reason once, with all hosts that it holds for.
+    """
+    (base, *alike), (first, *_), *_ = groups
+    pairs = [(base, run) for group in groups[1:] for run in group]
+    pairs += [(run, first) for run in alike]
+    hosts: dict[str, dict[str, None]] = {}
+    sources: dict[str, dict[str, None]] = {}
+    for one, other in pairs:
+        for run, reason in zip((one, other), parting(one, other), strict=True):
+            hosts.setdefault(reason.words, {})[plain(run.host, 30)] = None
+            sources.setdefault(reason.words, {})[reason.source] = None
+    for words, among in hosts.items():
+        named = "; ".join(filter(None, sources[words]))
+        yield f"    {', '.join(among)}: {words}" + (f" ({named})" if named else "")
+
+
+def _hosts(runs: Sequence[Run]) -> str:
+    return ", ".join(plain(run.host, 30) for run in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """
+    Why a run went its way.
+
+    Attributes:
+        words: What came of which turn, for which fact.
+        source: Where the fact is known from; empty if there is none.
+    """
+
+    words: str
+    source: str = ""
+
+
+def parting(one: Run, other: Run) -> tuple[Reason, Reason]:
+    """
+    The first turn in which two hosts went different ways, with the fact behind each.
+    """
+    pairs = zip_longest(one.way[:-1], other.way[:-1])
+    here = next(((a, b) for a, b in pairs if a is None or b is None or a["came"] != b["came"]), None)
+    first, second = here or (one.way[-1], other.way[-1])
+    # What hooks were told parts the hosts before what they answered.
+    told = [_flag(turn) for turn in (first, second) if turn is not None and turn["came"] != UNASKED]
+    words = told if len(set(told)) > 1 else ["", ""]
+    return _told(one, first, words[0]), _told(other, second, words[1])
+
+
+def _flag(turn: Turn) -> str:
+    flag = turn.get("flag")
+    return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
+
+
+def _told(run: Run, turn: Turn | None, heard: str) -> Reason:
+    if turn is None:
+        return Reason(f"the run was over before that ({run.verdict})")
+    if turn["came"] == UNASKED and run.verdict == "capped":
+        # Hooks that are asked no more are a matter of the guard, by which the whole was judged.
+        turn = {**run.way[-1], "turn": turn["turn"], "came": UNASKED}
+    noted = f" ({plain(str(turn['noted']), _NOTE)})" if turn.get("noted") else ""
+    came = f"{turn['came']}{noted}{heard}"
+    where = f"in turn {turn['turn']} {came}" if turn["turn"] else came
+    if not turn["fact"]:
+        return Reason(where)
+    source = f"{turn['basis']}: {plain(str(turn['source']), 120)}"
+    return Reason(f"{where}, for {plain(str(turn['fact']), _LONGEST)}", source)

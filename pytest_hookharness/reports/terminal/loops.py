@@ -1,0 +1,75 @@
+"""
+An analysis as text and as JSON.
+
+Pure. All that comes from a transcript is hostile, and is made plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_hookharness.model.actions import Analysis, Loop
+from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.reports.safe_text import plain
+
+_WIDTH = 1000
+
+
+def told(analysis: Analysis) -> str:
+    """
+    An analysis for a person.
+    """
+    return "\n".join(_lines(analysis))
+
+
+def _lines(analysis: Analysis) -> Iterator[str]:
+    number = len(analysis.loops)
+    seen = "no loops" if not number else f"{number} loop{'s' if number > 1 else ''}"
+    yield f"{seen} in {analysis.actions} actions: {plain(analysis.source, 200)} ({analysis.form})"
+    for loop in analysis.loops:
+        who = f", agent {plain(loop.agent, 40)}" if loop.agent else ""
+        yield f"  {loop.title}, {_place(loop)}{who}"
+        yield f"    {plain(loop.text, _WIDTH)}"
+        yield f"    Next: {plain(loop.advice, _WIDTH)}"
+    for why, count in analysis.unread.items():
+        yield f"  left out: {count} x {plain(why, 80)}"
+    if analysis.unanswered:
+        yield f"  without a result: {analysis.unanswered}"
+    if analysis.own:
+        yield f"  refused by the loop guard itself, and not counted: {analysis.own}"
+
+
+def _place(loop: Loop) -> str:
+    if not loop.first:
+        return f"until {plain(loop.last, 80)}"
+    return f"{plain(loop.first, 80)} to {plain(loop.last, 80)}"
+
+
+def as_json(analysis: Analysis) -> Payload:
+    """
+    An analysis for a program.
+    """
+    return {
+        "source": analysis.source,
+        "form": analysis.form,
+        "actions": analysis.actions,
+        "unanswered": analysis.unanswered,
+        "unread": dict(analysis.unread),
+        "own_refusals": analysis.own,
+        "loops": [
+            {
+                "name": loop.name,
+                "period": loop.period,
+                "count": loop.count,
+                "agent": loop.agent,
+                "first": loop.first,
+                "last": loop.last,
+                "drifting": loop.drifting,
+                "lap": list(loop.lap),
+                "error": loop.error,
+                "text": loop.text,
+                "advice": loop.advice,
+            }
+            for loop in analysis.loops
+        ],
+    }

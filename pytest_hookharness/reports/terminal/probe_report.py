@@ -1,0 +1,108 @@
+"""
+Probes in a report: what changed, what was tried, and what came of it.
+
+Pure. Written for somebody who has never heard of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.probes import Part, PartKind, Probe, Probing, Reaction, Valve
+from pytest_hookharness.model.verdicts import Terminated, Verdict
+from pytest_hookharness.reports.safe_text import plain
+
+_MOST_PARTS = 8
+_MOST_PROBES = 12
+_LONGEST = 160
+
+
+def write_probing(probing: Probing, verdict: Verdict) -> Iterator[str]:
+    """
+    The experiments of one probing, a line for each thing worth knowing.
+
+    Args:
+        probing: The experiments.
+        verdict: How the run was judged in the end.
+    """
+    yield _occasion(probing)
+    for part in probing.parts[:_MOST_PARTS]:
+        yield f"  changes: {_part(part)}"
+    if len(probing.parts) > _MOST_PARTS:
+        yield f"  and {counted(len(probing.parts) - _MOST_PARTS, 'more part')}"
+    yield from _tried(probing.probes)
+    yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
+    driven = ""
+    if probing.valve is not None and probing.valve.lets_go and isinstance(verdict, Terminated):
+        driven = f"; driven there, they did, in turn {verdict.turn}"
+    yield f"  so: {_conclusion(probing)}{driven}"
+
+
+def _occasion(probing: Probing) -> str:
+    lap = (
+        "turn is like the one before" if probing.period == 1 else f"{probing.period} turns repeat themselves"
+    )
+    after = f"After turn {probing.turn}"
+    if not probing.parts:
+        return f"{after} everything is as it was before; {_how_often(probing)}"
+    return f"{after} every {lap}, but for {counted(len(probing.parts), 'part')}; {_how_often(probing)}"
+
+
+def _how_often(probing: Probing) -> str:
+    return f"the hooks were tried {counted(len(probing.probes), 'time')} on a changed copy of that state"
+
+
+def _part(part: Part) -> str:
+    words = f"{plain(part.place, 80)} ({part.kind.value}"
+    if part.kind is PartKind.COUNTER and part.step is not None:
+        words += f", {part.step:+,g} each time: {plain(part.before, 30)} -> {plain(part.after, 30)})"
+    elif part.kind in (PartKind.GROWTH, PartKind.FILES):
+        words += f", each time more: {plain(part.after, 50)})"
+    else:
+        words += f": {plain(part.before, 30)} -> {plain(part.after, 30)})"
+    return words
+
+
+def _tried(probes: Sequence[Probe]) -> Iterator[str]:
+    """
+    The experiments; those of one kind that showed the same stand in one line.
+    """
+    lines: list[str] = []
+    for same, group in groupby(probes, key=lambda probe: (probe.kind, probe.seen.reaction)):
+        members = [*group]
+        first, last = members[0], members[-1]
+        tried = plain(first.tried, _LONGEST)
+        if len(members) > 1:
+            tried = f"{tried} ... {plain(last.tried, _LONGEST)}, {counted(len(members), 'time')}"
+        what = "the same" if same[1] is Reaction.SAME else plain(last.seen.what, _LONGEST)
+        if same[1] is Reaction.EFFECT:
+            what = f"the same decisions, but {what}"
+        lines.append(f"  tried: {tried}: {what}")
+    yield from lines[:_MOST_PROBES]
+    if len(lines) > _MOST_PROBES:
+        yield f"  and {counted(len(lines) - _MOST_PROBES, 'more kind')} of change"
+
+
+def _conclusion(probing: Probing) -> str:
+    if probing.unclear:
+        return f"nothing follows: {plain(probing.unclear, _LONGEST)}"
+    if probing.valve is not None:
+        return valve_words(probing.valve)
+    if not probing.parts:
+        return "no change of time or transcript that was tried makes a difference"
+    return "nothing that changes makes a difference, as far as was tried"
+
+
+def valve_words(valve: Valve) -> str:
+    """
+    Where something else would happen, and what.
+    """
+    what = (
+        "the hooks would let go"
+        if valve.lets_go
+        else f"something else would happen ({plain(valve.what, 80)})"
+    )
+    when = f", in turn {valve.turn:,}" if valve.turn is not None else ""
+    return f"{what} at {plain(valve.at, 100)}{when}"

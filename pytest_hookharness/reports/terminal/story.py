@@ -1,0 +1,198 @@
+"""
+The story: one outcome told from its first turn to what to do next.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.verdicts import (
+    Finding,
+    Livelock,
+    Lockout,
+    Recursing,
+    Undecided,
+    Violation,
+)
+from pytest_hookharness.reports.safe_text import columns, fit, plain
+from pytest_hookharness.reports.terminal.advice import advice
+from pytest_hookharness.reports.terminal.agent_tree import write_tracked
+from pytest_hookharness.reports.terminal.exploration_report import tell_explored, write_trap
+from pytest_hookharness.reports.terminal.headline import first_line
+from pytest_hookharness.reports.terminal.phrases import tier_words
+from pytest_hookharness.reports.terminal.probe_report import write_probing
+from pytest_hookharness.reports.terminal.turns import write_turns
+
+__all__ = ["first_line", "story"]
+
+_RED, _GREEN, _OFF = "\x1b[31m", "\x1b[32m", "\x1b[0m"
+_MOST_FINDINGS = 10
+_MOST_VIOLATIONS = 20
+_MOST_ASSUMPTIONS = 8
+_MOST_VARIED = 20
+_MOST_PROBINGS = 2
+_MOST_LINKS = 8
+_LONGEST = 400
+# What GitHub's runner obeys at the beginning of a line of the log; a wrapped text may put any word there.
+_COMMAND = re.compile(r"^( *)::")
+_PLACE = 38
+
+
+def story(
+    outcome: Outcome, *, width: int = 100, colour: bool = False, root: Path | None = None, again: str = ""
+) -> str:
+    """
+    The whole report on one simulation.
+
+    Args:
+        outcome: What to tell.
+        width: Columns of the terminal.
+        colour: Whether the first line may be coloured; nothing else ever is.
+        root: The folder that file names are shown relative to.
+        again: The command that plays it again; made from the scenario's file if it is not given.
+    """
+    head = plain(first_line(outcome), _LONGEST)
+    if colour:
+        head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
+    tree = [fit(line, width).rstrip() for line in write_tracked(outcome.tracked)]
+    lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
+    lines += _violations(outcome, root)
+    lines += _wrapped(advice(outcome), width)
+    lines += _findings(outcome, width)
+    lines += _varied(outcome, width)
+    if outcome.explored is not None:
+        said = tell_explored(outcome.explored)
+        lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
+    # Earlier ones led to where the later ones were made. Those of a run that is not told are left out.
+    for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probings[-_MOST_PROBINGS:]:
+        lines += [
+            line
+            for said in write_probing(probing, outcome.verdict)
+            for line in _wrapped(said, width, hanging=" " * 6)
+        ]
+    lines += _assumptions(outcome, width)
+    if outcome.kept:
+        lines.append(f"  kept:   {plain(outcome.kept, _LONGEST)}")
+    return "\n".join([*lines, f"  again:  {plain(again, _LONGEST)}" if again else _again(outcome, root)])
+
+
+def _wrapped(text: str, width: int, indent: str = "  ", hanging: str | None = None) -> list[str]:
+    lines = textwrap.wrap(
+        text,
+        max(20, width),
+        initial_indent=indent,
+        subsequent_indent=indent if hanging is None else hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [_COMMAND.sub(r"\1\\x3a:", line) for line in lines]
+
+
+def _turns(outcome: Outcome, width: int) -> list[str]:
+    explored = outcome.explored
+    if explored is not None and explored.trap is not None:
+        return write_trap(outcome, explored, explored.trap, width)
+    return write_turns(outcome, width)
+
+
+def _limits(outcome: Outcome, width: int) -> Iterator[str]:
+    limits = outcome.verdict.limits if isinstance(outcome.verdict, Livelock) else ()
+    for limit in limits:
+        yield from _wrapped(f"limit:   turn {limit.turn}, for {plain(limit.why)}", width, hanging=" " * 11)
+
+
+def _chain(outcome: Outcome, width: int) -> Iterator[str]:
+    verdict = outcome.verdict
+    if not isinstance(verdict, Recursing) or not verdict.chain:
+        return
+    yield "  how it came to that:"
+    first, last = verdict.chain[:_MOST_LINKS], verdict.chain[_MOST_LINKS:][-1:]
+    for sentence in first:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
+    if len(verdict.chain) > _MOST_LINKS + 1:
+        yield "    ..."
+    for sentence in last:
+        yield from _wrapped(plain(sentence, _LONGEST), width, " " * 4, " " * 6)
+
+
+def _file(outcome: Outcome, root: Path | None) -> str:
+    origin = outcome.scenario.origin
+    if origin is None:
+        return ""
+    inside = root is not None and origin.file.is_relative_to(root)
+    return plain(str(origin.file.relative_to(root) if inside and root is not None else origin.file), _LONGEST)
+
+
+def _violations(outcome: Outcome, root: Path | None) -> Iterator[str]:
+    file = _file(outcome, root)
+    for violation in outcome.violations[:_MOST_VIOLATIONS]:
+        yield from _violation(violation, outcome, file)
+    left_out = len(outcome.violations) - _MOST_VIOLATIONS
+    if left_out > 0:
+        yield f"  and {counted(left_out, 'more broken promise')}"
+
+
+def _violation(violation: Violation, outcome: Outcome, file: str) -> Iterator[str]:
+    expected = plain(violation.expected, 160)
+    origin = outcome.scenario.origin
+    place = f"{file}:{origin.line(violation.path)}  " if origin is not None else ""
+    filled = expected + " " * max(2, _PLACE - columns(expected))
+    yield f"  expected: {filled}{place}{plain(violation.path)}"
+    yield f"  seen:     {plain(violation.seen, 240)}"
+
+
+def _findings(outcome: Outcome, width: int) -> Iterator[str]:
+    for finding in outcome.findings[:_MOST_FINDINGS]:
+        yield from _finding(finding, width)
+    left_out = len(outcome.findings) - _MOST_FINDINGS
+    if left_out > 0:
+        yield f"  and {counted(left_out, 'more finding')}"
+    codes = dict.fromkeys(plain(finding.code, 8) for finding in outcome.findings[:_MOST_FINDINGS])
+    if codes:
+        yield f"  more:   hookharness findings {' '.join(codes)}"
+
+
+def _finding(finding: Finding, width: int) -> Iterator[str]:
+    times = f", {finding.times} times" if finding.times > 1 else ""
+    when = f"first in turn {finding.turn}{times}" if finding.turn else f"before the first turn{times}"
+    hook = f" [{plain(finding.hook, 60)}]" if finding.hook else ""
+    text = f"{plain(finding.code, 8)} {plain(finding.name, 20)}  {plain(finding.text, 240)}{hook} ({when})"
+    yield from _wrapped(text, width, hanging=" " * 8)
+    yield from _wrapped(plain(finding.advice, _LONGEST), width, " " * 8)
+
+
+def _varied(outcome: Outcome, width: int) -> Iterator[str]:
+    for sentence in outcome.varied[:_MOST_VARIED]:
+        yield from _wrapped(f"varied:  {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
+    left_out = len(outcome.varied) - _MOST_VARIED
+    if left_out > 0:
+        yield f"  and {counted(left_out, 'more sentence')} about other conditions"
+
+
+def _assumptions(outcome: Outcome, width: int) -> Iterator[str]:
+    verdict = outcome.verdict
+    if not isinstance(verdict, Livelock | Recursing | Lockout | Undecided):
+        return
+    own = verdict.assumptions if isinstance(verdict, Livelock) else ()
+    sentences = list(dict.fromkeys([*own, *outcome.assumptions]))
+    for sentence in sentences[:_MOST_ASSUMPTIONS]:
+        yield from _wrapped(f"assumed: {plain(sentence, _LONGEST)}", width, hanging=" " * 11)
+    if len(sentences) > _MOST_ASSUMPTIONS:
+        yield f"  and {counted(len(sentences) - _MOST_ASSUMPTIONS, 'more assumption')}"
+    yield from _wrapped(f"tier:    {tier_words(outcome.tier)}", width, hanging=" " * 11)
+
+
+def _again(outcome: Outcome, root: Path | None) -> str:
+    file = _file(outcome, root)
+    if not file:
+        return f"  again:  the same scenario ({plain(outcome.scenario.id)}) with seed {outcome.seed}"
+    node = shlex.quote(f"{file}::{plain(outcome.scenario.id, _LONGEST)}")
+    return f"  again:  hookharness run {node} --seed {outcome.seed}"

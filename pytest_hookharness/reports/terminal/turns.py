@@ -1,0 +1,245 @@
+"""
+Turns: the lines of each, and turns that read alike folded into one.
+
+Pure.
+
+Dialogues: what a fire asked on its terminal, in the story.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Run, TimedOut
+from pytest_hookharness.model.response import Response
+from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Livelock
+from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
+from pytest_hookharness.reports.terminal.agent_tree import write_children
+from pytest_hookharness.reports.terminal.headline import guard_words
+from pytest_hookharness.reports.terminal.phrases import (
+    activity_words,
+    command_words,
+    ending_words,
+    event_words,
+    move_words,
+    reply_words,
+)
+
+_LONGEST = 100
+_MOST = 5
+
+
+def dialogue_words(run: Run | None) -> Iterator[str]:
+    """
+    What passed over the terminal of a fire, but for a question that held it up: that is told of its process.
+    """
+    dialogue = None if run is None else run.dialogue
+    if run is None or dialogue is None:
+        return
+    for asked in dialogue.asked[:_MOST]:
+        question, answer = quoted(asked.question, _LONGEST), quoted(asked.answer, _LONGEST)
+        yield f"asks {question} on the terminal, and is told {answer}"
+    held_up = isinstance(run.ending, TimedOut) and any(activity.asks for activity in run.ending.doing)
+    if dialogue.unanswered and not held_up:
+        yield f"writes {quoted(dialogue.unanswered, _LONGEST)} on the terminal, and nobody answers"
+
+
+_LABEL = 20
+# What a fire said stands in a line of its own if it does not find room beside the command.
+_ROOM = 76
+_LONGEST_CYCLE = 8
+_MOST_LINES = 14
+_HEAD, _TAIL = 6, 4
+_DOING = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    One line of a turn.
+
+    Attributes:
+        label: Who: the agent, the person, a tool or an event.
+        text: What.
+        key: The same without times, to tell turns that are alike.
+    """
+
+    label: str
+    text: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """
+    One turn in full, or several that read like those before them.
+
+    Attributes:
+        first: Its first turn.
+        last: Its last turn.
+        lines: The lines of a turn in full; empty for turns that repeat.
+        like: The turns that are repeated.
+    """
+
+    first: int
+    last: int
+    lines: tuple[Line, ...] = ()
+    like: tuple[int, int] | None = None
+
+
+def write_turns(outcome: Outcome, width: int) -> list[str]:
+    """
+    The lines of all turns, folded and bounded.
+    """
+    turns = _by_turn(outcome.trace)
+    labels = min(_LABEL, max((columns(line.label) for _, lines in turns for line in lines), default=0))
+    groups = fold(turns)
+    written = [_write(group, labels) for group in groups]
+    if len(written) > _HEAD + _TAIL + 1:
+        number = groups[-_TAIL - 1].last - groups[_HEAD].first + 1
+        written = [*written[:_HEAD], [f"  ... {counted(number, 'turn')} ..."], *written[-_TAIL:]]
+    lines = [line for block in written for line in block]
+    if isinstance(outcome.verdict, Livelock):
+        for_ever = _for_ever(outcome, outcome.verdict)
+        joined = f"{lines[-1]}, {for_ever.lstrip()}" if groups and groups[-1].like is not None else ""
+        lines[-1:] = [joined] if joined and columns(joined) <= width else [*lines[-1:], for_ever]
+    return [fit(line, width).rstrip() for line in lines]
+
+
+def write_response(response: Response, width: int = 100) -> str:
+    """
+    The lines of one event that was asked alone.
+    """
+    lines = [*_hooked(response.hooked)]
+    labels = max((columns(line.label) for line in lines), default=0)
+    return "\n".join(fit(f"{fit(line.label, labels)}  {line.text}", width).rstrip() for line in lines)
+
+
+def _for_ever(outcome: Outcome, verdict: Livelock) -> str:
+    would = guard_words(verdict.guard, plain(outcome.host, 40), verdict.limits)
+    return f"  and so for ever      ({would})"
+
+
+def fold(turns: Sequence[tuple[int, tuple[Line, ...]]]) -> list[Group]:
+    """
+    Turns that read alike taken together, also when several turns repeat as a whole.
+    """
+    keys = [tuple((line.label, line.key) for line in lines) for _, lines in turns]
+    groups: list[Group] = []
+    place = 0
+    while place < len(turns):
+        period = _period(keys, place)
+        if period is None:
+            number, lines = turns[place]
+            groups.append(Group(number, number, lines))
+            place += 1
+            continue
+        end = place + period
+        while end + period <= len(keys) and keys[end : end + period] == keys[place - period : place]:
+            end += period
+        like = (turns[place - period][0], turns[place - 1][0])
+        groups.append(Group(turns[place][0], turns[end - 1][0], like=like))
+        place = end
+    return groups
+
+
+def _period(keys: Sequence[object], place: int) -> int | None:
+    for period in range(1, min(_LONGEST_CYCLE, place, len(keys) - place) + 1):
+        if keys[place : place + period] == keys[place - period : place]:
+            return period
+    return None
+
+
+def _write(group: Group, labels: int) -> list[str]:
+    if group.like is not None:
+        return [_same(group, group.like)]
+    head = "  before" if group.first == 0 else f"  turn {group.first}"
+    lines = [f"{fit(line.label, labels)}  {line.text}" for line in group.lines]
+    if len(lines) > _MOST_LINES:
+        left_out = len(lines) - _MOST_LINES
+        lines = [*lines[: _MOST_LINES - 4], f"... {counted(left_out, 'line')} ...", *lines[-4:]]
+    return [f"{head:9} {lines[0]}", *(" " * 10 + line for line in lines[1:])]
+
+
+def _same(group: Group, like: tuple[int, int]) -> str:
+    as_which = "" if like[0] == like[1] else f" as turns {_span(*like)}"
+    named = f"turn {group.first}" if group.first == group.last else f"turns {_span(group.first, group.last)}"
+    return f"  {named}  the same{as_which}"
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first} and {last}" if last == first + 1 else f"{first} to {last}"
+
+
+def _by_turn(trace: Trace) -> list[tuple[int, tuple[Line, ...]]]:
+    turns: dict[int, list[Line]] = {}
+    for step in trace.steps:
+        turns.setdefault(step.turn, []).extend(_lines(step))
+    return [(turn, tuple(lines)) for turn, lines in turns.items() if lines]
+
+
+def _lines(step: Step) -> Iterator[Line]:
+    match step.exchange:
+        case Moved(move=move):
+            yield _line("agent", move_words(move))
+        case Happened(event=event):
+            yield _line("script", event_words(event))
+        case Performed() as performed:
+            yield from _performed(performed)
+        case Hooked() as hooked:
+            yield from _hooked(hooked)
+        case _:
+            assert_never(step.exchange)
+
+
+def _line(label: str, text: str, key: str | None = None) -> Line:
+    return Line(plain(label, _LABEL), text, text if key is None else key)
+
+
+def _performed(performed: Performed) -> Iterator[Line]:
+    if performed.refused:
+        yield _line("tool", f"{plain(performed.call.name, 40)} was not carried out")
+    elif performed.result.failed:
+        yield _line("tool", f"{plain(performed.call.name, 40)} failed: {quoted(performed.result.text, 60)}")
+    yield from (_line("", line) for line in write_children(performed.children))
+
+
+def _hooked(hooked: Hooked) -> Iterator[Line]:
+    for fire in hooked.fires:
+        said = reply_words(fire, hooked)
+        wall = None if fire.run is None else fire.run.wall
+        yield from _fire(hooked.event, fire, wall, said)
+        yield from (_line("", f"  {words}") for words in dialogue_words(fire.run))
+        ending = fire.run.ending if fire.run is not None else None
+        if isinstance(ending, TimedOut):
+            for activity in ending.doing[:_DOING]:
+                words = activity_words(activity)
+                # Process numbers differ from fire to fire.
+                yield _line("", f"  {words}", activity.process.command)
+    yield from (_line("", line) for line in write_children(hooked.children))
+    decision = hooked.decision
+    if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.fires):
+        because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
+        yield _line(hooked.event, f"-> block{because}")
+
+
+def _fire(event: str, fire: Fire, wall: float | None, said: str) -> Iterator[Line]:
+    ran, timeless = (f"{command_words(fire)}  {_ended(fire, took)}" for took in (wall, None))
+    if columns(ran) + columns(said) > _ROOM:
+        yield _line(event, ran, timeless)
+        if said:
+            yield _line("", f"  {said}")
+    else:
+        together = f"  {said}" if said else ""
+        yield _line(event, ran + together, timeless + together)
+
+
+def _ended(fire: Fire, wall: float | None) -> str:
+    return "answered by the scenario" if fire.run is None else ending_words(fire.run.ending, wall)

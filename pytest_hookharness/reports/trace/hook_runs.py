@@ -1,0 +1,301 @@
+"""
+Fires in a trace file: what a process was given, and what became of it.
+
+Pure. Every union is matched to its end.
+
+Excerpts: texts of any length, and other values, as JSON of a known size.
+
+Pure. An excerpt is an object of its own, which says how much of a text it holds; what
+is no character is replaced, and that is said too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import json
+import math
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TypeAlias, assert_never
+
+from pytest_hookharness.model.delivery import Dialogue
+from pytest_hookharness.model.processes import (
+    Activity,
+    Ending,
+    Exited,
+    HeldOpen,
+    NotStarted,
+    Output,
+    Process,
+    Run,
+    Signaled,
+    TimedOut,
+)
+from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule
+from pytest_hookharness.model.trace import Fire, Hooked
+from pytest_hookharness.reports.terminal.phrases import activity_words, ending_words, reply_words
+
+Record: TypeAlias = dict[str, Json]
+
+# Bytes of one text, and items of one list, that a record holds at most.
+LONGEST = 64 << 10
+MOST = 1000
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def excerpt(text: str, size: int | None = None) -> Record:
+    """
+    A text as an object.
+
+    Args:
+        text: All that is known of it.
+        size: How many bytes it has in all, if more than are known.
+    """
+    told = _HALVES.sub(_REPLACED, text)
+    known = len(told.encode())
+    return {
+        "text": told,
+        "bytes": known if size is None else size,
+        "cut_at": known if size is not None and size > known else None,
+        "replaced": told != text,
+    }
+
+
+def of_bytes(data: bytes, size: int | None = None) -> Record:
+    """
+    Bytes as the text that they are, or nearly are.
+    """
+    text = data.decode("utf-8", "replace")
+    total = len(data) if size is None else size
+    replaced = _REPLACED in text and text.encode() != data
+    return {
+        "text": text,
+        "bytes": total,
+        "cut_at": len(data) if total > len(data) else None,
+        "replaced": replaced,
+    }
+
+
+def of_output(output: Output) -> Record:
+    """
+    An output stream.
+    """
+    return of_bytes(output.data, max(output.total, len(output.data)))
+
+
+def of_json(value: object) -> Record:
+    """
+    A value whose form is somebody else's, as the text of its JSON.
+    """
+    return excerpt(json.dumps(as_data(value), ensure_ascii=False))
+
+
+def as_data(value: object) -> Json:
+    """
+    A value of the model as JSON: its attributes by their names.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case enum.Enum():
+            return as_data(value.value)
+        case bytes():
+            return value.decode("utf-8", "replace")
+        case PurePath():
+            return str(value)
+        case Mapping():
+            return {str(key): as_data(item) for key, item in value.items()}
+        case tuple() | list() | frozenset():
+            return [as_data(item) for item in value]
+        case _ if dataclasses.is_dataclass(value):
+            fields = dataclasses.fields(value)
+            return {field.name: as_data(getattr(value, field.name)) for field in fields}
+        case _:
+            return str(value)
+
+
+def bound(value: Json, longest: int = LONGEST) -> Json:
+    """
+    The same with no text longer, and no list of more items, than is allowed; an excerpt says what was cut.
+    """
+    match value:
+        case str():
+            return _cut(value, longest)
+        case float() if not math.isfinite(value):
+            return None
+        case Mapping():
+            whole = {_cut(key, longest): bound(item, longest) for key, item in [*value.items()][:MOST]}
+            text = whole.get("text")
+            if "cut_at" in whole and text != value["text"]:
+                whole["cut_at"] = len(str(text).encode())
+            return whole
+        case list() | tuple():
+            return [bound(item, longest) for item in value[:MOST]]
+        case _:
+            return value
+
+
+def _cut(text: str, longest: int) -> str:
+    told = _HALVES.sub(_REPLACED, text)
+    # Every character has four bytes at most; most texts are short.
+    if len(told) <= longest // 4:
+        return told
+    data = told.encode()
+    return told if len(data) <= longest else data[:longest].decode("utf-8", "ignore")
+
+
+def hook_data(hook: Hook) -> Record:
+    """
+    A hook as it is configured.
+    """
+    return {
+        "event": hook.event,
+        "command": hook.command,
+        "type": hook.type,
+        "matcher": hook.matcher,
+        "timeout": hook.timeout,
+        "source": hook.source,
+    }
+
+
+def fire_data(fire: Fire, hooked: Hooked) -> Record:
+    """
+    One run of one hook.
+    """
+    return {
+        **hook_data(fire.hook),
+        "stdin": of_bytes(fire.stdin) if fire.stdin else of_json(fire.payload),
+        "run": None if fire.run is None else run_data(fire.run),
+        "reply": _reply(fire, hooked),
+        "transcript_opened": fire.transcript_opened,
+    }
+
+
+def run_data(run: Run) -> Record:
+    """
+    What became of a process.
+    """
+    doing = run.ending.doing if isinstance(run.ending, TimedOut) else ()
+    return {
+        "words": ending_words(run.ending, run.wall),
+        "ending": _ending(run.ending),
+        "stdout": of_output(run.stdout),
+        "stderr": of_output(run.stderr),
+        "stdin_taken": run.stdin_taken,
+        "stdin_read": run.stdin_read,
+        "started": run.started,
+        "seconds": run.wall,
+        "cpu_seconds": run.cpu,
+        "peak_memory": run.peak_memory,
+        "pid": run.pid,
+        "processes": [process_data(process) for process in run.leftovers],
+        "doing": [_activity(activity) for activity in doing],
+        "dialogue": None if run.dialogue is None else _dialogue(run.dialogue),
+    }
+
+
+def process_data(process: Process) -> Record:
+    """
+    A process that was seen.
+    """
+    return {"pid": process.pid, "command": process.command, "age": process.age}
+
+
+def _activity(activity: Activity) -> Record:
+    return {
+        **process_data(activity.process),
+        "words": activity_words(activity),
+        "state": activity.state,
+        "blocked_in": activity.blocked_in,
+        "waits_for": activity.waits_for,
+        "asks": activity.asks,
+    }
+
+
+def _ending(ending: Ending) -> Record:
+    match ending:
+        case Exited(code):
+            return {"kind": "exited", "code": code}
+        case Signaled(signal):
+            return {"kind": "signaled", "signal": signal}
+        case TimedOut():
+            return {
+                "kind": "timed-out",
+                "after": ending.after,
+                "by": ending.by.value,
+                "ignored_term": ending.ignored_term,
+                "ended": None if ending.ended is None else _ending(ending.ended),
+            }
+        case HeldOpen():
+            return {
+                "kind": "held-open",
+                "ended": _ending(ending.exit),
+                "waited": ending.waited,
+                "holders": [process_data(process) for process in ending.holders],
+            }
+        case NotStarted(reason):
+            return {"kind": "not-started", "reason": reason}
+        case _:
+            assert_never(ending)
+
+
+def _dialogue(dialogue: Dialogue) -> Record:
+    return {
+        "shown": of_bytes(dialogue.shown, max(dialogue.total, len(dialogue.shown))),
+        "asked": [{"question": asked.question, "answer": asked.answer} for asked in dialogue.asked],
+        "unanswered": dialogue.unanswered,
+    }
+
+
+def _reply(fire: Fire, hooked: Hooked) -> Record:
+    reply: Reply = fire.reply
+    unheard = reply.unheard
+    return {
+        "words": reply_words(fire, hooked),
+        "ruling": reply.ruling.value,
+        "reason": excerpt(fire.reason),
+        "context": excerpt(reply.context),
+        "to_user": excerpt(reply.user_text),
+        "updated_input": None if reply.updated_input is None else of_json(reply.updated_input),
+        "updated_output": None if reply.updated_output is None else of_json(reply.updated_output),
+        "halt": reply.halt,
+        "behaviour": reply.behaviour,
+        "folder": reply.folder,
+        "fault": reply.fault,
+        "silent": reply.silent,
+        "unmeant": reply.unmeant,
+        "unheard": None
+        if unheard is None
+        else {"place": unheard.place, "text": excerpt(unheard.text), "rule": rule_data(unheard.rule)},
+        "rule": rule_data(reply.rule),
+    }
+
+
+def decision_data(decision: Decision) -> Record:
+    """
+    What the host made of all replies, and the facts about it by which it did.
+    """
+    return {
+        "ruling": decision.ruling.value,
+        "refused": decision.refused,
+        "overridden": decision.overridden,
+        "reasons": [excerpt(text) for text in decision.reasons],
+        "to_agent": [excerpt(text) for text in decision.to_agent],
+        "to_user": [excerpt(text) for text in decision.to_user],
+        "updated_input": None if decision.updated_input is None else of_json(decision.updated_input),
+        "updated_output": None if decision.updated_output is None else of_json(decision.updated_output),
+        "halt": decision.halt,
+        "folder": decision.folder,
+        "rule": rule_data(decision.rule),
+        "rests_on": [rule_data(rule) for rule in decision.rests_on],
+    }
+
+
+def rule_data(rule: Rule) -> Record:
+    """
+    A fact about a host, with how and where it is known from.
+    """
+    return {"text": rule.text, "basis": rule.basis.value, "source": rule.source}

@@ -1,0 +1,205 @@
+"""
+Steps in a trace file: what the agent did, what happened, what the hooks said.
+
+Pure. Every union is matched to its end.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.moves import Observation
+from pytest_hookharness.model.trace import Change, Exchange, Happened, Hooked, Moved, Performed, Step
+from pytest_hookharness.reports.safe_text import plain
+from pytest_hookharness.reports.terminal.phrases import event_words, move_words
+from pytest_hookharness.reports.trace.hook_runs import (
+    MOST,
+    Record,
+    decision_data,
+    excerpt,
+    fire_data,
+    of_json,
+    run_data,
+)
+
+# Bytes of the longest file, and number of the files in one step, of which differences are told.
+LONGEST_FILE = 64 << 10
+_MOST_DIFFERENCES = 50
+_MOST_LINES = 2000
+_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """
+    The contents of a file before and after a step; ``None`` for one that is not known.
+    """
+
+    before: bytes | None
+    after: bytes | None
+
+
+def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> Record:
+    """
+    The record of one step.
+
+    Args:
+        seen: The step.
+        contents: What is known of the contents of files that it changed, by state path.
+    """
+    return {
+        "record": "step",
+        "number": seen.number,
+        "turn": seen.turn,
+        **_exchange(seen.exchange, contents or {}),
+    }
+
+
+def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> Record:
+    match exchange:
+        case Moved():
+            return {
+                "kind": "moved",
+                "words": move_words(exchange.move),
+                "move": {"name": type(exchange.move).__name__.lower(), "data": of_json(exchange.move)},
+                "saw": _saw(exchange.saw),
+            }
+        case Happened():
+            return {
+                "kind": "happened",
+                "words": event_words(exchange.event),
+                "happening": {"name": type(exchange.event).__name__.lower(), "data": of_json(exchange.event)},
+            }
+        case Performed():
+            return {
+                "kind": "performed",
+                "words": _performed_words(exchange),
+                "tool": exchange.call.name,
+                "input": of_json(exchange.call.input),
+                "result": excerpt(exchange.result.text),
+                "failed": exchange.result.failed,
+                "refused": exchange.refused,
+                "run": None if exchange.run is None else run_data(exchange.run),
+                **_consequences(exchange, contents),
+            }
+        case Hooked():
+            return {
+                "kind": "hooked",
+                "words": _hooked_words(exchange),
+                "event": exchange.event,
+                "target": exchange.target,
+                "fires": [fire_data(fire, exchange) for fire in exchange.fires],
+                "decision": decision_data(exchange.decision),
+                **_consequences(exchange, contents),
+            }
+        case _:
+            assert_never(exchange)
+
+
+def _saw(saw: Observation) -> list[Record]:
+    return [
+        {"kind": message.kind, "event": message.event, "text": excerpt(message.text)}
+        for message in saw.messages
+    ]
+
+
+def _performed_words(performed: Performed) -> str:
+    became = (
+        "was refused" if performed.refused else "failed" if performed.result.failed else "was carried out"
+    )
+    return f"{plain(performed.call.name, _NAME)} {became}"
+
+
+def _hooked_words(hooked: Hooked) -> str:
+    decision, event = hooked.decision, plain(hooked.event, _NAME)
+    if decision.halt is not None:
+        return f"{event}: the turn is ended"
+    if decision.overridden:
+        return f"{event}: a refusal, which the host overrides"
+    if decision.refused:
+        return f"{event}: refused"
+    return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: let go on"
+
+
+def _consequences(exchange: Performed | Hooked, contents: Mapping[str, Versions]) -> Record:
+    changes = exchange.changes
+    return {
+        "changes": [
+            change_data(change, contents.get(change.path) if place < _MOST_DIFFERENCES else None)
+            for place, change in enumerate(changes[:MOST])
+        ],
+        "more_changes": max(0, len(changes) - MOST),
+        "children": [_child(child) for child in exchange.children[:MOST]],
+    }
+
+
+def change_data(change: Change, versions: Versions | None = None) -> Record:
+    """
+    A file that differs, and in what, if it is a text whose contents are known.
+    """
+    told = _difference(change, versions)
+    return {"path": change.path, "how": change.how, "diff": None if told is None else excerpt(told)}
+
+
+def _difference(change: Change, versions: Versions | None) -> str | None:
+    if versions is None or versions.before is None or versions.after is None:
+        return None
+    if max(len(versions.before), len(versions.after)) > LONGEST_FILE:
+        return None
+    try:
+        texts = [data.decode() for data in (versions.before, versions.after)]
+    except UnicodeDecodeError:
+        return None
+    before, after = map(_lines, texts)
+    if texts[0] == texts[1] or any("\0" in text for text in texts):
+        return None
+    # Comparing takes longer than in proportion to the lines.
+    return _unified(change, before, after) if max(len(before), len(after)) <= _MOST_LINES else None
+
+
+def _lines(text: str) -> list[str]:
+    *whole, last = text.split("\n")
+    return [*(f"{line}\n" for line in whole), *([last] if last else [])]
+
+
+def _unified(change: Change, before: Sequence[str], after: Sequence[str]) -> str:
+    # Names with a line end would look like lines of the difference.
+    name = plain(change.path, 400)
+    old = "/dev/null" if change.how == "added" else f"a/{name}"
+    new = "/dev/null" if change.how == "removed" else f"b/{name}"
+    lines = difflib.unified_diff(before, after, old, new)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def _child(child: ChildSession) -> Record:
+    # Its environment is left out: it is the likeliest place of secrets, and decides nothing here.
+    return {
+        "number": child.number,
+        "parent": child.parent,
+        "depth": child.depth,
+        "host": child.host,
+        "argv": list(child.argv),
+        "starter": child.starter,
+        "bytes": child.size,
+        "folder": child.folder,
+        "ended": child.ended,
+        "refused": child.refused,
+        "trouble": child.trouble,
+        "fires": [
+            {
+                "event": fire.event,
+                "command": fire.command,
+                "code": fire.code,
+                "ruling": fire.ruling,
+                "reason": excerpt(fire.reason),
+            }
+            for fire in child.fires
+        ],
+        "calls": [{"tool": call.name, "refused": call.refused} for call in child.calls],
+    }

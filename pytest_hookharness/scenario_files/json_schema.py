@@ -1,0 +1,158 @@
+"""
+The JSON Schema that editors and other validators read.
+
+It is made of the tables; what only our own loader checks (folders, links, duplicate keys,
+the order of acts) it leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from pytest_hookharness.scenario_files.keys.scenario import COMMON, SCENARIO, VARIANT
+from pytest_hookharness.scenario_files.schema.shapes import (
+    Anything,
+    Choice,
+    Either,
+    Folder,
+    Key,
+    Many,
+    Named,
+    Nothing,
+    Number,
+    Record,
+    Shape,
+    Switch,
+    Tag,
+    Tagged,
+    Text,
+    Whole,
+)
+
+SCHEMA_ID = "https://json.schemastore.org/hookharness-scenario.json"
+SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA_ID}"
+
+
+def schema() -> dict[str, Any]:
+    """
+    The JSON Schema (draft 2020-12) of a scenario file.
+    """
+    common = {key.name: {"$ref": f"#/$defs/{key.name}"} for key in COMMON}
+    own = {key.name: described(key) for key in SCENARIO.keys if key.name not in common}
+    variant = {**record(VARIANT), "properties": common}
+    own["variants"]["additionalProperties"] = {"$ref": "#/$defs/variant"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
+        "title": "Scenario of pytest-hookharness",
+        **record(SCENARIO),
+        "properties": {"name": own["name"], **common, "variants": own["variants"]},
+        "$defs": {**{key.name: described(key) for key in COMMON}, "variant": variant},
+    }
+
+
+def described(key: Key | Tag) -> dict[str, Any]:
+    """
+    The schema of a key's value, with its sentence.
+    """
+    return {"description": key.doc, **export(key.shape)}
+
+
+def export(shape: Shape) -> dict[str, Any]:
+    """
+    The schema of one shape.
+    """
+    match shape:
+        case Text(pattern=pattern, format=form):
+            return {
+                "type": "string",
+                **({"pattern": whole(pattern)} if pattern else {}),
+                **({"format": form} if form else {}),
+            }
+        case Folder():
+            return {"type": "string", "minLength": 1}
+        case Choice(words=words):
+            return {"enum": list(words)}
+        case Whole(maximum=int() as most, octal=True):
+            # The digits of a mode are octal to us and decimal to everybody else.
+            return {"type": "integer", "minimum": 0, "maximum": int(f"{most:o}")}
+        case Whole(minimum=least, maximum=most):
+            return {"type": "integer", **present(minimum=least, maximum=most)}
+        case Number(minimum=least):
+            return {"type": "number", "minimum": least}
+        case Switch(only=None):
+            return {"type": "boolean"}
+        case Switch(only=only):
+            return {"const": only}
+        case Nothing():
+            return {"type": "null"}
+        case Anything():
+            return {}
+        case Either(shapes=shapes):
+            return {"anyOf": [export(inner) for inner in shapes]}
+        case Many() | Named() | Record() | Tagged():
+            return container(shape)
+        case _:
+            assert_never(shape)
+
+
+def container(shape: Many | Named | Record | Tagged) -> dict[str, Any]:
+    """
+    The schema of a list or a mapping.
+    """
+    match shape:
+        case Many(item=item, at_least=least, unique=unique):
+            limits = present(minItems=least or None, uniqueItems=unique or None)
+            return {"type": "array", "items": export(item), **limits}
+        case Named(key=key, value=value, single=single):
+            one = {"minProperties": 1, "maxProperties": 1} if single else {}
+            names = {"propertyNames": {"pattern": whole(key.pattern)}} if key.pattern else {}
+            return {"type": "object", "additionalProperties": export(value), **names, **one}
+        case Record():
+            return record(shape)
+        case Tagged(tags=tags):
+            return {"anyOf": [act(tag) for tag in tags]}
+        case _:
+            assert_never(shape)
+
+
+def record(shape: Record) -> dict[str, Any]:
+    """
+    The schema of a mapping with known keys.
+    """
+    return {
+        "type": "object",
+        "properties": {key.name: described(key) for key in shape.keys},
+        "additionalProperties": False,
+        **present(required=[key.name for key in shape.keys if key.required] or None),
+        **present(minProperties=shape.at_least or None),
+        **shape.besides,
+    }
+
+
+def act(tag: Tag) -> dict[str, Any]:
+    """
+    The schema of one kind of act.
+    """
+    properties = {tag.name: described(tag), **{key.name: described(key) for key in tag.modifiers}}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [tag.name],
+        "additionalProperties": False,
+    }
+
+
+def whole(pattern: str) -> str:
+    """
+    A pattern for all of a text, as JSON Schema wants it.
+    """
+    return f"^({pattern})$"
+
+
+def present(**limits: object) -> Mapping[str, object]:
+    """
+    The limits that are set.
+    """
+    return {name: limit for name, limit in limits.items() if limit is not None}

@@ -1,0 +1,206 @@
+"""
+The ways in: a file, a text, plain Python data.
+
+All of them lead through the same tables.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from pytest_hookharness.model.moves import Script
+from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.scenario_files.keys.scenario import SCENARIO, SCRIPT
+from pytest_hookharness.scenario_files.schema.shapes import Record, Values
+from pytest_hookharness.scenario_files.schema.validate import FAILED, Conversion
+from pytest_hookharness.scenario_files.variants import (
+    assemble,
+    check_behaviours,
+    check_findings,
+    check_hosts,
+    script_of,
+)
+from pytest_hookharness.scenario_files.yaml.errors import Problems
+from pytest_hookharness.scenario_files.yaml.nodes import Element, Refused, Table, marks
+from pytest_hookharness.scenario_files.yaml.parser import compose, place_of
+from pytest_hookharness.scenario_files.yaml.python_data import elements_of
+
+LARGEST = 1 << 20
+
+
+def load(
+    path: Path,
+    *,
+    hosts: Sequence[str] | None = None,
+    known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
+) -> tuple[Scenario, ...]:
+    """
+    The scenarios of a file: its base and variants, on each of its hosts.
+
+    Args:
+        path: The scenario file.
+        hosts: Hosts instead of those that the file names.
+        known_hosts: The hosts that the file may name; any, if not given.
+        known_findings: The findings that there are, and why a file may not name them, if it may not; any,
+            if not given.
+        known_behaviours: The behaviours that the agent may go on with; any, if not given.
+
+    Raises:
+        ScenarioErrors: All that is wrong with it.
+    """
+    problems = Problems(path)
+    data = read_bytes(path, problems)
+    problems.raise_if_any()
+    text = decode(data, problems)
+    return loads(
+        text,
+        path,
+        hosts=hosts,
+        known_hosts=known_hosts,
+        known_findings=known_findings,
+        known_behaviours=known_behaviours,
+    )
+
+
+def loads(
+    text: str,
+    path: Path,
+    *,
+    hosts: Sequence[str] | None = None,
+    known_hosts: Sequence[str] | None = None,
+    known_findings: Mapping[str, str] | None = None,
+    known_behaviours: Collection[str] | None = None,
+) -> tuple[Scenario, ...]:
+    """
+    The scenarios of a text that stands, or will stand, in a file.
+
+    Args:
+        text: The text.
+        path: The file; folders are looked for beside it, and messages name it.
+        hosts: Hosts instead of those that the text names.
+        known_hosts: The hosts that the text may name; any, if not given.
+        known_findings: As for ``load``.
+        known_behaviours: As for ``load``.
+
+    Raises:
+        ScenarioErrors: All that is wrong with it.
+    """
+    problems = Problems(path)
+    if len(text) > LARGEST:
+        too_large(problems)
+        problems.raise_if_any()
+    element = compose(text, problems)
+    if element is None:
+        problems.raise_if_any()
+        element = Refused()
+    if known_hosts is not None:
+        check_hosts(element, known_hosts, problems)
+    if known_findings is not None:
+        check_findings(element, known_findings, problems)
+    if known_behaviours is not None:
+        check_behaviours(element, known_behaviours, problems)
+    values = convert(SCENARIO, element, Conversion(problems, path.parent))
+    return tuple(assemble(values, Origin(file=path, marks=marks(element)), hosts))
+
+
+def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Scenario:
+    """
+    The one scenario of a mapping that stands in Python code, with the keys of a scenario file.
+
+    Args:
+        data: The mapping. A folder given as a path object, not as a text, may be anywhere.
+        path: The file that it stands for; without one, folders may be anywhere.
+
+    Raises:
+        ScenarioErrors: All that is wrong with it, without lines.
+    """
+    problems = Problems(path)
+    element = elements_of(data, problems)
+    for entry in element.entries if isinstance(element, Table) else ():
+        if entry.key == "variants":
+            problems.add(entry, entry.key, "variants belong in a file; this is one scenario")
+    folder = path.parent if path is not None else Path()
+    values = convert(SCENARIO, element, Conversion(problems, folder, confined=path is not None))
+    if len(values.get("host", ())) > 1:
+        problems.add((0, 0), "host", "several hosts belong in a file; this is one scenario")
+        problems.raise_if_any()
+    return next(assemble(values, Origin(file=path) if path is not None else None, None))
+
+
+def script_from(acts: Sequence[object], *, then: object = None, when: object = None) -> Script:
+    """
+    A script of plain Python data, with the acts, behaviours and reactions of a scenario file.
+
+    Raises:
+        ScenarioErrors: All that is wrong with it, without lines. It is a ``ValueError``.
+    """
+    problems = Problems()
+    given = {"agent": acts, "then": then, "when": when}
+    element = elements_of({key: value for key, value in given.items() if value is not None}, problems)
+    ending = acts[-1] if acts else None
+    if then is not None and isinstance(ending, Mapping) and "then" in ending:
+        problems.add((0, 0), "then", "then is given twice: here and as the last act")
+    return script_of(convert(SCRIPT, element, Conversion(problems, Path())))
+
+
+def convert(record: Record, element: Element, conversion: Conversion) -> Values:
+    """
+    The values of a whole document.
+
+    Raises:
+        ScenarioErrors: All that is wrong with it.
+    """
+    problems = conversion.problems
+    values = conversion.read(record, element, "") if not problems.full else FAILED
+    problems.raise_if_any()
+    if not isinstance(values, dict):
+        raise TypeError(f"{record.noun} became {values!r} without a problem")
+    return values
+
+
+def read_bytes(path: Path, problems: Problems) -> bytes:
+    """
+    The content of a file that is not too large; else a problem is noted.
+    """
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            problems.add((0, 0), "", "cannot be read: it is not a file")
+        elif status.st_size > LARGEST:
+            too_large(problems)
+        else:
+            return path.read_bytes()
+    except (OSError, ValueError) as error:
+        problems.add((0, 0), "", f"cannot be read: {getattr(error, 'strerror', None) or error}")
+    return b""
+
+
+def too_large(problems: Problems) -> None:
+    """
+    Note that there is too much to read.
+    """
+    problems.add((0, 0), "", f"is larger than a scenario can be ({LARGEST >> 20} MiB); use a project folder")
+
+
+def decode(data: bytes, problems: Problems) -> str:
+    """
+    The text of a file in UTF-8, with or without a byte order mark.
+
+    Raises:
+        ScenarioErrors: It is in something else.
+    """
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # With a byte order mark the codec counts from behind it.
+        start = len(data) - (len(error.object) - error.start)
+        before = data[:start].decode("utf-8-sig")
+        line, column = place_of(before, len(before))
+        bad = data[start]
+        problems.add((line, column), "", f"the byte 0x{bad:02X} is not UTF-8; save the file as UTF-8")
+        problems.raise_if_any()
+    return ""

@@ -1,0 +1,87 @@
+"""
+Which shape an element means, and with shapes in words.
+"""
+
+from __future__ import annotations
+
+from pytest_hookharness.scenario_files.schema.shapes import (
+    Anything,
+    Choice,
+    Either,
+    Folder,
+    Many,
+    Named,
+    Nothing,
+    Number,
+    Record,
+    Shape,
+    Switch,
+    Tagged,
+    Text,
+    Whole,
+)
+from pytest_hookharness.scenario_files.yaml.nodes import Element, Listing, Scalar, Table
+
+
+def takes(shape: Shape, element: Element) -> bool:
+    """
+    Whether a shape is meant by an element of this kind.
+    """
+    match shape, element:
+        case Anything(), _:
+            return True
+        case Either(shapes=shapes), _:
+            return any(takes(inner, element) for inner in shapes)
+        case Text() | Choice() | Folder(), Scalar(value=str()):
+            return True
+        case Switch(), Scalar(value=bool()):
+            return True
+        case Whole() | Number(), Scalar(value=bool()):
+            return False
+        case Whole(), Scalar(value=float() as value):
+            return value.is_integer()
+        case Whole(), Scalar(value=int()):
+            return True
+        case Number(), Scalar(value=int() | float()):
+            return True
+        case Nothing(), Scalar(value=None):
+            return True
+        case Many(), Listing():
+            return True
+        case Named() | Tagged(), Table():
+            return True
+        case Record(known_by=words), Table(entries=entries):
+            return not words or any(entry.key in words for entry in entries)
+        case _:
+            return False
+
+
+def describe(shape: Shape) -> tuple[str, ...]:
+    """
+    What may stand there, in words.
+    """
+    match shape:
+        case Either(shapes=shapes):
+            return tuple(dict.fromkeys(word for inner in shapes for word in describe(inner)))
+        case Choice(words=words):
+            return words
+        case Whole(noun=noun, octal=True):
+            return (f"{noun} such as 0755",)
+        case Whole(noun=noun, minimum=int() as least, maximum=int() as most):
+            return (f"{noun} from {least} to {most}",)
+        case Whole(noun=noun, minimum=int() as least) | Number(noun=noun, minimum=least):
+            return (f"{noun} from {least:g}",)
+        case Switch(only=None):
+            return ("true", "false")
+        case Switch(only=only):
+            return (str(only).lower(),)
+        case Nothing():
+            return ("nothing",)
+        case Anything():
+            return ("anything",)
+        case Record(noun=noun, keys=keys):
+            return (f"{noun} as a mapping of {', '.join(key.name for key in keys)}",)
+        case Tagged(noun=noun, tags=tags):
+            return (f"{noun} as a mapping with one of {', '.join(tag.name for tag in tags)}",)
+        case _:
+            return (shape.noun,)

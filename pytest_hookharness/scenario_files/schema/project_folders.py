@@ -1,0 +1,80 @@
+"""
+The project and plugin folders that stand beside a scenario file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_hookharness.model.trace import is_cache
+
+# Instead of a path: the repository that the scenario file is in. A folder of that name is `./repository`.
+REPOSITORY = "repository"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfound:
+    """
+    Why a folder cannot be used.
+
+    Attributes:
+        why: In words that follow the path.
+        missing: The step of the path that is not there; empty if that is not the reason.
+        there: The folders that are there instead.
+    """
+
+    why: str
+    missing: str = ""
+    there: tuple[str, ...] = ()
+
+
+def find_folder(text: str, base: Path, *, confined: bool) -> Path | Unfound:
+    """
+    The folder at a path, absolute and with all links followed.
+
+    Args:
+        text: The path, as written.
+        base: The folder that it is relative to.
+        confined: It must stand below ``base``, or be its repository.
+    """
+    if text == REPOSITORY:
+        return _find_repository(base)
+    if "\0" in text or not text:
+        return Unfound(why="is not a path")
+    if confined and text.startswith("/"):
+        return Unfound(why="is absolute; write it relative to the scenario file")
+    if confined and ".." in text.split("/"):
+        return Unfound(why="leaves the scenario's folder")
+    try:
+        root = base.resolve()
+        folder = (root / text).resolve()
+        if confined and not folder.is_relative_to(root):
+            return Unfound(why=f"is a link that leaves the scenario's folder, to {folder}")
+        if folder.is_dir():
+            return folder
+        if folder.exists():
+            return Unfound(why="is not a folder")
+        return _missing(folder, root if confined else None)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        return Unfound(why=f"cannot be looked up: {reason}")
+
+
+def _find_repository(base: Path) -> Path | Unfound:
+    top = base.resolve()
+    found = next((folder for folder in (top, *top.parents) if (folder / ".git").exists()), None)
+    return found or Unfound(why=f"is not to be had: neither {top} nor a folder above it holds .git")
+
+
+def _missing(folder: Path, root: Path | None) -> Unfound:
+    there = next(parent for parent in folder.parents if parent.is_dir())
+    missing = folder.relative_to(there).parts[0]
+    names = sorted(
+        entry.name
+        for entry in there.iterdir()
+        if entry.is_dir()
+        and not is_cache(entry.name)
+        and (root is None or entry.resolve().is_relative_to(root))
+    )
+    return Unfound(why=f"is not there: {there} has no folder {missing}", missing=missing, there=tuple(names))

@@ -1,0 +1,315 @@
+"""
+Conversion: what was written, held against a shape, becomes a value.
+
+Nothing stops at the first problem; what was refused becomes ``FAILED`` and spoils only what
+contains it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, assert_never
+
+from pytest_hookharness.scenario_files.schema.choose_shape import describe, takes
+from pytest_hookharness.scenario_files.schema.patterns import matches
+from pytest_hookharness.scenario_files.schema.project_folders import find_folder
+from pytest_hookharness.scenario_files.schema.shapes import (
+    Anything,
+    Choice,
+    Either,
+    Folder,
+    Key,
+    Many,
+    Named,
+    Nothing,
+    Number,
+    Placed,
+    Record,
+    Shape,
+    Switch,
+    Tag,
+    Tagged,
+    Text,
+    Whole,
+)
+from pytest_hookharness.scenario_files.yaml.errors import Problems
+from pytest_hookharness.scenario_files.yaml.nodes import (
+    Element,
+    Entry,
+    Listing,
+    Refused,
+    Scalar,
+    Table,
+    join,
+    plain_value,
+    seen,
+    shown,
+)
+from pytest_hookharness.scenario_files.yaml.parser import resolve
+
+
+class Failure(enum.Enum):
+    """
+    Stands for a value that was refused.
+    """
+
+    FAILED = "failed"
+
+
+FAILED: Final = Failure.FAILED
+DIGITS = frozenset("0123456789")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """
+    One reading of one scenario.
+
+    Attributes:
+        problems: Where problems go.
+        folder: The folder that the scenario's own folders stand in.
+        confined: Whether they must stay below it.
+    """
+
+    problems: Problems
+    folder: Path
+    confined: bool = True
+
+    def read(self, shape: Shape, element: Element, path: str) -> Any:
+        """
+        The value of an element, or ``FAILED`` with the problem noted.
+        """
+        if isinstance(element, Refused):
+            return FAILED
+        if not takes(shape, element):
+            return self._misfit(shape, element, path)
+        match shape, element:
+            case Either(shapes=shapes), _:
+                return self.read(next(one for one in shapes if takes(one, element)), element, path)
+            case Anything(), _:
+                return plain_value(element)
+            case _, Scalar():
+                return self._scalar(shape, element, path)
+            case Many(), Listing():
+                return self._list(shape, element, path)
+            case Named(), Table():
+                return self._names(shape, element, path)
+            case Record(), Table():
+                return self._record(shape, element, path)
+            case Tagged(), Table():
+                return self._tagged(shape, element, path)
+            case _:
+                return self._misfit(shape, element, path)
+
+    def _misfit(self, shape: Shape, element: Element, path: str) -> Failure:
+        word = element.value if isinstance(element, Scalar) and isinstance(element.value, str) else None
+        words: tuple[str, ...] = ()
+        if isinstance(shape, Tagged):
+            words = tuple(tag.name for tag in shape.tags)
+        message = f"{seen(element)} cannot stand here"
+        if word is not None and word in words:
+            message, word = f"{seen(element)} stands alone; write {word}: and what belongs to it", None
+        if isinstance(element, Scalar) and element.text and word is None and takes(shape, Scalar(value="")):
+            message += f" (for a text write {shown(element.text)} in quotes)"
+        if word is not None and takes(shape, Scalar(value=unquoted(word))):
+            message += " (write it without quotes)"
+        allowed = words or describe(shape)
+        self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=word)
+        return FAILED
+
+    def _refuse(self, element: Element, path: str, message: str, shape: Shape | None = None) -> Failure:
+        allowed = describe(shape) if shape is not None else ()
+        near = element.value if isinstance(element, Scalar) and isinstance(element.value, str) else None
+        self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=near)
+        return FAILED
+
+    def _scalar(self, shape: Shape, element: Scalar, path: str) -> Any:
+        value = element.value
+        match shape:
+            case Text():
+                return self._text(shape, str(value), element, path)
+            case Choice(words=words, noun=noun) if value not in words:
+                return self._refuse(element, path, f"{seen(element)} is not {noun}", shape)
+            case Switch(only=bool() as only) if value is not only:
+                return self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
+            case Choice() | Switch() | Nothing():
+                return shape.read(value)  # type: ignore[arg-type]
+            case Whole():
+                return self._whole(shape, element, path)
+            case Number(noun=noun, minimum=least):
+                if isinstance(value, (int, float)) and value >= least:
+                    return float(value)
+                return self._refuse(element, path, f"{seen(element)} is not {noun} that fits", shape)
+            case Folder():
+                return self._folder(shape, element, path)
+            case Anything() | Many() | Named() | Record() | Tagged() | Either():
+                return self._misfit(shape, element, path)
+            case _:
+                assert_never(shape)
+
+    def _text(self, shape: Text, text: str, element: Element | Entry, path: str) -> Any:
+        try:
+            value = shape.read(text)
+            if not shape.pattern or matches(shape.pattern, text):
+                return value
+            message = f"{shown(text)} is not {shape.noun}"
+        except ValueError as error:
+            message = f"{shown(text)} {error}"
+        allowed = (f"{shape.noun} such as {shape.example}",)
+        self.problems.add(element, path, message, seen=shown(text), allowed=allowed)
+        return FAILED
+
+    def _whole(self, shape: Whole, element: Scalar, path: str) -> Any:
+        number = int(element.value or 0)
+        if shape.octal and element.text and DIGITS.issuperset(element.text):
+            try:
+                number = int(element.text, 8)
+            except ValueError:
+                return self._refuse(element, path, f"{seen(element)} is not octal", shape)
+        least = number if shape.minimum is None else shape.minimum
+        most = number if shape.maximum is None else shape.maximum
+        if least <= number <= most:
+            return shape.read(number)
+        return self._refuse(element, path, f"{seen(element)} is out of range", shape)
+
+    def _folder(self, shape: Folder, element: Scalar, path: str) -> Any:
+        text = str(element.value)
+        found = find_folder(text, self.folder, confined=self.confined and not element.trusted)
+        if isinstance(found, Path):
+            return found
+        message = f"{shown(text)} {found.why}"
+        allowed = found.there or describe(shape)
+        near = found.missing or None
+        self.problems.add(element, path, message, seen=shown(text), allowed=allowed, near=near)
+        return FAILED
+
+    def _list(self, shape: Many, element: Listing, path: str) -> Any:
+        items = [self.read(shape.item, item, join(path, n)) for n, item in enumerate(element.items)]
+        fine = FAILED not in items
+        if len(items) < shape.at_least:
+            self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
+            fine = False
+        if shape.unique:
+            fine = self._check_unique(items, element, path) and fine
+        for index, message in shape.check([None if item is FAILED else item for item in items]):
+            self.problems.add(element.items[index], join(path, index), message)
+            fine = False
+        return shape.gather(items) if fine else FAILED
+
+    def _check_unique(self, items: Sequence[Any], element: Listing, path: str) -> bool:
+        twice = [n for n, item in enumerate(items) if item is not FAILED and item in items[:n]]
+        for index in twice:
+            place = element.items[index]
+            self.problems.add(place, join(path, index), f"{seen(place)} is written twice", seen=seen(place))
+        return not twice
+
+    def _names(self, shape: Named, element: Table, path: str) -> Any:
+        values: dict[str, Any] = {}
+        fine = True
+        if shape.single and len(element.entries) != 1:
+            self._refuse(element, path, f"{seen(element)} with {len(element.entries)} keys", shape)
+            fine = False
+        for entry in element.entries:
+            inner = join(path, entry.key)
+            name = self._text(shape.key, entry.key, entry, inner)
+            value = self.read(shape.value, entry.value, inner)
+            if name is not FAILED and name in values:
+                self.problems.add(entry, inner, f"{shown(entry.key)} names the same as a key before it")
+                fine = False
+            if name is FAILED or value is FAILED:
+                fine = False
+            else:
+                values[name] = value
+        return shape.read(values) if fine else FAILED
+
+    def _record(self, shape: Record, element: Table, path: str) -> Any:
+        values, fine = self._keys(shape.keys, element, path)
+        if fine and len(values) < shape.at_least:
+            self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
+            fine = False
+        if not fine:
+            return FAILED
+        places = {entry.key: entry.value for entry in element.entries}
+        for name, message in shape.check(values):
+            where = join(path, name) if name in places else path
+            self.problems.add(places.get(name, element), where, message)
+            fine = False
+        if not fine:
+            return FAILED
+        named = {key.field or key.name: values[key.name] for key in shape.keys if key.name in values}
+        return shape.build(**named, label=path) if shape.labelled else shape.build(**named)
+
+    def _keys(self, keys: Sequence[Key], element: Table, path: str) -> tuple[dict[str, Any], bool]:
+        known = {key.name: key for key in keys}
+        values: dict[str, Any] = {}
+        fine = True
+        for entry in element.entries:
+            if entry.key in known:
+                value = self.read(known[entry.key].shape, entry.value, join(path, entry.key))
+                fine = fine and value is not FAILED
+                values[entry.key] = value
+            else:
+                self._unknown(entry, path, tuple(known))
+                fine = False
+        for key in keys:
+            if key.required and key.name not in values:
+                self.problems.add(
+                    element, path, f"the key {shown(key.name)} is missing", allowed=describe(key.shape)
+                )
+                fine = False
+        return values, fine
+
+    def _unknown(self, entry: Entry, path: str, known: tuple[str, ...]) -> None:
+        message = f"unknown key {shown(entry.key)}"
+        where = join(path, entry.key)
+        self.problems.add(entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key)
+
+    def _tagged(self, shape: Tagged, element: Table, path: str) -> Any:
+        tags = {tag.name: tag for tag in shape.tags}
+        found = [entry for entry in element.entries if entry.key in tags]
+        if not found:
+            return self._untagged(shape, element, path)
+        if len(found) > 1:
+            words = " and ".join(entry.key for entry in found[:3])
+            where = join(path, found[1].key)
+            self.problems.add(found[1], where, f"one act an item: found {words}", seen=found[1].key)
+            return FAILED
+        return self._placed(tags[found[0].key], found[0], element, path)
+
+    def _untagged(self, shape: Tagged, element: Table, path: str) -> Failure:
+        allowed = tuple(tag.name for tag in shape.tags)
+        for entry in element.entries:
+            if entry.key in shape.barred:
+                self.problems.add(entry, join(path, entry.key), shape.barred[entry.key], allowed=allowed)
+                return FAILED
+        modifiers = {key.name for tag in shape.tags for key in tag.modifiers}
+        strange = [entry for entry in element.entries if entry.key not in modifiers]
+        if strange:
+            self._unknown(strange[0], path, allowed)
+        else:
+            message = f"{seen(element)} without an act"
+            self.problems.add(element, path, message, seen=seen(element), allowed=allowed)
+        return FAILED
+
+    def _placed(self, tag: Tag, act: Entry, element: Table, path: str) -> Any:
+        value = self.read(tag.shape, act.value, join(path, act.key))
+        beside = tuple(entry for entry in element.entries if entry is not act)
+        rest = Table(entries=beside, line=element.line, column=element.column)
+        values, fine = self._keys(tag.modifiers, rest, path)
+        if value is FAILED or not fine:
+            return FAILED
+        modifiers = {key.field or key.name: values[key.name] for key in tag.modifiers if key.name in values}
+        return Placed(tag=tag, value=value, modifiers=modifiers, path=path)
+
+
+def unquoted(word: str) -> bool | int | float | str | None:
+    """
+    What a text would be without its quotes.
+    """
+    try:
+        return resolve(word)
+    except ValueError:
+        return word

@@ -1,0 +1,221 @@
+"""
+Layout: single values of a file changed, and all else left byte for byte.
+
+PyYAML says where a value begins and ends; what stands between values, and how, is not touched.
+Whether the changed text means what it should is seen by loading it, which is left to others.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import yaml
+
+from pytest_hookharness.model.expectations import Range
+from pytest_hookharness.scenario_files.update.revise import Change, Path
+from pytest_hookharness.scenario_files.yaml.parser import LOADER, resolve
+
+PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
+# YAML's own line ends are among them, and what turns the direction of writing or cannot be seen.
+UNPRINTABLE = re.compile(
+    r"[^\x20-\x7e\xa0-\u200a\u2010-\u2027\u202f-\u205f\u2070-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+
+
+class Unwritable(Exception):
+    """
+    A value stands where, or in a way in which, it cannot be changed by itself; the text says how.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """
+    One passage of a text and what takes its place; an empty passage is an insertion.
+    """
+
+    start: int
+    end: int
+    text: str
+
+
+def rewrite(text: str, place: Path, wanted: Sequence[Change]) -> str:
+    """
+    The text with some values of one promise changed.
+
+    Args:
+        text: A scenario file that can be loaded.
+        place: The keys that lead to the promise, which may be missing at the top.
+        wanted: The changes.
+
+    Raises:
+        Unwritable: A value cannot be changed by itself.
+    """
+    mark = text[: text.startswith("\ufeff")]
+    text = text[len(mark) :]
+    # The parser that loads the file, for there are others, which take less.
+    root = yaml.compose(text, Loader=LOADER)
+    promise = _find(root, place)
+    if promise is not None:
+        edits = [edit for change in wanted for edit in _edits(text, promise, change)]
+        edits += _removals(text, promise, {change.path[0] for change in wanted if change.value is None})
+    elif isinstance(root, yaml.MappingNode):
+        edits = [_promise(text, root, wanted)]
+    else:
+        raise Unwritable("is no mapping")
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return mark + text
+
+
+def _find(node: yaml.Node | None, path: Path) -> yaml.Node | None:
+    for step in path:
+        match node:
+            case yaml.MappingNode():
+                node = next((value for key, value in node.value if key.value == step), None)
+            case yaml.SequenceNode() if isinstance(step, int):
+                node = node.value[step]
+            case _:
+                return None
+    return node
+
+
+def _edits(text: str, promise: yaml.Node, change: Change) -> Iterator[Edit]:
+    *around, last = change.path
+    node = _find(promise, change.path)
+    if node is None and isinstance(last, int):
+        # A single pattern may stand without its list.
+        node = _find(promise, tuple(around))
+    match node, change.value:
+        case _, None:
+            return
+        case None, str() as value:
+            yield _entry(text, promise, change.path, value)
+        case yaml.MappingNode(), Range(min=least, max=most):
+            for name, number in (("min", least), ("max", most)):
+                end = _find(node, (name,))
+                if end is not None:
+                    yield _scalar(end, _number(number))
+        case yaml.ScalarNode(), Range(min=least):
+            yield _scalar(node, _number(least))
+        case yaml.ScalarNode(), str() | int() as value:
+            yield _scalar(node, value)
+        case _:
+            raise Unwritable("is not written as a single value")
+
+
+def _number(number: int | None) -> int:
+    if number is None:
+        raise Unwritable("has an end that was not promised")
+    return number
+
+
+def _scalar(node: yaml.Node, value: str | int) -> Edit:
+    style: str | None = getattr(node, "style", None)
+    if style in ("|", ">"):
+        raise Unwritable("is written as a block of lines")
+    written = value if isinstance(value, str) else str(value)
+    return Edit(_start(node), _end(node), _dressed(written, style, value))
+
+
+def _dressed(written: str, style: str | None, value: str | int) -> str:
+    """
+    A value in the quotes that stood there, or in those that it needs.
+    """
+    if isinstance(value, int):
+        return written
+    if style == "'" and not UNPRINTABLE.search(written):
+        return "'" + written.replace("'", "''") + "'"
+    if not style and PLAIN.fullmatch(written) and resolve(written) == written:
+        return written
+    quoted = json.dumps(written, ensure_ascii=False)
+    return UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", quoted)
+
+
+def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> Edit:
+    """
+    A key that was not written, before the others.
+    """
+    if not isinstance(mapping, yaml.MappingNode) or len(path) != 1:
+        raise Unwritable("is not written in a mapping")
+    flow = bool(mapping.flow_style)
+    if not mapping.value:
+        return Edit(_start(mapping) + 1, _start(mapping) + 1, f"{path[0]}: {value}")
+    first = mapping.value[0][0]
+    key, word = (json.dumps(path[0]), json.dumps(value)) if first.style == '"' else (path[0], value)
+    start = _start(first)
+    indent = text[text.rfind("\n", 0, start) + 1 : start]
+    if not flow and indent.strip(" "):
+        raise Unwritable("begins beside something else")
+    return Edit(start, start, f"{key}: {word}" + (", " if flow else _line_end(text) + indent))
+
+
+def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[Edit]:
+    """
+    Keys of a mapping that go, with their values: whole lines, or all up to the next key.
+    """
+    if not isinstance(mapping, yaml.MappingNode):
+        return
+    entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
+    for goes, run in groupby(range(len(entries)), lambda place: entries[place][0].value in names):
+        places = list(run)
+        first, last = places[0], places[-1]
+        if not goes:
+            continue
+        if not mapping.flow_style:
+            yield from (_line_of(text, *entries[place]) for place in places)
+        elif last + 1 < len(entries):
+            yield _without_comment(text, _start(entries[first][0]), _start(entries[last + 1][0]))
+        else:
+            yield _without_comment(text, _end(entries[first - 1][1]), _end(entries[last][1]))
+
+
+def _line_of(text: str, key: yaml.Node, value: yaml.Node) -> Edit:
+    start = text.rfind("\n", 0, _start(key)) + 1
+    end = text.find("\n", _end(value)) + 1 or len(text)
+    alone = not text[start : _start(key)].strip(" ") and "\n" not in text[_start(key) : _end(value)]
+    if not alone or "#" in text[_end(value) : end]:
+        raise Unwritable(f"has to lose {key.value!r}, which is not alone on its line")
+    return Edit(start, end, "")
+
+
+def _without_comment(text: str, start: int, end: int) -> Edit:
+    if "#" in text[start:end]:
+        raise Unwritable("has to lose a key, and a comment stands beside that")
+    return Edit(start, end, "")
+
+
+def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Change]) -> Edit:
+    """
+    A whole promise where there was none, behind everything else.
+    """
+    values = {str(change.path[0]): _plain(change.value) for change in wanted}
+    if root.flow_style:
+        end = _end(root.value[-1][1])
+        return Edit(end, end, f', "expect": {json.dumps(values)}')
+    end = min(_end(root), len(text))
+    line_end = _line_end(text)
+    before = "" if text[:end].endswith("\n") else line_end
+    inner = ", ".join(f"{name}: {value}" for name, value in values.items())
+    return Edit(end, end, f"{before}expect: {{{inner}}}{line_end}")
+
+
+def _plain(value: str | int | Range | None) -> str | int:
+    number = value.min if isinstance(value, Range) else value
+    return number if isinstance(number, str) else _number(number)
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _start(node: yaml.Node) -> int:
+    return node.start_mark.index
+
+
+def _end(node: yaml.Node) -> int:
+    return node.end_mark.index

@@ -1,0 +1,180 @@
+"""
+Assembly: base and variants, times hosts, become scenarios.
+
+Folders: the project and the plugin that stand beside a scenario file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script
+from pytest_hookharness.model.scenario import Origin, Scenario
+from pytest_hookharness.scenario_files.keys.scenario import MERGED
+from pytest_hookharness.scenario_files.schema.shapes import Values
+from pytest_hookharness.scenario_files.yaml.errors import Problems
+from pytest_hookharness.scenario_files.yaml.nodes import (
+    Element,
+    Entry,
+    Listing,
+    Place,
+    Scalar,
+    Table,
+    join,
+    shown,
+)
+
+USUAL_HOST = "claude-code"
+NOT_FIELDS = frozenset({"host", "agent", "when", "variants"})
+
+
+def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
+    """
+    The scenarios of a file: the base and each variant, on each host.
+
+    Args:
+        values: What the top level became.
+        origin: Where it was written.
+        hosts: Hosts instead of those that were written.
+    """
+    settings = {"": values}
+    for name, own in values.get("variants", {}).items():
+        settings[name] = merge(values, own)
+    for name, setting in settings.items():
+        for host in hosts or setting.get("host", (USUAL_HOST,)):
+            yield build(setting, host, name, origin)
+
+
+def merge(base: Values, own: Values) -> Values:
+    """
+    The base with a variant's keys on top.
+    """
+    merged = {key: {**base.get(key, {}), **own[key]} for key in MERGED if key in own}
+    return {**base, **own, **merged}
+
+
+def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:
+    """
+    One scenario.
+    """
+    fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
+    return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
+
+
+def script_of(values: Values) -> Script:
+    """
+    The agent with its reactions; without a word about it, it is prompted once and is idle.
+    """
+    script: Script = values.get("agent", Script(acts=(FIRST_PROMPT,)))
+    script = replace(script, reactions=values.get("when", ()))
+    return replace(script, then=values["then"]) if "then" in values else script
+
+
+def check_hosts(element: Element, known: Sequence[str], problems: Problems) -> None:
+    """
+    Refuse hosts that are not known, where they are written.
+    """
+    for path, place in host_places(element):
+        host = place.value
+        if isinstance(host, str) and not is_known(host, known):
+            message = f"{shown(host)} is not a known host"
+            problems.add(place, path, message, seen=shown(host), allowed=known, near=host)
+
+
+def is_known(host: str, known: Sequence[str]) -> bool:
+    """
+    Whether a host is listed; a version counts as known if no version of that host is listed.
+    """
+    name, at, _ = host.partition("@")
+    if host in known or not at:
+        return host in known
+    return name in known and not any(other.startswith(name + "@") for other in known)
+
+
+def check_findings(element: Element, known: Mapping[str, str], problems: Problems) -> None:
+    """
+    Refuse findings that are not known, or that no run can have, where they are promised.
+    """
+    for top, table in tables_of(element):
+        if "expect" not in table:
+            continue
+        for path, place in scalars_of(entries_of(table["expect"].value), "findings", join(top, "expect")):
+            word = place.value
+            if not isinstance(word, str):
+                continue
+            why = known.get(word.upper(), "is not a known finding")
+            if why:
+                allowed = [name for name, objection in known.items() if not objection]
+                message = f"{shown(word)} {why}"
+                problems.add(place, path, message, seen=shown(word), allowed=allowed, near=word)
+
+
+def check_behaviours(element: Element, known: Collection[str], problems: Problems) -> None:
+    """
+    Refuse behaviours that are not known, where an agent is said to go on with them.
+    """
+    for top, table in tables_of(element):
+        acts = table["agent"].value if "agent" in table else None
+        for index, act in enumerate(acts.items if isinstance(acts, Listing) else ()):
+            if "then" in (tags := entries_of(act)):
+                place, word = _named_first(tags["then"].value)
+                if word and word not in known:
+                    path = join(join(join(top, "agent"), index), "then")
+                    message = f"{shown(word)} is not a known behaviour"
+                    problems.add(place, path, message, seen=shown(word), allowed=sorted(known), near=word)
+
+
+def _named_first(behaviour: Element) -> tuple[Place, str]:
+    # What is neither a word nor a table with one is refused by its shape.
+    match behaviour:
+        case Scalar(value=str() as word):
+            return behaviour, word
+        case Table(entries=(first, *_)):
+            return first, first.key
+        case _:
+            return behaviour, ""
+
+
+def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:
+    """
+    Every place where a host is written, with its key path.
+    """
+    for path, table in tables_of(element):
+        yield from scalars_of(table, "host", path)
+
+
+def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, Entry]]]:
+    """
+    The keys of the base and of each variant, with the path that leads there.
+    """
+    top = entries_of(element)
+    yield "", top
+    if "variants" in top:
+        for name, entry in entries_of(top["variants"].value).items():
+            yield join("variants", name), entries_of(entry.value)
+
+
+def scalars_of(table: Mapping[str, Entry], key: str, path: str) -> Iterator[tuple[str, Scalar]]:
+    """
+    The single values under a key, which may be a list of them, with their key paths.
+    """
+    if key not in table:
+        return
+    here = join(path, key)
+    match table[key].value:
+        case Scalar() as scalar:
+            yield here, scalar
+        case Listing(items=items):
+            for index, item in enumerate(items):
+                if isinstance(item, Scalar):
+                    yield join(here, index), item
+        case _:
+            pass
+
+
+def entries_of(element: Element) -> Mapping[str, Entry]:
+    """
+    The entries of a mapping by key; none if it is something else.
+    """
+    return {entry.key: entry for entry in element.entries} if isinstance(element, Table) else {}

@@ -1,0 +1,156 @@
+"""
+Problems of a scenario: where, what was seen, what is allowed, what is near.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_hookharness.scenario_files.yaml.nodes import LONGEST_SHOWN, Place, shown
+
+# So many are kept; whoever has more reads the first ones only, and a hostile file stays cheap.
+MOST_PROBLEMS = 100
+LONGEST_COMPARED = 100
+MOST_ALLOWED = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """
+    One thing that is wrong with a scenario.
+
+    Attributes:
+        file: The scenario file; ``None`` for plain data.
+        line: From 1; 0 for plain data, or if the whole file is meant.
+        column: From 1, in characters; 0 likewise.
+        path: The key path; empty for the scenario as a whole.
+        seen: What was written there.
+        message: What is wrong, in words.
+        allowed: What could stand there instead.
+        nearest: The allowed word that comes closest.
+    """
+
+    file: Path | None = None
+    line: int = 0
+    column: int = 0
+    path: str = ""
+    seen: str = ""
+    message: str
+    allowed: tuple[str, ...] = ()
+    nearest: str | None = None
+
+    def __str__(self) -> str:
+        place = str(self.file) if self.file is not None else ""
+        if self.line:
+            place += f":{self.line}:{self.column}"
+        path = self.path if len(self.path) <= 4 * LONGEST_SHOWN else self.path[: 4 * LONGEST_SHOWN] + "..."
+        where = " ".join(part for part in (place, path) if part)
+        text = f"{where}: {self.message}" if where else self.message
+        if self.allowed:
+            more = ", ..." if len(self.allowed) > MOST_ALLOWED else ""
+            text += f"; allowed: {', '.join(self.allowed[:MOST_ALLOWED])}{more}"
+        if self.nearest is not None:
+            text += f"; did you mean {shown(self.nearest)}?"
+        return text
+
+
+class ScenarioErrors(ValueError):
+    """
+    All that is wrong with one scenario.
+
+    Attributes:
+        problems: In the order of the file.
+    """
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(tuple(problems))
+        self.problems: tuple[Problem, ...] = tuple(problems)
+
+    def __str__(self) -> str:
+        lines = [str(problem) for problem in self.problems]
+        if len(lines) >= MOST_PROBLEMS:
+            lines.append(f"Only the first {MOST_PROBLEMS} problems are listed.")
+        return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class Problems:
+    """
+    The problems found so far.
+
+    Attributes:
+        file: The file they belong to.
+        found: In the order of discovery.
+    """
+
+    file: Path | None = None
+    found: list[Problem] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """
+        Whether no more are taken.
+        """
+        return len(self.found) >= MOST_PROBLEMS
+
+    def add(
+        self,
+        place: Place | tuple[int, int],
+        path: str,
+        message: str,
+        *,
+        seen: str = "",
+        allowed: Iterable[str] = (),
+        near: str | None = None,
+    ) -> None:
+        """
+        Take note of one.
+
+        Args:
+            place: Where it is.
+            path: The key path.
+            message: What is wrong, in words.
+            seen: What was written there.
+            allowed: What could stand there instead.
+            near: The word that was written, if a word among ``allowed`` was meant.
+        """
+        if self.full:
+            return
+        line, column = place if isinstance(place, tuple) else (place.line, place.column)
+        words = tuple(allowed)
+        self.found.append(
+            Problem(
+                file=self.file,
+                line=line,
+                column=column,
+                path=path,
+                seen=seen,
+                message=message,
+                allowed=words,
+                nearest=nearest(near, words) if near is not None else None,
+            )
+        )
+
+    def raise_if_any(self) -> None:
+        """
+        Raise all of them together, in the order of the file.
+
+        Raises:
+            ScenarioErrors: There are any.
+        """
+        if self.found:
+            raise ScenarioErrors(sorted(self.found, key=lambda problem: (problem.line, problem.column)))
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """
+    The word that was probably meant, if one is near enough.
+    """
+    if len(word) > LONGEST_COMPARED:
+        return None
+    folded = {known.casefold(): known for known in words}
+    close = difflib.get_close_matches(word.casefold(), folded, n=1)
+    return folded[close[0]] if close else None

@@ -1,0 +1,170 @@
+"""
+Elements: what was written, and where, before it means anything.
+
+An element of a file has a line and a column, both from 1; one of plain data has 0 and 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from pytest_hookharness.model.protocol import Json
+
+LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """
+    A single value.
+
+    Attributes:
+        value: What it is by the rules of YAML 1.2, or the value that Python code gave.
+        text: How it was written, without quotes; empty for plain data that is not a text.
+        trusted: Python code gave it as a path object, which no file can do.
+    """
+
+    value: bool | int | float | str | None
+    text: str = ""
+    trusted: bool = False
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """
+    A list.
+    """
+
+    items: tuple[Element, ...]
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """
+    One key of a mapping and its value; the position is that of the key.
+    """
+
+    key: str
+    value: Element
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """
+    A mapping, in the order in which it was written.
+    """
+
+    entries: tuple[Entry, ...]
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """
+    Something that was reported already and has no value.
+    """
+
+    line: int = 0
+    column: int = 0
+
+
+Element: TypeAlias = Scalar | Listing | Table | Refused
+Place: TypeAlias = Element | Entry
+
+
+def join(path: str, step: str | int) -> str:
+    """
+    The key path of something one step further in.
+    """
+    if isinstance(step, int):
+        return f"{path}[{step}]"
+    return f"{path}.{step}" if path else step
+
+
+def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
+    """
+    What stands directly in an element, with key paths.
+    """
+    match element:
+        case Table():
+            for entry in element.entries:
+                yield join(path, entry.key), entry.value
+        case Listing():
+            for index, item in enumerate(element.items):
+                yield join(path, index), item
+        case Scalar() | Refused():
+            return
+        case _:
+            assert_never(element)
+
+
+def marks(element: Element, path: str = "") -> dict[str, tuple[int, int]]:
+    """
+    Line and column of each value by its key path; nothing for plain data.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    waiting = [(path, element)] if element.line else []
+    while waiting:
+        path, element = waiting.pop()
+        if path:
+            found[path] = (element.line, element.column)
+        waiting.extend(reversed(list(children(element, path))))
+    return found
+
+
+def plain_value(element: Element) -> Json:
+    """
+    The value of an element as JSON.
+    """
+    match element:
+        case Scalar():
+            return element.value
+        case Listing():
+            return [plain_value(item) for item in element.items]
+        case Table():
+            return {entry.key: plain_value(entry.value) for entry in element.entries}
+        case Refused():
+            return None
+        case _:
+            assert_never(element)
+
+
+def shown(word: str) -> str:
+    """
+    A text in quotes, cut to what a message can bear.
+    """
+    cut = word if len(word) <= LONGEST_SHOWN else word[: LONGEST_SHOWN - 3] + "..."
+    return json.dumps(cut, ensure_ascii=not cut.isprintable())
+
+
+def seen(element: Element) -> str:
+    """
+    An element in a few words, for messages.
+    """
+    match element:
+        case Scalar(value=None):
+            return "an empty value"
+        case Scalar(value=str() as value):
+            return shown(value)
+        case Scalar(value=bool() as value):
+            return f"{str(value).lower()} (a switch)"
+        case Scalar(value=value):
+            return f"{element.text or value} (a number)"
+        case Listing():
+            return "a list" if element.items else "an empty list"
+        case Table():
+            return "a mapping" if element.entries else "an empty mapping"
+        case Refused():
+            return "something that cannot be read"
+        case _:
+            assert_never(element)

@@ -1,0 +1,80 @@
+"""
+Plain Python data: the elements of what a test wrote instead of a file.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from pytest_hookharness.scenario_files.yaml.errors import Problems
+from pytest_hookharness.scenario_files.yaml.nodes import (
+    Element,
+    Entry,
+    Listing,
+    Refused,
+    Scalar,
+    Table,
+    join,
+    shown,
+)
+from pytest_hookharness.scenario_files.yaml.parser import DEEPEST, UNPRINTABLE
+
+
+def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0) -> Element:
+    """
+    The elements of a value; what JSON does not know becomes a problem.
+    """
+    match data:
+        case str():
+            return _text(data, problems, path)
+        case None | bool() | int():
+            return Scalar(value=data)
+        case float():
+            return _number(data, problems, path)
+        case os.PathLike():
+            path_text = os.fsdecode(cast("os.PathLike[str]", data))
+            return Scalar(value=path_text, text=path_text, trusted=True)
+        case Mapping() | Sequence() if depth >= DEEPEST:
+            problems.add((0, 0), path, f"nested more than {DEEPEST} levels deep")
+        case bytes() | bytearray():
+            problems.add((0, 0), path, "bytes cannot stand here; decode them to a text")
+        case Mapping():
+            return Table(
+                entries=tuple(_entries(cast("Mapping[object, object]", data), problems, path, depth))
+            )
+        case Sequence():
+            items = enumerate(cast("Sequence[object]", data))
+            return Listing(items=tuple(elements_of(x, problems, join(path, n), depth + 1) for n, x in items))
+        case _:
+            kind = type(data).__name__
+            problems.add((0, 0), path, f"a value of type {kind} cannot stand here", allowed=("JSON values",))
+    return Refused()
+
+
+def _entries(data: Mapping[object, object], problems: Problems, path: str, depth: int) -> Iterator[Entry]:
+    for key, value in data.items():
+        if isinstance(key, str):
+            yield Entry(key=key, value=elements_of(value, problems, join(path, key), depth + 1))
+        else:
+            problems.add((0, 0), path, f"a key must be a text, not {type(key).__name__}", seen=repr(key)[:60])
+
+
+def _text(text: str, problems: Problems, path: str) -> Element:
+    if text.isprintable():
+        return Scalar(value=str(text), text=str(text))
+    # Half a surrogate pair can be written to no file and to no pipe.
+    halves = [bad for bad in UNPRINTABLE.findall(text) if "\ud800" <= bad <= "\udfff"]
+    if halves:
+        problems.add((0, 0), path, f"{shown(text)} holds half a surrogate pair; no file can hold that")
+        return Refused()
+    return Scalar(value=str(text), text=str(text))
+
+
+def _number(number: float, problems: Problems, path: str) -> Element:
+    if math.isfinite(number):
+        return Scalar(value=number)
+    problems.add((0, 0), path, f"{number} is not a number that JSON can carry")
+    return Refused()

@@ -1,0 +1,348 @@
+"""
+Probing: laps played from changed states, to find out what decides.
+
+The judging room says which changes are worth trying and what follows from
+them; here they are made on the stage, in the same isolation, and put back. No probe is part of the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.execution.state.file_contents import is_statements
+from pytest_hookharness.judging.probing.experiments import Conclusion, Experiment, inquire
+from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.similar_turns import Outline, difference
+from pytest_hookharness.judging.state_diff import (
+    Clock,
+    Files,
+    Pattern,
+    find_stamps,
+    same_but_for_stamps,
+)
+from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.model.probes import Part, Probe, Probing, Push, Pushing, Reaction, Seen, Valve
+from pytest_hookharness.model.trace import Entry, Step
+from pytest_hookharness.simulation.session.checkpoint import Rehearsal
+from pytest_hookharness.simulation.session.driver import Moment, Player
+from pytest_hookharness.simulation.testbed.testbed import Stage
+
+# Seconds: what takes longer is not played several times over just to see whether time matters.
+_LONG_LAP = 1.5
+_TIMES_AS_LONG = 10
+# Laps that an agent is taken through; more files are not made either.
+_MOST_LAPS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lap:
+    """
+    A lap that really took place, with which experiments are compared.
+
+    Attributes:
+        before: Where host and agent stood at its beginning.
+        moment: Where they stood at its end.
+        period: Its length in turns.
+        steps: What took place in it.
+        files: The covered files at its end.
+        written: The contents of those that were written since the session began.
+        read: What its texts are without numbers, times and ids.
+        wall: Seconds that it took.
+    """
+
+    before: Moment
+    moment: Moment
+    period: int
+    steps: tuple[Step, ...]
+    files: Mapping[str, Entry]
+    written: Files
+    read: Outline
+    wall: float = 0.0
+
+    @property
+    def turns(self) -> list[list[Step]]:
+        """
+        Its steps, turn by turn.
+        """
+        numbers = sorted({step.turn for step in self.steps})
+        return [[step for step in self.steps if step.turn == number] for number in numbers]
+
+
+class Prober:
+    """
+    Experiments on the state after one lap.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        lap: Lap,
+        *,
+        clock: Clock,
+        pattern: Pattern | None = None,
+        sizes: Sequence[Measure] = (),
+        numbers: Sequence[int] = (),
+        remaining: Callable[[], float],
+        on_probe: Callable[[], None] = lambda: None,
+    ) -> None:
+        """
+        Make ready to probe the state after a lap.
+
+        Args:
+            stage: Where the lap was played.
+            lap: The lap.
+            clock: When the session began, and the present.
+            pattern: How the files moved from lap to lap; ``None`` if they did not.
+            sizes: How large is what grows.
+            numbers: Whole numbers that stand in the hooks' own source.
+            remaining: Tells how many seconds of real time are left.
+            on_probe: Called after each experiment.
+        """
+        self._stage = stage
+        # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
+        before, now = lap.before.progress.session, lap.moment.progress
+        calm = replace(now, session=now.session.relieved(before))
+        self._lap = replace(lap, moment=replace(lap.moment, progress=calm))
+        # Seconds that the hooks' clock goes on in a lap, beside what that really takes.
+        self._pace = stage.scenario.pace * lap.period
+        self._clock = clock
+        self._pattern = pattern
+        self._sizes = sizes
+        self._numbers = numbers
+        self._remaining = remaining
+        self._on_probe = on_probe
+        self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
+        self._probes: list[Probe] = []
+        self._left: Files = {}
+        self._farthest: tuple[Files, Seen] = ({}, Seen(reaction=Reaction.SAME))
+
+    def probe(self) -> Probing:
+        """
+        Make the experiments, and put everything back.
+
+        Raises:
+            SimulationError: It could not be put back.
+            WorkspaceError: A file could not be read or changed.
+        """
+        slow = self._pattern is None and self._lap.wall > _LONG_LAP
+        try:
+            rehearsal = Rehearsal(self._stage, self._lap.moment)
+        except SnapshotError as error:
+            unclear = f"the state cannot be kept and put back: {error}"
+            return self._probing(Conclusion(unclear=unclear), slow=slow)
+        with rehearsal:
+            conclusion = self._control(rehearsal) or self._follow(
+                inquire(
+                    self._parts,
+                    sizes=self._sizes,
+                    numbers=self._numbers,
+                    time=not slow,
+                    pace=self._pace,
+                    transcript=not slow and not self._stage.transcript_counts,
+                ),
+                rehearsal,
+            )
+        return self._probing(conclusion, slow=slow)
+
+    def _probing(self, conclusion: Conclusion, *, slow: bool) -> Probing:
+        return Probing(
+            turn=self._lap.moment.turn,
+            period=self._lap.period,
+            parts=self._parts,
+            probes=tuple(self._probes),
+            valve=self._valve(conclusion),
+            unclear=conclusion.unclear,
+            lawless=conclusion.lawless,
+            limits=(*self._limits(conclusion, slow=slow),),
+        )
+
+    @property
+    def _parts(self) -> tuple[Part, ...]:
+        return self._pattern.parts if self._pattern is not None else ()
+
+    def _limits(self, conclusion: Conclusion, *, slow: bool) -> Iterator[str]:
+        for place in conclusion.alone:
+            yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
+        if conclusion.timeless:
+            yield "What happens once time has passed is not known: to the hooks stored times are names."
+        if slow and not self._pace:
+            yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
+
+    def _control(self, rehearsal: Rehearsal) -> Conclusion | None:
+        """
+        Play the lap that is known once more, from the state of one lap ago.
+
+        It must come out the same. Numbers that do not (process numbers, run times, the host's own) do not
+        follow from the files, and are not taken for counters any longer.
+        """
+        if self._pattern is None:
+            return None
+        push = Push(parts=tuple(range(len(self._parts))), how=Pushing.OLDER)
+        before = self._pattern.pushed(push)
+        # The host goes on numbering as it did: what follows that does not follow the files.
+        moment = replace(self._lap.moment, agent=self._lap.before.agent, clock=self._lap.before.clock)
+        seen = self._experiment(push, rehearsal, moment)
+        if seen.reaction is Reaction.EFFECT:
+            self._pattern = self._pattern.relaxed(before, self._left)
+            seen = self._experiment(push, rehearsal, moment)
+        if seen.reaction is not Reaction.DECISION:
+            names = [self._parts[place].place for place in self._pattern.lawless(before, self._left)]
+            if names:
+                return Conclusion(
+                    unclear=f"{', '.join(names)} goes on by a rule that is not seen", lawless=True
+                )
+        if seen.reaction is Reaction.SAME:
+            return None
+        return Conclusion(unclear=f"the same lap, played once more, went another way: {seen.what}")
+
+    def _follow(self, experiment: Experiment, rehearsal: Rehearsal) -> Conclusion:
+        push = next(experiment, None)
+        while push is not None:
+            if self._remaining() == 0.0:
+                return Conclusion(unclear="the time given was used up before all was tried")
+            try:
+                push = experiment.send(self._experiment(push, rehearsal))
+            except StopIteration as ended:
+                conclusion: Conclusion = ended.value
+                return conclusion
+        return Conclusion()
+
+    def _experiment(self, push: Push, rehearsal: Rehearsal, moment: Moment | None = None) -> Seen:
+        before = self._change(push, rehearsal)
+        if push.how is Pushing.AHEAD and not push.pace and before and before == self._farthest[0]:
+            # Growth is bounded: beyond that there is nothing new to see.
+            rehearsal.put_back()
+            return self._farthest[1]
+        moment = moment or self._ahead(push)
+        self._shift(moment, rehearsal)
+        player = rehearsal.player(moment)
+        seen = self._play(player)
+        if seen.reaction is Reaction.SAME:
+            seen = self._effect(push, before, rehearsal)
+        self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, fires=player.fired))
+        self._farthest = (before, seen) if push.how is Pushing.AHEAD else self._farthest
+        rehearsal.put_back()
+        self._on_probe()
+        return seen
+
+    def _ahead(self, push: Push) -> Moment:
+        """
+        Where host and agent stand after the laps that everything together is pushed ahead.
+        """
+        moment, laps = self._lap.moment, min(push.laps, _MOST_LAPS)
+        if push.how is not Pushing.AHEAD or len(push.parts) < len(self._parts):
+            return moment
+        agent = moment.agent.further(self._lap.before.agent, laps)
+        return replace(moment, agent=agent, clock=moment.clock + push.laps * push.pace)
+
+    def _shift(self, moment: Moment, rehearsal: Rehearsal) -> None:
+        """
+        Give what was written in the last lap the times that it would have in the lap of a moment.
+        """
+        now = self._lap.moment.clock
+        if moment.clock != now:
+            since = self._clock.now - self._pace - self._lap.wall
+            rehearsal.backstage.shift(moment.clock - now, since)
+
+    def _change(self, push: Push, rehearsal: Rehearsal) -> Files:
+        files: Files = {}
+        match push.how:
+            case Pushing.TRANSCRIPT:
+                rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
+            case Pushing.WAITED:
+                rehearsal.backstage.wait(push.seconds)
+            case Pushing.AGED:
+                files = self._stamped.aged(push.seconds)
+                files = self._write(files, rehearsal)
+                rehearsal.backstage.age(push.seconds)
+            case _ if self._pattern is not None:
+                files = self._write(self._pattern.pushed(push), rehearsal)
+            case _:
+                pass
+        return files
+
+    def _write(self, files: Files, rehearsal: Rehearsal) -> Files:
+        rehearsal.backstage.write(files)
+        # A database keeps numbers as it can, which may not be as they were written.
+        kept = {path: rehearsal.backstage.read(path) for path, data in files.items() if is_statements(data)}
+        return {**files, **kept}
+
+    def _play(self, player: Player) -> Seen:
+        request: hosts.Request | None = player.progress.request
+        for number, expected in enumerate(self._lap.turns, 1):
+            if isinstance(request, hosts.NextAct):
+                player.take(request, player.choose(request))
+                request = player.go_on(self._remaining)
+            if request is None:
+                return Seen(reaction=Reaction.DECISION, what="it took too long", turn=number)
+            seen = [step for step in player.steps if step.turn == player.turn]
+            what = difference(expected, seen, self._lap.read)
+            over = isinstance(request, hosts.Ended) or (
+                isinstance(request, hosts.NextAct) and request.turn_over
+            )
+            if what or over:
+                return Seen(
+                    reaction=Reaction.DECISION, what=what or "the turn was over", turn=number, lets_go=over
+                )
+        return Seen(reaction=Reaction.SAME)
+
+    def _effect(self, push: Push, before: Files, rehearsal: Rehearsal) -> Seen:
+        """
+        Whether the lap left the rest as the real one did, and moved the parts in the same way.
+        """
+        stage, pattern = self._stage, self._pattern
+        stage.scan()
+        followed = {*before, *(pattern.paths if pattern is not None else ())}
+        differing = {change.path for change in changes(self._lap.files, stage.files)}
+        rest = sorted(path for path in differing - followed if not _holds(path, followed | differing))
+        clock = replace(self._clock, now=stage.workspace.clock.now)
+        self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
+        for path in rest:
+            # A time of few digits is the same in some laps, and then is not.
+            if same_but_for_stamps(self._lap.written.get(path), self._left[path], clock):
+                del self._left[path]
+        rest = [path for path in rest if path in self._left]
+        what = ""
+        if pattern is not None:
+            what = pattern.departure({**pattern.newest, **before}, self._left, clock)
+            if pattern.clipped(push):
+                # What could not be grown as far as the rest was pushed no longer fits it.
+                what = ""
+        elif rest:
+            what = f"{rest[0]} differs afterwards"
+        return Seen(reaction=Reaction.EFFECT if what else Reaction.SAME, what=what)
+
+    def _told(self, push: Push) -> str:
+        if push.how is Pushing.AGED:
+            return f"{duration(push.seconds)} passed"
+        if push.how is Pushing.WAITED:
+            return f"{duration(push.seconds)} really waited"
+        if push.how is Pushing.AHEAD and not push.laps:
+            return "one more lap"
+        reached = self._pattern.reached(push) if self._pattern is not None else ""
+        if push.how is Pushing.AHEAD and push.pace:
+            return ", ".join(filter(None, [reached, f"{duration(push.laps * push.pace)} later"]))
+        if self._pattern is None or push.how is Pushing.TRANSCRIPT:
+            return str(push.how.value)
+        return reached or "one more lap"
+
+    def _valve(self, conclusion: Conclusion) -> Valve | None:
+        push, seen = conclusion.push, conclusion.seen
+        if push is None or seen is None:
+            return None
+        if push.how in (Pushing.AGED, Pushing.WAITED):
+            at = f"{duration(push.seconds)} without a turn"
+            return Valve(at=at, what=seen.what, seconds=push.seconds, lets_go=seen.lets_go)
+        turn = self._lap.moment.turn + push.laps * self._lap.period + max(1, seen.turn)
+        return Valve(
+            at=self._told(push), what=seen.what, reaction=seen.reaction, turn=turn, lets_go=seen.lets_go
+        )
+
+
+def _holds(path: str, others: Collection[str]) -> bool:
+    # A folder's own entry differs if anything was made in it, which is looked at by itself.
+    return any(other.startswith(f"{path}/") for other in others)

@@ -1,0 +1,90 @@
+"""
+Claims about examinations: hooks with one defect each, and one without, in one project.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.check.check_run import Examination
+from pytest_hookharness.campaigns.check.discovery import find_places
+from pytest_hookharness.campaigns.check.scenario_export import file_away
+
+UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
+
+
+@pytest.fixture(scope="module")
+def examination(harness):
+    """An examination of a project with three hooks that have a defect and one that has none."""
+    (place,) = find_places(UNWELL)
+    return Examination(place, harness.settings, harness.supervisor, harness.base)
+
+
+@pytest.fixture(scope="module")
+def checkup(examination):
+    """What it came to."""
+    return examination.examine()
+
+
+@pytest.fixture(scope="module")
+def filed(examination, checkup, tmp_path_factory):
+    """The same with the scenario file of the livelock."""
+    only = replace(checkup, problems=tuple(one for one in checkup.problems if one.id.startswith("livelock")))
+    return file_away(only, tmp_path_factory.mktemp("filed"), examination.shows)
+
+
+def problem(checkup, kind):
+    (found,) = (one for one in checkup.problems if one.complaint.kind == kind)
+    return found
+
+
+@pytest.mark.slow
+def test_livelock_is_shown_by_one_stop(checkup):
+    """A stop that is refused for ever is a problem, and shown by an agent that only wants to stop."""
+    found = problem(checkup, "livelock")
+    assert "never_lets_go.sh" in found.complaint.hook
+    assert len(found.scenario.script.acts) == 1
+
+
+@pytest.mark.slow
+def test_input_that_is_carried_out(checkup):
+    """A hook that builds code of a command is CARRIED-OUT, shown by that one command."""
+    found = problem(checkup, "CARRIED-OUT")
+    assert "carries_out.sh" in found.complaint.hook
+    assert len(found.scenario.script.acts) == 2
+
+
+@pytest.mark.slow
+def test_index_that_is_changed(checkup):
+    """A hook that adds files to the index is STAGED, shown by one edit, and no hook beside it is blamed."""
+    found = problem(checkup, "STAGED")
+    assert found.complaint.hook.endswith("/hooks/stages.sh")
+    assert len(found.scenario.script.acts) == 2
+
+
+@pytest.mark.slow
+def test_each_defect_once_and_nothing_else(checkup):
+    """There is one problem for each of the three defects, whatever number of sessions showed it."""
+    assert sorted(one.complaint.kind for one in checkup.problems) == ["CARRIED-OUT", "STAGED", "livelock"]
+
+
+@pytest.mark.slow
+def test_one_problem_is_looked_for_until_it_is_shown(harness):
+    """Where one problem is looked for and the first session shows it, no other session is played."""
+    (place,) = find_places(UNWELL)
+    only = "livelock-never_lets_go"
+    found = Examination(place, harness.settings, harness.supervisor, harness.base, only).examine()
+    assert [one.id for one in found.problems] == [only]
+    assert found.tried[0].startswith("1 session ")
+    assert (found.open, found.undecided) == ((), ())
+
+
+@pytest.mark.slow
+def test_the_scenario_file_is_red(filed, examination):
+    """The scenario file of a problem loads, and shows it when it is played."""
+    (found,) = filed.problems
+    (scenario,) = scenario_files.load(found.file)
+    assert examination.shows(scenario, found.complaint)
+    assert found.file.read_text().startswith("# yaml-language-server: $schema=")

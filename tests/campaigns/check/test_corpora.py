@@ -1,0 +1,29 @@
+"""
+Claims about texts that are made up.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.mark.slow
+def test_nothing_is_left_where_texts_are_made_up(tmp_path):
+    """Hypothesis makes up texts without writing into the current folder."""
+    pytest.importorskip("hypothesis")
+    made = (
+        "from pytest_hookharness.campaigns.check.corpora import hostile_texts; print(len(hostile_texts(0)))"
+    )
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("HYPOTHESIS")}
+    done = subprocess.run(
+        [sys.executable, "-c", made],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert int(done.stdout) > 12
+    assert not [*tmp_path.iterdir()]

@@ -1,0 +1,92 @@
+"""
+Claims about records: what is wrong with a hook by all that it did.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness.campaigns.check.hook_statistics import find_problems
+from pytest_hookharness.campaigns.check.rewording import foreign_tools
+from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Output, Run
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Change, Fire, Hooked, Step, Trace
+from pytest_hookharness.model.verdicts import Terminated
+
+RULE = Rule("nothing said", Basis.DOCUMENTED, "a page")
+HOOK = Hook(event="PreToolUse", command="./hooks/guard.py", timeout=2)
+FOREIGN = 'if asked["tool_name"] in ("write_file", "edit_file"):\n    sys.exit(2)\n'
+
+
+def place(source=""):
+    return Place(
+        host="claude-code", root=Path("/p"), files=(), hooks=(HOOK,), sources=(("hooks/guard.py", source),)
+    )
+
+
+def outcome(*runs, changes=()):
+    decision = Decision(event="PreToolUse", rule=RULE)
+    fires = [Fire(hook=HOOK, payload={}, run=run, reply=Reply(rule=RULE)) for run in runs]
+    steps = tuple(
+        Step(
+            number=turn,
+            turn=turn,
+            exchange=Hooked(event="PreToolUse", fires=(fire,), decision=decision, changes=changes),
+        )
+        for turn, fire in enumerate(fires, 1)
+    )
+    return Outcome(
+        scenario=Scenario(name="check"),
+        host="claude-code@1",
+        trace=Trace(steps=steps),
+        verdict=Terminated(turn=1),
+    )
+
+
+def kinds(source, *runs, changes=()):
+    found = find_problems(place(source), [outcome(*runs, changes=changes)])
+    return [problem.complaint.kind for problem in found]
+
+
+def run(wall=0.1, stdout=b""):
+    return Run(ending=Exited(0), wall=wall, limit=2.0, stdout=Output(stdout, len(stdout)))
+
+
+def test_tools_of_another_host():
+    """A hook that compares the tool's name with another host's, and does nothing, is an INERT-GUARD."""
+    assert kinds(FOREIGN, run()) == ["INERT-GUARD"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        'if asked["tool_name"] == "Write":\n',
+        'if asked["tool_name"] in ("Write", "write_file"):\n',
+        'if asked["tool_name"] == "mcp__server__tool":\n',
+        'if asked["tool_name"] == "WebSearch":\n',
+        'other = "write_file"\n',
+    ],
+)
+def test_names_that_prove_nothing(source):
+    """A script that names a tool of its host, or one that no host is known for, is no INERT-GUARD."""
+    assert foreign_tools(place(source), HOOK) == ()
+    assert kinds(source, run()) == []
+
+
+def test_hooks_that_do_something():
+    """A hook that was seen to speak, or to write a file, is no INERT-GUARD, whatever it compares."""
+    changed = (Change(path="workspace/log", how="added"),)
+    laid_down = (Change(path="home/.host/transcript", how="added"),)
+    assert kinds(FOREIGN, run(stdout=b"words")) == []
+    assert kinds(FOREIGN, run(), changes=changed) == []
+    assert kinds(FOREIGN, run(), changes=laid_down) == ["INERT-GUARD"]
+
+
+@pytest.mark.parametrize(("times", "wall", "found"), [(5, 1.1, ["SLOW"]), (5, 0.9, []), (4, 1.9, [])])
+def test_hooks_near_their_limit(times, wall, found):
+    """A hook that takes more than half of its time is SLOW, if it was fired often enough to say so."""
+    assert kinds("", *[run(wall)] * times) == found

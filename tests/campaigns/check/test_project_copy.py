@@ -1,0 +1,43 @@
+"""
+Claims about projects that hold what cannot be copied.
+"""
+
+import os
+import subprocess
+
+from pytest_hookharness.campaigns.check.discovery import copyable
+from pytest_hookharness.model.checkup import Place
+
+
+def test_links_that_leave_the_project_are_left_out(tmp_path):
+    """A link to somewhere else and a pipe are left out and told of; all else is in the copy."""
+    root = tmp_path / "project"
+    (root / "venv" / "bin").mkdir(parents=True)
+    (root / "hook.sh").write_text("exit 0\n")
+    (root / "own").symlink_to("hook.sh")
+    (root / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
+    os.mkfifo(root / "pipe")
+    with copyable(Place(host="claude-code", root=root, files=())) as (place, told):
+        names = sorted(str(path.relative_to(place.root)) for path in place.root.rglob("*"))
+        assert names == ["hook.sh", "own", "venv", "venv/bin"]
+    assert told.endswith("pipe, venv/bin/python.")
+    assert not place.root.exists()
+
+
+def test_other_projects_are_their_own_copy(tmp_path):
+    """Where everything can be copied, the project itself is taken."""
+    (tmp_path / "hook.sh").write_text("exit 0\n")
+    made = Place(host="claude-code", root=tmp_path, files=())
+    with copyable(made) as (place, told):
+        assert (place, told) == (made, "")
+
+
+def test_what_git_ignores_is_no_trouble(tmp_path):
+    """A virtual environment that git ignores keeps no repository from being taken as it is."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / ".gitignore").write_text("venv/\n")
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "python").symlink_to("/usr/bin/env")
+    made = Place(host="claude-code", root=tmp_path, files=())
+    with copyable(made) as (place, told):
+        assert (place, told) == (made, "")

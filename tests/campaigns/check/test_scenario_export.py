@@ -1,0 +1,125 @@
+"""
+Claims about filings: which project the scenario files of a check-up name.
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_hookharness import scenario_files
+from pytest_hookharness.campaigns.check.scenario_export import file_away
+from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
+from pytest_hookharness.model.moves import FIRST_PROMPT, Script
+from pytest_hookharness.model.protocol import Hook
+from pytest_hookharness.model.scenario import Scenario
+
+
+def checkup(root):
+    scenario = Scenario(name="check", host="claude-code", project=root, script=Script(acts=(FIRST_PROMPT,)))
+    problem = Problem(
+        id="livelock-check", complaint=Complaint(kind="livelock", text="It is."), scenario=scenario
+    )
+    return Checkup(place=Place(host="claude-code", root=root, files=()), problems=(problem,))
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with a hook."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    (root / "hook.sh").write_text("exit 0\n")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("git", "folder", "named"),
+    [
+        (True, "repository/scenarios", "repository"),
+        (True, "repository", "repository"),
+        (True, ".", "./repository"),
+        (False, "repository", "."),
+        (False, "elsewhere", "project"),
+        (False, "repository/scenarios", "project"),
+    ],
+)
+@pytest.mark.parametrize("relative", [True, False])
+def test_which_project_a_file_names(project, tmp_path, monkeypatch, git, folder, named, relative):
+    """A file within the repository names that, one above the project its path, and any other a copy."""
+    if git:
+        (project / ".git").mkdir()
+    (tmp_path / folder).mkdir(exist_ok=True)
+    monkeypatch.chdir(project)
+    where = os.path.relpath(tmp_path / folder) if relative else tmp_path / folder
+    (problem,) = file_away(checkup(project), Path(where), lambda *_: True).problems
+    (scenario,) = scenario_files.load(problem.file)
+    assert f'\nproject: "{named}"\n' in problem.file.read_text()
+    assert scenario.project == (tmp_path / folder / "project" if named == "project" else project)
+    assert (scenario.project / "hook.sh").is_file()
+
+
+def test_what_was_found_is_told_where_no_file_can_be_written(project, tmp_path):
+    """A project that cannot be copied leaves the problems as they are and nothing behind, and says why."""
+    (project / "link").symlink_to("/")
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (problem,) = file_away(checkup(project), folder, lambda *_: True).problems
+    assert (problem.id, problem.file) == ("livelock-check", None)
+    assert "leaves the project" in problem.unwritten
+    assert not [*folder.iterdir()]
+
+
+def test_an_interrupted_check_up_writes_nothing(project, tmp_path):
+    """After Ctrl-C nothing is played for the sake of a file."""
+    found = replace(checkup(project), interrupted=True)
+    (problem,) = file_away(found, tmp_path, lambda *_: pytest.fail("it was played")).problems
+    assert problem.unwritten == "none, for it was interrupted"
+
+
+def test_conditions_are_written(project, tmp_path):
+    """Options of the host, and the order of hooks, that a session was played with stand in its file."""
+    found = checkup(project)
+    (problem,) = found.problems
+    scenario = replace(
+        problem.scenario, host="openhands", options={"stuck_detection": False}, order={"Stop": (1, 2)}
+    )
+    made = replace(found, problems=(replace(problem, scenario=scenario),))
+    (problem,) = file_away(made, tmp_path, lambda *_: True).problems
+    (loaded,) = scenario_files.load(problem.file)
+    assert (loaded.options, loaded.order) == ({"stuck_detection": False}, {"Stop": (1, 2)})
+
+
+GATE, GUARD = (Hook(event=event, command=f"./{event}.sh") for event in ("Stop", "PreToolUse"))
+
+
+def of_two_hooks(root):
+    """Problems of two hooks in one session."""
+    found = checkup(root)
+    (one,) = found.problems
+    kinds = (("livelock", "", GATE), ("CRASHED", "HH005", GUARD), ("NOT-RUN", "HH004", GUARD))
+    problems = tuple(
+        replace(
+            one,
+            id=f"{kind}-check",
+            complaint=Complaint(kind=kind, code=code, hook=hook.command, text="It is."),
+        )
+        for kind, code, hook in kinds
+    )
+    return replace(found, place=replace(found.place, hooks=(GATE, GUARD)), problems=problems)
+
+
+def test_a_file_plays_the_one_hook_that_it_guards(project, tmp_path):
+    """Where other hooks have problems too, a file has one hook, so that it is green when that is mended."""
+    gate, guard, absent = file_away(of_two_hooks(project), tmp_path, lambda *_: True).problems
+    handler = {"type": "command", "command": "./Stop.sh"}
+    assert scenario_files.load(gate.file)[0].hooks == {"Stop": [handler]}
+    assert [*scenario_files.load(guard.file)[0].hooks] == ["PreToolUse"]
+    # What cannot be started may be mended in the settings, so those are read.
+    assert scenario_files.load(absent.file)[0].hooks is None
+
+
+def test_a_file_plays_all_hooks_where_one_does_not_show_it(project, tmp_path):
+    """A problem that a hook does not have alone gets a file with all hooks."""
+    found = file_away(of_two_hooks(project), tmp_path, lambda scenario, _: scenario.hooks is None).problems
+    assert [scenario_files.load(problem.file)[0].hooks for problem in found] == [None, None, None]

@@ -1,0 +1,86 @@
+"""
+Claims about shrinking, with a judge that looks at scenarios instead of playing them.
+"""
+
+from pytest_hookharness.campaigns.check.shrinking import shrink
+from pytest_hookharness.model.checkup import Complaint
+from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, Run, Script
+from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
+
+CRASH = Complaint(kind="CRASHED", code="HH005", text="it crashed", turn=3)
+MOVES = (
+    Run(command="true"),
+    Edit(file="notes.txt", text="text\n"),
+    Run(command="echo it is 50% of a $ or so"),
+)
+STEPS = (Happened(event=FIRST_PROMPT), *(Moved(move=move) for move in MOVES))
+TRACE = Trace(steps=tuple(Step(number=turn, turn=turn, exchange=seen) for turn, seen in enumerate(STEPS)))
+
+
+def scenario(**more):
+    return Scenario(
+        name="check", script=Script(acts=(FIRST_PROMPT, *MOVES), then=Behaviour(name="editing")), **more
+    )
+
+
+def judge(shows, complaint=CRASH):
+    def look(tried):
+        seen.append(tried)
+        return complaint if shows(tried) else None
+
+    seen = []
+    return look, seen
+
+
+def commands(tried):
+    return [act.command for act in tried.script.acts if isinstance(act, Run)]
+
+
+def test_one_move_and_the_shortest_half_of_its_text():
+    """What one move shows is told by that move alone, with a shorter text and an idle agent."""
+    look, _ = judge(lambda tried: any("$" in command for command in commands(tried)))
+    small, _ = shrink(scenario(), CRASH, TRACE, look)
+    assert len(small.script.acts) == 2
+    assert len(commands(small)[0]) < len(MOVES[2].command)
+    assert small.script.then == Behaviour()
+
+
+def test_two_moves_that_are_both_needed_stay():
+    """A move without which it does not show is kept."""
+    look, _ = judge(
+        lambda tried: "true" in commands(tried) and any("$" in command for command in commands(tried))
+    )
+    small, _ = shrink(scenario(), CRASH, TRACE, look)
+    assert len(small.script.acts) == 3
+
+
+def test_what_nothing_shows_again_is_no_evidence():
+    """Where no session shows it a second time, there is no smallest one."""
+    look, seen = judge(lambda _: False)
+    assert shrink(scenario(), CRASH, TRACE, look) is None
+    assert scenario() in seen
+
+
+def test_verdict_keeps_how_the_agent_goes_on():
+    """A verdict that takes an agent of one behaviour is shown by its behaviour, and by no script."""
+    look, _ = judge(lambda tried: tried.script.then.name == "editing")
+    small, _ = shrink(scenario(), Complaint(kind="livelock", text="for ever", turn=3), TRACE, look)
+    assert small.script == Script(acts=(FIRST_PROMPT,), then=Behaviour(name="editing"))
+
+
+def test_only_the_kind_that_shows_it_is_varied():
+    """Of several kinds of variations only the one that shows the problem is left."""
+    wrong = Complaint(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
+    look, _ = judge(lambda tried: Wish("processes") in tried.vary, wrong)
+    small, _ = shrink(scenario(vary=(Wish("key-order"), Wish("processes"))), wrong, TRACE, look)
+    assert small.vary == (Wish("processes"),)
+
+
+def test_number_of_sessions_is_bounded():
+    """However long a script is, only so many sessions are played for it."""
+    look, seen = judge(lambda tried: len(tried.script.acts) > 30)
+    long = Scenario(name="check", script=Script(acts=(FIRST_PROMPT, *(MOVES * 20))))
+    shrink(long, CRASH, TRACE, look)
+    assert len(seen) <= 14

@@ -1,0 +1,191 @@
+"""
+Menus: which moves are suggested by hooks, by what they say, and by a script.
+"""
+
+import pytest
+
+from pytest_hookharness.campaigns.explore.candidate_moves import (
+    LEFT,
+    WITHHELD,
+    Menu,
+    Reach,
+    Suggestions,
+    named,
+    named_in_source,
+    scripted,
+)
+from pytest_hookharness.model.moves import Edit, Read, Run, Script, Stop, ToolCall, Tools
+from pytest_hookharness.model.protocol import Basis, Decision, Rule
+from pytest_hookharness.model.trace import Hooked, Step
+
+
+def told(*reasons):
+    """A step in which hooks refused a stop for some reasons."""
+    rule = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
+    return Step(
+        number=1,
+        turn=1,
+        exchange=Hooked(event="Stop", decision=Decision(event="Stop", reasons=reasons, rule=rule)),
+    )
+
+
+def given(*moves, **keys):
+    """What a scenario's author gives."""
+    return Suggestions(given=moves, **keys)
+
+
+@pytest.mark.parametrize(
+    "text,moves",
+    [
+        ("Run `touch notes.md` to save it.", [Run(command="touch notes.md")]),
+        ("The folder is locked: run ./check first.", [Run(command="./check")]),
+        ("Run git status and look.", [Run(command="git status")]),
+        ("Say so: write <promise>ALL DONE</promise>.", [Stop(text="<promise>ALL DONE</promise>")]),
+        ('Reply with "tests pass" at the end.', [Stop(text="tests pass")]),
+        ("Read `stop_hook_active` and mend it.", []),
+        ("Run nothing-of-that-name now.", []),
+        ("No.", []),
+    ],
+)
+def test_refusals_name_moves(text, moves):
+    """Commands and words to stop with are taken from a refusal, and what only looks like one is not."""
+    found = [move for move in named(text) if not isinstance(move, Edit) and "rm -f" not in str(move)]
+
+    assert found == moves
+
+
+def test_files_that_are_named_are_changed_and_removed():
+    """A file in a refusal gives two moves; the hooks' own folder, and what leads out, give none."""
+    assert [*named("deps.lock must be there.")] == [
+        Edit(file="deps.lock", text="explored\n"),
+        Run(command="rm -f deps.lock"),
+    ]
+    assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The change is not reviewed: create the file `reviewed` first.", "Please touch `reviewed`."],
+)
+def test_a_word_in_backticks_that_is_said_to_be_a_file_is_one(text):
+    """What is to be made or is called a file gives the moves of a file, whatever its name looks like."""
+    assert [*named(text)] == [Edit(file="reviewed", text="explored\n"), Run(command="rm -f reviewed")]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'os.path.exists(os.path.join(os.environ["CLAUDE_PROJECT_DIR"], "reviewed"))',
+        'mark = os.path.join(os.environ.get("CLAUDE_PROJECT_DIR", "."), "reviewed")',
+        'mark = Path(os.environ["CLAUDE_PROJECT_DIR"]) / "reviewed"',
+        'if not (root / "reviewed").exists():',
+        'os.path.isfile("reviewed")',
+        'open("reviewed").read()',
+    ],
+)
+def test_files_that_pythons_look_at_are_changed_and_removed(source):
+    """A path that a Python hook puts together or opens gives the moves of a file, one with folders too."""
+    assert [*named_in_source(source)] == [
+        Edit(file="reviewed", text="explored\n"),
+        Run(command="rm -f reviewed"),
+    ]
+    deeper = [*named_in_source(source.replace('"reviewed"', '"notes/reviewed"'))]
+    assert deeper[0] == Edit(file="notes/reviewed", text="explored\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'count = Path(root) / "count"\ncount.write_text("1")',
+        'count = os.path.join(root, "count")\nwith open(count, "a") as file: file.write("1")',
+        'open(os.path.join(root, "count"), "w").write("1")',
+        'open("count", mode="w")',
+        '(root / "count").touch()',
+    ],
+)
+def test_state_that_pythons_make_is_only_removed(source):
+    """A file that a Python hook writes is its own: it can be removed, and is never forged."""
+    assert [*named_in_source(source)] == [Run(command="rm -f count")]
+
+
+def test_quoted_words_that_are_no_paths_are_no_files():
+    """A key that is looked up and a text that is joined give no moves."""
+    assert [*named_in_source('x = data["tool_name"]\nprint(", ".join(names, "x"))\ny = 4 / 2')] == []
+
+
+@pytest.mark.parametrize(
+    ("reach", "withheld"),
+    [
+        (Reach.CONTAINED, []),
+        (Reach.WORKSPACE, ["rm -rf /data", "rm -rf ~/data", "rm ../data"]),
+        (Reach.MACHINE, ["rm -rf /data", "rm -rf ~/data", "rm ../data", "touch ./a/b", "rm -f a/b"]),
+    ],
+)
+def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
+    """Where it is not contained it counts as missing on the menu, unless the author gives it too."""
+    commands = [
+        "rm -rf /data",
+        "rm -rf ~/data",
+        "rm ../data",
+        "touch ./a/b",
+        "rm -f a/b",
+        "rm -f a",
+        "git push",
+    ]
+    menu = Menu(given(Stop(), Run(command="git push"), reach=reach), most=9, fixed=False)
+    menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
+
+    assert {*commands} - {move.command for move in menu.moves if isinstance(move, Run)} == {*withheld}
+    assert menu.missing[WITHHELD] == len(withheld)
+
+
+def test_hooks_are_no_files_to_change():
+    """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
+    menu = Menu(given(Stop(), hooks=frozenset({"scripts/never.py"})), most=9, fixed=False)
+    menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
+
+    assert menu.moves == [Stop(), Edit(file="notes.md", text="explored\n"), Run(command="rm -f notes.md")]
+    assert [*named_in_source("[ -x ./scripts/never.py ] || exit 0\n", {"scripts/never.py"})] == []
+
+
+def test_state_that_hooks_make_is_only_removed():
+    """A file that a hook looks at can be made and removed, one that it makes itself only removed."""
+    found = [*named_in_source("[ -e checked ] || touch .lock\n")]
+
+    assert found == [
+        Edit(file="checked", text="explored\n"),
+        Run(command="rm -f checked"),
+        Run(command="rm -f .lock"),
+    ]
+
+
+def test_a_script_gives_its_moves_but_for_those_to_refuse():
+    """Moves of a script are on the menu without their places, and calls that must be refused are not."""
+    acts = (
+        Run(command="make", label="agent[1].run"),
+        Run(command="rm -rf /", expect="deny"),
+        Read(file="a.txt", say="Let me see."),
+        Tools(calls=(ToolCall(name="X", input={}, expect="deny"),)),
+    )
+
+    assert [*map(str, Menu(given(*scripted(Script(acts=acts))), most=9, fixed=False).moves)] == [
+        *map(str, [Stop(), Run(command="make"), Read(file="a.txt")])
+    ]
+
+
+def test_a_menu_grows_by_what_is_told_up_to_its_length():
+    """What hooks name is added once, and what comes after there is enough is counted."""
+    menu = Menu(given(Stop()), most=2, fixed=False)
+    menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
+
+    assert menu.moves == [Stop(), Run(command="make test")]
+    assert menu.missing == {LEFT: 1}
+
+
+def test_a_menu_that_is_given_stays_as_it_is():
+    """Where the author says which moves there are, nothing is added but a stop."""
+    menu = Menu(given(Run(command="make")), most=9, fixed=True)
+    menu.learn([told("Run `make test`.")])
+
+    assert menu.moves == [Stop(), Run(command="make")]
+    assert not menu.missing

@@ -1,0 +1,169 @@
+"""
+Scenarios that are explored with real hooks, here and by executors, in this process and in others.
+"""
+
+import importlib.util
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from pytest_hookharness import explore
+from pytest_hookharness.model.moves import Run, Stop
+from pytest_hookharness.model.processes import Tier
+from pytest_hookharness.scenario_files import scenario_from
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+
+LOCKS = "#!/bin/sh\n[ -e .lock ] || exit 0\necho 'It is locked.' >&2; exit 2\n"
+LOCKED = {
+    "name": "test",
+    "files": {"check.sh": LOCKS},
+    "hooks": {"Stop": "./check.sh"},
+    "explore": {"moves": [{"run": "touch .lock"}]},
+    "expect": {"verdict": "lockout", "way_in": [{"run": "touch .lock"}]},
+}
+# Open until somebody asks, and then for five minutes closed.
+BY_TIME = (
+    "#!/bin/sh\n[ $(($(date +%s) - $(stat -c %Y mark))) -gt 300 ] && exit 0\necho 'Not yet.' >&2; exit 2\n"
+)
+
+ELSEWHERE = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+
+from pytest_hookharness import explore
+from pytest_hookharness.scenario_files import scenario_from
+
+
+@contextmanager
+def cluster():
+    from distributed import Client, LocalCluster
+
+    made = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with made, Client(made) as client:
+        yield client.get_executor()
+
+
+def found(outcome):
+    explored = outcome.explored
+    trap = replace(explored.trap, trace=None, met=(), holding=())
+    met = [(one.fate, one.digest) for one in explored.trap.met]
+    return outcome.passed, replace(explored, trap=trap, wall=0.0), met
+
+
+if __name__ == "__main__":
+    scenario = scenario_from({locked})
+    with {executor} as executor:
+        there = explore(scenario, executor)
+    (move,) = there.explored.trap.way
+    same = "the same" if found(there) == found(explore(scenario)) else "another"
+    print(f"{{there.verdict_name}} {{move.command}}, {{same}} here")
+"""
+
+
+def found(outcome):
+    """What an exploration found, but for the time that it took and what took place."""
+    explored = outcome.explored
+    trap = replace(explored.trap, trace=None, met=(), holding=())
+    return replace(explored, trap=trap, wall=0.0), [(one.fate, one.digest) for one in explored.trap.met]
+
+
+def test_a_lock_out_is_found_with_its_way_in(harness):
+    """One command after which every stop is refused is found, though the agent of the script never ran it."""
+    outcome = harness.simulate(scenario_from(LOCKED))
+
+    assert outcome.passed
+    assert outcome.verdict.moves == (Stop(), Run(command="touch .lock"))
+
+
+@pytest.mark.slow
+def test_a_hook_that_names_itself_is_not_removed(harness):
+    """A hook that is called from its folder, and says where it is, holds an agent all the same."""
+    never = "echo 'Refused by scripts/never.sh.' >&2; exit 2\n"
+    keys = {
+        "files": {"scripts/never.sh": never},
+        "hooks": {"Stop": "cd scripts && sh never.sh"},
+        "agent": [{"stop": "Done."}],
+        "explore": True,
+        "expect": {"verdict": "lockout", "way_in": []},
+    }
+    outcome = harness.simulate(scenario_from({"name": "test", **keys}))
+
+    assert outcome.passed
+    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.menu)
+
+
+@pytest.mark.slow
+def test_what_a_hook_warns_of_is_not_done_to_the_machine(harness, tmp_path):
+    """Where nothing is contained, a command that only a hook names is not run, and nothing is claimed."""
+    kept = tmp_path / "kept"
+    kept.touch()
+    keys = {
+        "files": {"check.sh": f"#!/bin/sh\necho 'Never run `rm -f {kept}` here.' >&2; exit 2\n"},
+        "hooks": {"Stop": "./check.sh"},
+        "explore": True,
+    }
+    settings = replace(harness.settings, tier=Tier.GROUP)
+    outcome = explore(scenario_from({"name": "test", **keys}), settings=settings)
+
+    assert kept.exists()
+    assert outcome.explored.trap is None
+    assert any("a command that only a hook names" in why for why in outcome.explored.open)
+
+
+@pytest.mark.slow
+def test_threads_find_the_same(harness):
+    """A lock-out that is found here is found by the threads of an executor, with the same states."""
+    scenario = scenario_from(LOCKED)
+    with ThreadPoolExecutor(2) as executor:
+        there = explore(scenario, executor, harness.settings)
+
+    assert found(there) == found(harness.simulate(scenario))
+
+
+def explore_elsewhere(folder, executor):
+    """What an executor in a process of its own found, which leaves nothing behind when that ends."""
+    (folder / "elsewhere.py").write_text(ELSEWHERE.format(locked=LOCKED, executor=executor))
+    command = [sys.executable, "elsewhere.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_processes_find_the_same(tmp_path):
+    """Processes that share nothing with this one find the same lock-out."""
+    result = explore_elsewhere(
+        tmp_path, 'ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))'
+    )
+
+    assert result.stdout == "lockout touch .lock, the same here\n", result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="distributed is not installed")
+def test_a_cluster_finds_the_same(tmp_path):
+    """A cluster of two processes takes the frontier, and finds the same lock-out."""
+    result = explore_elsewhere(tmp_path, "cluster()")
+
+    assert result.stdout == "lockout touch .lock, the same here\n", result.stderr
+
+
+@pytest.mark.slow
+def test_a_lock_that_time_opens_is_no_lock_out(harness):
+    """A hook that lets go after five minutes locks nobody in, though no move leads out."""
+    keys = {"files": {"check.sh": BY_TIME, "mark": ""}, "expect": {"verdict": "undecided"}}
+    outcome = harness.simulate(scenario_from({**LOCKED, **keys, "explore": {"moves": [{"run": "true"}]}}))
+
+    assert outcome.verdict_name == "undecided"
+    assert outcome.explored.trap is None
+    assert any("a year later" in why for why in outcome.explored.open)
+
+
+@pytest.mark.parametrize("keys", [{"cover": ["/opt"]}, {"processes": {"build": {"run": "true"}}}])
+def test_what_cannot_be_undone_is_not_explored(harness, keys):
+    """Folders of the developer, and processes that go on, are refused beside an exploration."""
+    with pytest.raises(SimulationError, match="explore: moves cannot be undone in what is under"):
+        harness.simulate(scenario_from({**LOCKED, **keys}))

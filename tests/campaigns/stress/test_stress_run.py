@@ -1,0 +1,322 @@
+"""
+Scenarios that are played again with one thing different, with real hooks.
+"""
+
+import shutil
+from dataclasses import dataclass, replace
+
+import pytest
+
+from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.stress_run import vary as play_again
+from pytest_hookharness.model.mutations import Wish
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.processes import Exited, Signaled
+from pytest_hookharness.simulation.testbed.run_settings import Choice, Settings, SimulationError
+
+REFUSED = [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
+BY_GREP = """#!/bin/sh
+if grep -q '"tool_name":"Bash".*rm -rf'; then echo fix >&2; exit 2; fi
+exit 0
+"""
+TELLS = """#!/bin/sh
+{ echo "$0 $PPID"; cat; echo; } >>told
+command -v tool >>told || echo no tool >>told
+exit 0
+"""
+WITHOUT_AWK = """#!/bin/sh
+command -v cat && command -v sed && ! command -v awk && exit 0
+echo "awk is here" >&2
+exit 2
+"""
+ONE_PARENT = """#!/bin/sh
+[ -e .parent ] || echo $PPID >.parent
+[ $PPID = "$(cat .parent)" ] || { echo fix >&2; exit 2; }
+"""
+FIRST_FAILS = """#!/bin/bash
+set -e
+n=$(cat .count 2>/dev/null || echo 0)
+echo $((n + 1)) >.count
+((n++))
+exit 0
+"""
+
+
+@dataclass
+class Coin:
+    """
+    A theatre in which it is known how chance falls, which no real one can promise.
+    """
+
+    outcomes: list[Outcome]
+
+    def play(self, *_):
+        return self.outcomes.pop(0), False
+
+    def side_by_side(self, jobs, _settings):
+        yield from ((place, job(self)) for place, job in enumerate(jobs))
+
+
+@pytest.fixture
+def vary(play):
+    """Play a scenario with one PreToolUse hook, and with something different or something to vary."""
+
+    def run(hook, *kinds, agent=REFUSED, **keys):
+        files = {"hook.sh": hook, "other.sh": hook}
+        keys = {"hooks": {"PreToolUse": "./hook.sh"}, **keys}
+        return play(agent=agent, files=files, **({"vary": [*kinds]} if kinds else {}), **keys)
+
+    return run
+
+
+@pytest.fixture
+def told(vary):
+    """What a hook wrote down of one call under some conditions."""
+
+    def run(**conditions):
+        agent = [{"run": "ls", "result": "a"}, {"run": "cat told"}, {"stop": "Done."}]
+        outcome = vary(TELLS, agent=agent, **conditions)
+        results = [step.exchange.result for step in outcome.trace.steps if hasattr(step.exchange, "result")]
+        return results[-1].text
+
+    return run
+
+
+def _variables(fire):
+    return {line.partition(b"=")[0] for line in fire.run.stderr.data.splitlines()}
+
+
+def names(outcome):
+    return [finding.name for finding in outcome.findings]
+
+
+def test_a_guard_by_order_of_keys_is_found(vary):
+    """A guard that searches the raw JSON in one order is found by the other order."""
+    outcome = vary(BY_GREP, "key-order")
+
+    assert ["RAW-JSON"] == names(outcome)
+    assert "reverse order" in outcome.findings[0].text
+    assert any("RAW-JSON" in violation.seen for violation in outcome.violations)
+
+
+def test_nothing_is_varied_unless_asked_for(vary):
+    """The same guard without a wish is played once, and nothing is told of variations."""
+    outcome = vary(BY_GREP)
+
+    assert ([], ()) == (names(outcome), outcome.varied)
+
+
+def test_a_tool_that_nobody_calls_shows_nothing(vary):
+    """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
+    outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
+
+    assert {cell.verdict for cell in outcome.cells} == {"not tried"}
+    assert [note.partition("with ")[2] for note in outcome.varied if "shows nothing" in note] == [
+        f"a `no-such-command` {trouble}: nobody called `no-such-command`."
+        for trouble in ("that fails with exit code 70", "that never returns")
+    ]
+
+
+def test_what_runs_a_script_is_no_tool_of_it(vary):
+    """The interpreter that the first line of a script asks for is not missing, though the script names it."""
+    hook = "#!/usr/bin/env python3\nprint('by python3')\n"
+    note = "Not tried (tools): the command python3, which runs the hook itself."
+
+    assert note in vary(hook, "tools", agent=[{"run": "ls", "result": "a"}, {"stop": "Done."}]).varied
+
+
+def test_chance_is_not_blamed_on_a_variation(vary):
+    """A hook that decides otherwise in the unchanged scenario too is no finding, and the doubt is told."""
+    base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"),)))
+    theatre = Coin([other, base, other, other])
+    varied = play_again(base, Clues(), theatre, Settings())
+
+    assert ("RAW-JSON" not in names(varied), theatre.outcomes) == (True, [other])
+    assert any("perhaps by chance" in note for note in varied.varied)
+    assert "RAW-JSON" in names(play_again(base, Clues(), Coin([other, base, base, other]), Settings()))
+
+
+def test_chance_is_not_blamed_on_a_fault(vary):
+    """A hook that throws a coin is not said to be open with a fault, if it is without one as well."""
+    base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
+
+    def tried(*outcomes):
+        theatre = Coin([*outcomes])
+        varied = play_again(base, Clues(), theatre, Settings(choice=Choice(most=1)))
+        return [cell.verdict for cell in varied.cells if cell.hook], len(theatre.outcomes)
+
+    assert tried(base, other, base, other, other) == (["not tried"], 0)
+    assert tried(base, other, base, base, other) == (["open"], 0)
+
+
+def test_what_there_was_no_time_for_is_no_pass(vary):
+    """A condition that there was no time for breaks a promise, unless nothing was promised."""
+    base = vary(BY_GREP)
+    base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"), Wish("input"))))
+    in_time, late = (play_again(base, Clues(), Coin([base] * 9), Settings(wall=wall)) for wall in (60, 0))
+    expect = replace(base.scenario.expect, verdict="undecided")
+    unsure = replace(base, scenario=replace(base.scenario, expect=expect))
+
+    assert (base.violations, in_time.violations) == ((), ())
+    assert "Tried: key-order; input." in in_time.varied
+    assert ["2 of 2 were not tried, for lack of time; give --hook-budget more"] == [
+        violation.seen for violation in late.violations if violation.path == "vary"
+    ]
+    assert "There was no time for key-order; input." in late.varied
+    assert play_again(unsure, Clues(), Coin([]), Settings(wall=0)).violations == ()
+    faults = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
+    late = play_again(faults, Clues(), Coin([base] * 9), Settings(wall=0))
+    assert any("for lack of time" in violation.seen for violation in late.violations)
+
+
+@pytest.mark.slow
+def test_a_failure_of_the_first_fire_is_found(vary):
+    """A count from 0 under `set -e` fails once, and is found among the shells."""
+    agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert {"STRICT-SHELL", "CRASHED"} == set(names(vary(FIRST_FAILS, "shells", agent=agent)))
+
+
+def test_a_hidden_command_is_missing_alone(vary, tmp_path):
+    """A hook does not find a hidden command, and finds all others."""
+    for name in ("sh", "cat", "sed", "awk"):
+        (tmp_path / name).symlink_to(shutil.which(name))
+    env = {"PATH": str(tmp_path)}
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(WITHOUT_AWK, hidden=["awk"], env=env, agent=agent).blocks() == 0
+    assert vary(WITHOUT_AWK, env=env, agent=agent).blocks() == 1
+
+
+def test_company_comes_before_each_fire(told):
+    """Another session sends the same event with a session id and a transcript of its own."""
+    lines = [line for line in told(company="session").splitlines() if line.startswith("{")]
+    first, second = (line.partition('"session_id":"')[2][:36] for line in lines[:2])
+
+    assert first != second
+    assert len(first) == len(second) == 36
+
+
+def test_another_agent_of_the_session_makes_only_tool_calls(vary):
+    """A stop is an agent's own, so another agent of the session does not send it."""
+    note = "#!/bin/sh\necho called >>calls\nexit 0\n"
+    hooks = {"PreToolUse": "./hook.sh", "Stop": "./hook.sh"}
+    expect = {"files": {"equal": {"calls": "called\n" * 3}}}
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(note, agent=agent, hooks=hooks, company="agent", expect=expect).passed
+    assert not vary(note, agent=agent, hooks=hooks, company="session", expect=expect).passed
+
+
+def test_a_relaunched_host_is_another_process(vary):
+    """Each fire has a parent of its own, where they share one without that."""
+    agent = [{"run": "ls", "result": "a"}, {"run": "ls", "result": "a"}, {"stop": "Done."}]
+    hooks = {"PreToolUse": "exec ./hook.sh"}
+
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks, relaunched=True).blocks() == 1
+    assert vary(ONE_PARENT, agent=agent, hooks=hooks).blocks() == 0
+
+
+def test_a_relaunched_host_tells_a_kill_as_a_kill(vary):
+    """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
+    killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
+    hooks = {"PreToolUse": "exec ./hook.sh"}
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.fires())
+
+    assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
+
+
+def test_a_relaunched_host_passes_on_what_it_has(vary):
+    """A parent of its own changes no variable, and no exit code."""
+    tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
+    plain, below = (
+        next(fire for _, fire in vary(tells, relaunched=way).trace.fires()) for way in (False, True)
+    )
+
+    assert below.run.ending == plain.run.ending == Exited(3)
+    assert _variables(below) == _variables(plain)
+
+
+def test_hooks_run_in_the_order_that_is_given(told):
+    """Hooks that would begin at once run one after the other in the order of the scenario."""
+    hooks = {"PreToolUse": ["./hook.sh", "./other.sh"]}
+    places = [
+        line.split()[0]
+        for line in told(hooks=hooks, order={"PreToolUse": [2, 1]}).splitlines()
+        if ".sh " in line
+    ]
+
+    assert ["./other.sh", "./hook.sh"] == places[:2]
+
+
+def test_an_order_must_name_every_hook_once(vary):
+    """An order of other hooks than there are is refused with what is allowed."""
+    with pytest.raises(SimulationError, match=r"order.PreToolUse: \[1, 2\] is no order of its 1 hook"):
+        vary(TELLS, order={"PreToolUse": [1, 2]})
+
+
+def test_a_script_that_asks_for_any_shell_gets_the_one_that_is_given(vary):
+    """Under `shell: bash` a script of `#!/bin/sh` is run by bash, and the usual one is not."""
+    hook = '#!/bin/sh\n[ -n "${BASH_VERSION:-}" ] || exit 0\necho "bash is here" >&2\nexit 2\n'
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert vary(hook, agent=agent, shell="bash").blocks() == 1  # noqa: S604 - a key of the scenario
+
+
+COUNTS = """#!/bin/sh
+n=$(cat .count 2>/dev/null || echo 0)
+echo $((n + 1)) >.count
+exit 0
+"""
+APPENDS = """#!/bin/sh
+echo called >>.log
+exit 0
+"""
+
+
+LEAVES_IT_TO_OTHERS = """#!/bin/sh
+mkdir .lock 2>/dev/null || exit 0
+sleep 0.05
+echo built >>.log
+rmdir .lock
+exit 0
+"""
+WAITS_FOR_OTHERS = """#!/bin/sh
+until mkdir .lock 2>/dev/null; do sleep 0.01; done
+trap 'rmdir .lock' EXIT
+sleep 0.05
+echo called >>.log
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "hook, found", [(COUNTS, ["LOST-UPDATES"]), (APPENDS, []), (LEAVES_IT_TO_OTHERS, [])]
+)
+def test_a_crowd_loses_what_is_read_and_written_back(vary, hook, found):
+    """Fires side by side lose counts that are read and written back, and no lines that are appended."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+
+    assert found == names(vary(hook, "wide", agent=agent))
+
+
+@pytest.mark.slow
+def test_a_crowd_is_of_those_that_write(vary):
+    """Lost updates are blamed on the hook that writes, and not on one beside it that writes nothing."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+    hooks = {"PreToolUse": ["./hook.sh", "true"]}
+    (found,) = vary(COUNTS, "wide", agent=agent, hooks=hooks).findings
+
+    assert (found.name, found.hook) == ("LOST-UPDATES", "./hook.sh")
+
+
+@pytest.mark.slow
+def test_a_crowd_that_is_cut_has_lost_nothing(vary):
+    """Fires that wait for each other longer than they may are told as not tried, and are no losses."""
+    agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
+    outcome = vary(WAITS_FOR_OTHERS, "wide", agent=agent, patience=0.25)
+
+    assert names(outcome) == []
+    assert any("one was cut after 0.25 s (our patience)" in note for note in outcome.varied)

@@ -1,0 +1,316 @@
+"""
+Laws of parting, for files that are made by known functions of the lap.
+"""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from pytest_hookharness.judging.state_diff import (
+    Clock,
+    Files,
+    Irregular,
+    Pattern,
+    find_stamps,
+    recognise,
+)
+from pytest_hookharness.model.probes import PartKind, Push, Pushing
+
+STARTED = 1_795_263_000.0
+CLOCK = Clock(started=STARTED, now=STARTED + 5_000)
+LAWS = settings(max_examples=100, deadline=None, database=None)
+
+Value = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """
+    A file as a function of the lap.
+
+    Attributes:
+        words: What it is, for a failing law.
+        text: Its text at a lap.
+        name: Its path at a lap.
+        every: Whether the files of all laps are there, not only the newest.
+    """
+
+    words: str
+    text: Value
+    name: Value = lambda _: "home/state"
+    every: bool = False
+
+    def files(self, lap: int) -> Files:
+        laps = range(lap + 1) if self.every else [lap]
+        return {self.name(one): self.text(one).encode() for one in laps}
+
+    def moments(self, first: int, count: int = 3) -> list[Files]:
+        return [self.files(lap) for lap in range(first, first + count)]
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def stamp(lap: int) -> str:
+    return str(int(STARTED) + lap)
+
+
+def identifier(lap: int) -> str:
+    return sha256(f"id {lap}".encode()).hexdigest()[:12]
+
+
+@some.composite
+def counts(draw: some.DrawFn) -> Value:
+    start, step = draw(some.integers(0, 5_000)), draw(some.integers(1, 40))
+    width = draw(some.sampled_from([0, 0, 7]))
+    places = draw(some.sampled_from([0, 0, 2]))
+
+    def write(lap: int) -> str:
+        whole = str(start + step * lap).zfill(width)
+        return f"{whole}.{start % 90 + 10}" if places else whole
+
+    return write
+
+
+@some.composite
+def values(draw: some.DrawFn) -> Value:
+    return draw(some.one_of(counts(), counts(), some.just(stamp)))
+
+
+@some.composite
+def lines(draw: some.DrawFn, *, stamped: bool) -> Value:
+    words = draw(
+        some.sampled_from(
+            ["blocked {} x\n", "- turn: {}\n", "ünïcode {}\n", "[{}] refused\r\n", '{{"n": {}}}\n']
+        )
+    )
+    value = draw(values() if stamped else counts())
+    return lambda lap: words.format(value(lap))
+
+
+def grown(piece: Value, *, front: bool = False) -> Value:
+    def write(lap: int) -> str:
+        pieces = [piece(one) for one in range(lap)]
+        return "".join(reversed(pieces) if front else pieces)
+
+    return write
+
+
+def listed(value: Value, *, front: bool, indent: int | None) -> Value:
+    def write(lap: int) -> str:
+        laps = range(lap, -1, -1) if front else range(lap + 1)
+        entries = [{"text": f"<{value(one)}>"} for one in laps]
+        return json.dumps({"count": lap, "entries": entries, "last": f"at {value(lap)}"}, indent=indent)
+
+    return write
+
+
+@some.composite
+def mechanisms(draw: some.DrawFn, *, stamped: bool = True) -> Mechanism:
+    kind = draw(
+        some.sampled_from(
+            ["json", "keys", "log", "front", "list", "window", "name", "files", "mixed", "dict"]
+        )
+    )
+    one, other = draw(counts()), draw(values() if stamped else counts())
+    tail = draw(some.sampled_from(["", "\n"]))
+    line = draw(lines(stamped=stamped))
+    match kind:
+        case "json":
+            return Mechanism(
+                kind, lambda lap: f'{{"count": "{one(lap)}", "other": "{other(lap)}", "fixed": 7}}{tail}'
+            )
+        case "keys":
+            return Mechanism(kind, lambda lap: f"fixed=12\ncount={one(lap)}\nother: {other(lap)}{tail}")
+        case "log":
+            return Mechanism(kind, grown(line))
+        case "front":
+            return Mechanism(
+                kind, lambda lap: f"---\nround: {one(lap)}\nmost: 50\n---\nwords\n" + grown(line)(lap)
+            )
+        case "list":
+            front, indent = draw(some.booleans()), draw(some.sampled_from([None, 2]))
+            return Mechanism(f"{kind} {front=} {indent=}", listed(one, front=front, indent=indent))
+        case "window":
+            return Mechanism(kind, lambda lap: "".join(line(lap + ahead) for ahead in range(4)))
+        case "name":
+            return Mechanism(kind, lambda lap: f"fixed {other(lap)}", lambda lap: f"tmp/run-{one(lap)}.txt")
+        case "files":
+            return Mechanism(kind, lambda lap: f"n {lap}{tail}", lambda lap: f"tmp/run-{lap}.txt", every=True)
+        case "dict":
+            return Mechanism(
+                kind, lambda lap: json.dumps({f"lap-{at}": {"n": one(at)} for at in range(lap + 1)})
+            )
+        case _:
+            plain = grown(lambda at: f"+ {at}.\n")
+            return Mechanism(
+                kind, lambda lap: f"[log]\n{grown(line)(lap)}[counts]\n{one(lap)}\n[more]\n{plain(lap)}"
+            )
+
+
+def everything(pattern: Pattern) -> tuple[int, ...]:
+    return tuple(range(len(pattern.parts)))
+
+
+def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
+    pattern = recognise(mechanism.moments(first, count), CLOCK)
+    assert isinstance(pattern, Pattern), pattern
+    return pattern
+
+
+def there(files: Files) -> dict[str, str]:
+    """
+    The files that are there, without the values of stamps.
+    """
+    return {
+        path: re.sub(str(int(STARTED))[:6] + r"\d{4}", "STAMP", content.decode())
+        for path, content in files.items()
+        if content is not None
+    }
+
+
+def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
+    """
+    The files that are there and were not the same at all moments from a lap on.
+    """
+    always = mechanism.files(first) if mechanism.every else {}
+    return {path: text for path, text in there(files).items() if path not in always}
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
+def test_a_push_ahead_is_the_true_lap(mechanism, first, laps):
+    """Parts that are pushed ahead by some laps make the files that so many true laps would have made."""
+    pattern = followed(mechanism, first)
+    pushed = pattern.pushed(Push(parts=everything(pattern), how=Pushing.AHEAD, laps=laps))
+
+    assert there(pushed) == differing(mechanism, mechanism.files(first + 2 + laps), first)
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 30))
+def test_older_is_the_lap_before(mechanism, first):
+    """Parts that are put back make the files of one lap ago, byte for byte."""
+    pattern = followed(mechanism, first)
+    older = pattern.pushed(Push(parts=everything(pattern), how=Pushing.OLDER))
+    true = mechanism.files(first + 1)
+
+    assert {path: content for path, content in older.items() if content is not None} == (
+        {path: content for path, content in true.items() if path not in mechanism.files(first)}
+        if mechanism.every
+        else true
+    )
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
+def test_a_true_lap_is_no_departure(mechanism, first, lap):
+    """Whatever lap one looks at, earlier or later, the next one moves the files as the pattern says."""
+    pattern = followed(mechanism, first)
+
+    assert pattern.departure(mechanism.files(lap), mechanism.files(lap + 1), CLOCK) == ""
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
+def test_a_lap_after_a_push_is_no_departure(mechanism, first, laps):
+    """One more push by a lap is what one lap makes of any push, so it does not depart from the pattern."""
+    pattern = followed(mechanism, first)
+    one, other = (
+        pattern.pushed(Push(parts=everything(pattern), how=Pushing.AHEAD, laps=laps + more))
+        for more in (0, 1)
+    )
+
+    assert pattern.departure(one, other, CLOCK) == ""
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 20), some.data())
+def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
+    """One letter more, at any place of the file that is no stamp, is a departure from the pattern."""
+    pattern = followed(mechanism, first)
+    after = mechanism.files(first + 3)
+    path = mechanism.name(first + 3)
+    text = mechanism.text(first + 3)
+    place = data.draw(some.integers(0, len(text)))
+    changed = {**after, path: f"{text[:place]}§{text[place:]}".encode()}
+
+    assert pattern.departure(mechanism.files(first + 2), changed, CLOCK) != ""
+
+
+@LAWS
+@given(mechanisms(stamped=False), some.integers(2, 20))
+def test_two_laps_are_not_one(mechanism, first):
+    """Two laps in place of one are a departure."""
+    pattern = followed(mechanism, first)
+
+    assert pattern.departure(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
+
+
+@LAWS
+@given(mechanisms(), some.integers(2, 20), some.integers(4, 6))
+def test_more_moments_say_the_same(mechanism, first, count):
+    """A pattern that is seen for more laps has parts of the same names and kinds."""
+    few, many = followed(mechanism, first + count - 3), followed(mechanism, first, count)
+
+    assert [(part.name, part.kind) for part in few.parts] == [(part.name, part.kind) for part in many.parts]
+
+
+@LAWS
+@given(
+    some.lists(
+        some.dictionaries(
+            some.sampled_from(["a", "b-1", "b-2", "\ud800"]), some.none() | some.binary(max_size=60)
+        ),
+        min_size=3,
+        max_size=5,
+    )
+)
+def test_no_bytes_are_too_strange(moments):
+    """Any bytes give a pattern or say why not, and a pattern can be pushed, told and compared."""
+    pattern = recognise(moments, CLOCK)
+    if isinstance(pattern, Irregular):
+        assert pattern.paths
+        assert pattern.why.endswith(".")
+        return
+    for how in Pushing:
+        push = Push(parts=everything(pattern), how=how, laps=3, seconds=1e12)
+        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
+        pattern.reached(push)
+
+
+PIECES = [
+    "1",
+    "-5",
+    "007",
+    "1e+999",
+    "9" * 400,
+    "2026-11-21T12:25:41Z",
+    "2026-02-31 25:61:00",
+    "1795263001",
+    "ab12cd",
+]
+
+
+@LAWS
+@given(
+    some.lists(
+        some.lists(some.sampled_from([*PIECES, "\n", " ", ",", '"', "[", "]", "x", "\0"])),
+        min_size=3,
+        max_size=4,
+    )
+)
+def test_no_text_is_too_strange(rows):
+    """Any text of numbers, times and punctuation gives a pattern or says why not, also if it ages by ages."""
+    moments = [{"a": "".join(row).encode()} for row in rows]
+    pattern = recognise(moments, CLOCK)
+    find_stamps(moments[0], CLOCK).aged(1e15)
+    if isinstance(pattern, Pattern):
+        push = Push(parts=everything(pattern), how=Pushing.AGED, seconds=1e15)
+        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
+        assert all(part.kind in PartKind for part in pattern.parts)

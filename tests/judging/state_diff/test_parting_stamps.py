@@ -1,0 +1,104 @@
+"""
+Time stamps: which texts and numbers are near the clock, and what they say when they are older.
+"""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pytest_hookharness.judging.state_diff import Clock, find_stamps
+
+NOW = datetime(2026, 11, 21, 12, 25, 41, tzinfo=UTC)
+CLOCK = Clock(started=NOW.timestamp() - 60, now=NOW.timestamp())
+SECONDS = int(NOW.timestamp())
+
+FORMATS = [
+    (f"{SECONDS}", "s", f"{SECONDS - 3600}"),
+    (f"{SECONDS}.25", "s", f"{SECONDS - 3600}.25"),
+    (f"{SECONDS}123", "ms", f"{SECONDS - 3600}123"),
+    (f"{SECONDS}123456", "us", f"{SECONDS - 3600}123456"),
+    (f"{SECONDS}123456789", "ns", f"{SECONDS - 3600}123456789"),
+    ("2026-11-21T12:25:41Z", "text", "2026-11-21T11:25:41Z"),
+    ("2026-11-21T12:25:41.123Z", "text", "2026-11-21T11:25:41.123Z"),
+    ("2026-11-21T12:25:41.123456789+00:00", "text", "2026-11-21T11:25:41.123456789+00:00"),
+    ("2026-11-21T14:25:41+02:00", "text", "2026-11-21T13:25:41+02:00"),
+    ("2026-11-21 07:25:41 -0500", "text", "2026-11-21 06:25:41 -0500"),
+    ("2026-11-21 12:25:41,123", "text", "2026-11-21 11:25:41,123"),
+    ("2026-11-21 12:25", "text", "2026-11-21 11:25"),
+    ("20261121T122541Z", "text", "20261121T112541Z"),
+    ("20261121-122541", "text", "20261121-112541"),
+    ("20261121122541", "text", "20261121112541"),
+    ("Sat, 21 Nov 2026 12:25:41 +0000", "text", "Sat, 21 Nov 2026 11:25:41 +0000"),
+    ("Sat Nov 21 12:25:41 UTC 2026", "text", "Sat Nov 21 11:25:41 UTC 2026"),
+    ("Sat Nov 21 12:25:41 PM UTC 2026", "text", "Sat Nov 21 11:25:41 AM UTC 2026"),
+    ("Sat Nov 21 12:25:41 2026", "text", "Sat Nov 21 11:25:41 2026"),
+    ("12:25:41", "text", "11:25:41"),
+]
+
+
+@pytest.mark.parametrize(("text", "unit", "older"), FORMATS)
+def test_a_stamp_ages_in_its_own_format(text, unit, older):
+    """A value near the clock is found, and an hour later it is written in the same way, zone included."""
+    found = find_stamps({"a": f'{{"at": "{text}", "n": 5}}\n'.encode()}, CLOCK)
+
+    assert [(part.name, part.unit, part.after) for part in found.parts] == [("$.at", unit, text)]
+    assert found.aged(3600) == {"a": f'{{"at": "{older}", "n": 5}}\n'.encode()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{SECONDS - 3600}",
+        f"{SECONDS + 3600}",
+        f"{SECONDS}1",
+        f"x{SECONDS}99999999999",
+        "2026-11-21T12:25:41-09:30",
+        "2026-11-20T12:25:41Z",
+        "2026-13-41T12:25:41Z",
+        "Thu Jan  1 00:00:00 UTC 1970",
+        "99:99:99",
+        "deadbeef-2026",
+    ],
+)
+def test_other_times_are_no_stamps(text):
+    """A time outside the session, or none at all, is not found and not made older."""
+    found = find_stamps({"a": text.encode()}, CLOCK)
+
+    assert found.parts == ()
+    assert found.aged(60) == {}
+
+
+def test_days_months_and_weekdays_are_carried():
+    """A stamp that ages over midnight, month and year says the right day, and its weekday."""
+    moment = datetime(2027, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
+    found = find_stamps({"a": b"Fri Jan  1 00:00:10 UTC 2027"}, Clock(started=moment, now=moment))
+
+    assert found.aged(20) == {"a": b"Thu Dec 31 23:59:50 UTC 2026"}
+
+
+def test_no_stamp_is_older_than_the_epoch():
+    """However much time passes, numbers do not fall below 0 and texts not below 1970."""
+    found = find_stamps({"a": f"{SECONDS} 2026-11-21T12:25:41Z".encode()}, CLOCK)
+
+    assert found.aged(1e13) == {"a": b"0 1970-01-01T00:00:00Z"}
+
+
+def test_a_day_alone_is_near_the_whole_day():
+    """A date without a time is a stamp on its day, and ages by whole days."""
+    found = find_stamps({"a": b"2026-11-21", "b": b"2026-11-19"}, CLOCK)
+
+    assert [part.path for part in found.parts] == ["a"]
+    assert found.aged(86400) == {"a": b"2026-11-20"}
+
+
+def test_many_stamps_of_a_file_are_one_part():
+    """A file with a hundred stamps is one part that counts them, and all of them age."""
+    found = find_stamps({"a": b"".join(b"%d x\n" % (SECONDS - at % 50) for at in range(100))}, CLOCK)
+
+    assert [part.name for part in found.parts] == ["100 time stamps"]
+    assert found.aged(100)["a"].count(b"%d" % (SECONDS - 149)) == 2
+
+
+def test_what_is_no_text_has_no_stamps():
+    """Files that are gone, or are no text, are left out."""
+    assert find_stamps({"a": None, "b": b"\0%d" % SECONDS, "c": b"\xff"}, CLOCK).aged(60) == {}

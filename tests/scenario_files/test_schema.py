@@ -1,0 +1,149 @@
+"""
+The exported JSON Schema: it is the one that is shipped, and it agrees with the loader.
+"""
+
+import json
+from pathlib import Path
+
+import fastjsonschema
+import jsonschema
+import pytest
+
+import pytest_hookharness
+from pytest_hookharness import scenario_files
+from pytest_hookharness.scenario_files.keys import scenario
+from pytest_hookharness.scenario_files.schema import patterns
+from pytest_hookharness.scenario_files.schema.shapes import Either, Many, Named, Record, Tagged, Text
+
+SHIPPED = Path(pytest_hookharness.__path__[0]) / "scenario.schema.json"
+VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
+
+VALID = [
+    {"name": "a"},
+    {"name": "a", "host": ["x", "y@1.2"], "project": ".", "git": True, "network": False},
+    {"name": "a", "hooks": ".claude/settings.json", "modes": {"x": "0755", "y": 4755}},
+    {"name": "a", "hooks": {"Stop": "./x.sh"}, "env": {"A_1": ""}, "files": {"./a/b": ""}},
+    {"name": "a", "agent": [{"prompt": "x"}, {"say": "y"}, {"run": "z", "expect": "ask", "result": "r"}]},
+    {"name": "a", "agent": [{"compact": None}, {"resume": None}, {"end": None}, {"wait": "2h"}]},
+    {"name": "a", "agent": [{"tool": [{"name": "X"}, {"name": "Y", "input": {"a": [1]}}]}]},
+    {"name": "a", "agent": [{"corrupt": {"file": "x", "how": "bom"}}, {"then": {"fixing": {"after": 2}}}]},
+    {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "patience": 0.5},
+    {"name": "a", "expect": {"blocks": {"Stop": {"min": 1}}, "guard": {"overrides": 2}, "reasons": "x"}},
+    {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
+    {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
+    {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
+    {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "json": "a.b"}}},
+    {"name": "a", "explore": True, "expect": {"verdict": "lockout", "way_in": []}},
+    {"name": "a", "explore": {"moves": [{"run": "x"}], "states": 9, "time": "3s"}},
+    {
+        "name": "a",
+        "parallel": {
+            "event": "Stop",
+            "width": 2,
+            "waves": 2,
+            "apart": "30ms",
+            "hook": "x",
+            "counts": [{"file": "n", "lines": True}],
+        },
+    },
+]
+REFUSED = [
+    {},
+    [],
+    {"name": "a", "agent": [{"prompt": "x", "stop": "y"}]},
+    {"name": "a", "agent": [{}]},
+    {"name": "a", "agent": [{"then": {"a": {}, "b": {}}}]},
+    {"name": "a", "when": [{"do": [{"prompt": "x"}]}]},
+    {"name": "a", "when": [{"do": []}]},
+    {"name": "a", "files": {"../x": ""}},
+    {"name": "a", "host": ["x", "x"]},
+    {"name": "a", "mask": [{"file": "x", "keys": ["k"], "text": "t"}]},
+    {"name": "a", "expect": {"blocks": {}, "leftovers": {}}},
+    {"name": "a", "expect": {"effects": {"Stop": ["../a"]}}},
+    {"name": "a", "expect": {"sessions": "different"}},
+    {"name": "a", "variants": {"v": {"name": "b"}}},
+    {"name": "a", "modes": {"x": 10000}},
+    {"name": "a", "terminal": []},
+    {"name": "a", "parallel": {"event": "Stop"}},
+    {"name": "a", "explore": {"moves": []}},
+    {"name": "a", "explore": {"moves": [{"prompt": "x"}]}},
+    {"name": "a", "explore": {"states": 0}},
+    {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "lines": True, "json": "a"}}},
+    {"name": "a", "parallel": {"event": "Stop", "width": 0, "counts": {"file": "n", "lines": True}}},
+    {"name": "a", "terminal": [{"expect": "("}]},
+]
+
+
+def texts(shape):
+    """Every kind of text in the tables."""
+    match shape:
+        case Text():
+            yield shape
+        case Record():
+            for key in shape.keys:
+                yield from texts(key.shape)
+        case Many():
+            yield from texts(shape.item)
+        case Named():
+            yield shape.key
+            yield from texts(shape.value)
+        case Either():
+            for one in shape.shapes:
+                yield from texts(one)
+        case Tagged():
+            for tag in shape.tags:
+                yield from texts(tag.shape)
+
+
+def test_the_shipped_schema_is_the_exported_one():
+    """The file in the package is what the tables export; write it anew with ``hookharness schema``."""
+    assert json.loads(SHIPPED.read_text(encoding="utf-8")) == scenario_files.schema()
+
+
+def test_the_schema_is_a_valid_schema():
+    """The export keeps the rules of draft 2020-12, and other validators can compile it."""
+    jsonschema.Draft202012Validator.check_schema(scenario_files.schema())
+    older = {**scenario_files.schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
+
+    assert callable(fastjsonschema.compile(older))
+
+
+def test_the_first_line_of_generated_files_names_the_schema():
+    """The line that editors read is a comment with the schema's own address."""
+    assert scenario_files.SCHEMA_LINE == f"# yaml-language-server: $schema={scenario_files.schema()['$id']}"
+
+
+@pytest.mark.parametrize("document", VALID)
+def test_what_the_loader_takes_the_schema_takes(document):
+    """A valid document is valid for both."""
+    scenario_files.loads(json.dumps(document), Path("x.scenario.yaml"))
+
+    assert list(VALIDATOR.iter_errors(document)) == []
+
+
+@pytest.mark.parametrize("document", REFUSED)
+def test_what_the_schema_refuses_the_loader_refuses(document):
+    """A malformed document is malformed for both."""
+    with pytest.raises(scenario_files.ScenarioErrors):
+        scenario_files.loads(json.dumps(document), Path("x.scenario.yaml"))
+
+    assert not VALIDATOR.is_valid(document)
+
+
+def test_every_key_is_described():
+    """Each key of the tables has a sentence that editors can show."""
+    described = {**scenario_files.schema()["properties"], **scenario_files.schema()["$defs"]}
+    described = {
+        name: value for name, value in described.items() if "$ref" not in value and name != "variant"
+    }
+
+    assert all(value["description"].endswith(".") for value in described.values())
+
+
+def test_every_example_is_a_good_one():
+    """What messages give as an example is accepted."""
+    for shape in texts(scenario.SCENARIO):
+        shape.read(shape.example)
+
+        assert not shape.pattern or patterns.matches(shape.pattern, shape.example)
