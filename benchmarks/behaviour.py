@@ -72,7 +72,7 @@ def line_of(outcome: Outcome) -> Line:
         "refused": _runs([_flag(each.decision) for each in hooked]),
         "findings": sorted([f.code, f.turn, f.times] for f in outcome.findings),
         "violations": sorted(each.path for each in outcome.violations),
-        "replies": _digest([_reply(fire) for each in hooked for fire in each.fires]),
+        "replies": _digest([_reply(fire) for each in hooked for fire in each.hook_runs]),
         "faults": _faults(outcome),
         "explored": _explored(outcome),
         "sessions": outcome.sessions,
@@ -86,13 +86,15 @@ def _flag(decision: Any) -> str:
 def _reply(fire: Any) -> list[Any]:
     said = fire.reply
     return [fire.hook.event, said.ruling.value, said.halt is not None, said.silent, said.fault is None] + [
-        _DRAWN.sub("#", _OWN.sub("~", str(text)))
+        _DRAWN.sub("#", _OWN.sub("~", str(text)[:2000]))
         for text in (said.reason, said.context, said.behaviour, said.updated_input)
     ]
 
 
 def _faults(outcome: Outcome) -> list[list[Any]]:
-    counted = Counter((cell.cause, _plain(cell.verdict), cell.payload, cell.left) for cell in outcome.cells)
+    counted = Counter(
+        (cell.cause, _plain(cell.verdict), cell.payload, cell.left) for cell in outcome.trial_results
+    )
     return sorted([*key, number] for key, number in counted.items())
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from measuring import Table, Turn, against, milli, take_turns
 
-from pytest_hookharness.campaigns.explore.expansion import Errand, expand
+from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.model.moves import FIRST_PROMPT, Run
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -32,7 +32,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         notes=[f"A call and its hook, {MOVES} times in one stage; each time is less that of an empty stage."],
     )
     with Supervisor() as supervisor:
-        many = [Run(command=f"touch made-{number}") for number in range(MOVES)]
+        many = [RunCommand(command=f"touch made-{number}") for number in range(MOVES)]
         measured = take_turns(
             {
                 "played": _turn(folder, supervisor, way=many, moves=[]),
@@ -48,13 +48,15 @@ def table(folder: Path, *, quick: bool) -> Table:
     return found
 
 
-def _turn(folder: Path, supervisor: Supervisor, *, way: Sequence[Run], moves: Sequence[Run]) -> Turn:
+def _turn(
+    folder: Path, supervisor: Supervisor, *, way: Sequence[RunCommand], moves: Sequence[RunCommand]
+) -> Turn:
     scenario = Scenario(
         name="moves", files={"hook.sh": _PASSES}, hooks={"PreToolUse": [{"command": "./hook.sh"}]}
     )
 
-    def seconds(way: Sequence[Run], moves: Sequence[Run]) -> float:
-        errand = Errand(
+    def seconds(way: Sequence[RunCommand], moves: Sequence[RunCommand]) -> float:
+        errand = ExpansionTask(
             scenario=scenario,
             settings=Settings(),
             way=(FIRST_PROMPT, *way),

@@ -17,7 +17,7 @@ from toys import STDIN, build_floor, targets
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor, available_tiers
 from pytest_hookharness.execution.workspace.visible_machine import host_environment
-from pytest_hookharness.model.processes import Launch, Stdin, Stdio, Tier
+from pytest_hookharness.model.processes import ProcessSpec, Stdin, Stdio, Tier
 
 AIMS = {
     (Tier.SUBREAPER.value, "true"): 1.25,
@@ -123,12 +123,12 @@ def _in_tiers(
         sandbox = stack.enter_context(supervisor.open(Confinement(tier=tier)))
         for stdio in (Stdio.SOCKET, Stdio.PIPE):
             stdin = Stdin(data=STDIN.encode())
-            launch = Launch(argv=words, cwd=str(folder), env=environment, stdin=stdin, stdio=stdio)
+            launch = ProcessSpec(argv=words, cwd=str(folder), env=environment, stdin=stdin, stdio=stdio)
             turns[f"{tier.value} {stdio.value}"] = _in_sandbox(sandbox, launch)
     return turns
 
 
-def _in_sandbox(sandbox: Sandbox, launch: Launch) -> Turn:
+def _in_sandbox(sandbox: Sandbox, launch: ProcessSpec) -> Turn:
     return lambda: _timed(lambda: sandbox.run([launch], budget=30.0))
 
 

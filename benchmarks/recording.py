@@ -13,11 +13,11 @@ from measuring import Table, Turn, against, micro, take_turns
 from toys import PAYLOAD, targets
 
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.model.line_coverage import Ledger
+from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 MOST = 1.3
 _BATCH = 5
@@ -35,7 +35,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         "9. Recorded: a fire from /bin/sh -c, and what its shell said read, with and without --hook-cov",
         ("hook", "median", "recorded", "x", "aim", ""),
     )
-    ledger = Ledger(folder=folder / "ledger")
+    ledger = CoverageStore(folder=folder / "ledger")
     ledger.folder.mkdir()
     loop = folder / "loop.sh"
     loop.write_text(_LOOP)
@@ -47,9 +47,9 @@ def table(folder: Path, *, quick: bool) -> Table:
         with ExitStack() as stack:
             supervisor = stack.enter_context(Supervisor())
             turns: dict[str, Turn] = {}
-            for kind, settings in (("plain", Settings()), ("recorded", Settings(ledger=ledger))):
+            for kind, settings in (("plain", Settings()), ("recorded", Settings(coverage_store=ledger))):
                 scenario = Scenario(name=kind, reach=(str(folder),))
-                stage = stack.enter_context(Stage.open(scenario, settings, supervisor, folder / "base"))
+                stage = stack.enter_context(Testbed.open(scenario, settings, supervisor, folder / "base"))
                 turns[kind] = _timed(_fire(stage, Hook(event="PreToolUse", command=command)))
             seen = take_turns(turns, 6 if quick else 20 if name == "python" else 80)
         ratio = seen.ratio("recorded", "plain")
@@ -59,7 +59,7 @@ def table(folder: Path, *, quick: bool) -> Table:
     return found
 
 
-def _fire(stage: Stage, hook: Hook) -> Callable[[], object]:
+def _fire(stage: Testbed, hook: Hook) -> Callable[[], object]:
     def fire() -> None:
         stage.fire([hook], PAYLOAD, 30.0)
         stage.workspace.instruments.settle()

@@ -11,10 +11,10 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pytest_hookharness.model.actions import Action, Break, Moment, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Break, StreamItem
 from pytest_hookharness.model.protocol import Json
 
-DONE, FAILED = Outcome.DONE, Outcome.FAILED
+DONE, FAILED = ActionResult.DONE, ActionResult.FAILED
 WORDS = ("anchor", "basin", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty", "kelp")
 
 
@@ -33,7 +33,7 @@ class Stream:
     kind: str
     seed: int
     labels: frozenset[str]
-    moments: tuple[Moment, ...]
+    moments: tuple[StreamItem, ...]
 
 
 class Maker:
@@ -57,7 +57,7 @@ class Maker:
             letters += WORDS[place]
         return f"{self.random.choice(WORDS)}-{letters}"
 
-    def run(self, command: str, result: str, outcome: Outcome = DONE) -> Action:
+    def run(self, command: str, result: str, outcome: ActionResult = DONE) -> Action:
         """
         A shell call.
         """
@@ -98,7 +98,7 @@ class Maker:
             case _:
                 return self.run(f"grep -r {name} src", f"src/{name}.py: {name}")
 
-    def work(self) -> list[Moment]:
+    def work(self) -> list[StreamItem]:
         """
         Some work that is no loop.
         """
@@ -115,14 +115,14 @@ class Maker:
         return said, f"1 failed in {span}, log in {folder}"
 
 
-def around(make: Maker, core: list[Moment]) -> tuple[Moment, ...]:
+def around(make: Maker, core: list[StreamItem]) -> tuple[StreamItem, ...]:
     """
     A core with work before and after it.
     """
     return (*make.work(), *core, make.any(), *make.work())
 
 
-def repetition(make: Maker) -> Iterator[Moment]:
+def repetition(make: Maker) -> Iterator[StreamItem]:
     """
     The same call, three to six times.
     """
@@ -130,7 +130,7 @@ def repetition(make: Maker) -> Iterator[Moment]:
     yield from [same] * make.random.randrange(3, 7)
 
 
-def drifting_repetition(make: Maker) -> Iterator[Moment]:
+def drifting_repetition(make: Maker) -> Iterator[StreamItem]:
     """
     The same command with text that drifts, done or failed.
     """
@@ -140,19 +140,19 @@ def drifting_repetition(make: Maker) -> Iterator[Moment]:
         yield make.run(f"pytest {name} {said}", result, outcome)
 
 
-def unanswered_repetition(make: Maker) -> Iterator[Moment]:
+def unanswered_repetition(make: Maker) -> Iterator[StreamItem]:
     """
     The same call, and nobody told what came out.
     """
     yield from [Action(tool="Grep", arguments={"pattern": make.name()})] * make.random.randrange(3, 7)
 
 
-def cycle(period: int) -> Callable[[Maker], Iterator[Moment]]:
+def cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
     """
     A lap of actions of which no two neighbours are alike, three to five times and a bit.
     """
 
-    def moments(make: Maker) -> Iterator[Moment]:
+    def moments(make: Maker) -> Iterator[StreamItem]:
         lap = [make.any() for _ in range(period)]
         if period > 3 and make.random.random() < 0.5:
             lap[2] = lap[0]  # one action may come twice in a lap
@@ -162,12 +162,12 @@ def cycle(period: int) -> Callable[[Maker], Iterator[Moment]]:
     return moments
 
 
-def drifting_cycle(period: int) -> Callable[[Maker], Iterator[Moment]]:
+def drifting_cycle(period: int) -> Callable[[Maker], Iterator[StreamItem]]:
     """
     A lap in which every text drifts.
     """
 
-    def moments(make: Maker) -> Iterator[Moment]:
+    def moments(make: Maker) -> Iterator[StreamItem]:
         names = [make.name() for _ in range(period)]
         for attempt in range(3 * period):
             said, result = make.drift(attempt)
@@ -176,7 +176,7 @@ def drifting_cycle(period: int) -> Callable[[Maker], Iterator[Moment]]:
     return moments
 
 
-def failures(make: Maker) -> Iterator[Moment]:
+def failures(make: Maker) -> Iterator[StreamItem]:
     """
     Calls of several kinds that fail with one error text; its numbers differ.
     """
@@ -186,7 +186,7 @@ def failures(make: Maker) -> Iterator[Moment]:
         yield make.run(f"{make.name()} --now", error, FAILED)
 
 
-def stale_edit(make: Maker) -> Iterator[Moment]:
+def stale_edit(make: Maker) -> Iterator[StreamItem]:
     """
     An edit that finds nothing, a test, a look at the file, and the same again with a step between.
     """
@@ -200,7 +200,7 @@ def stale_edit(make: Maker) -> Iterator[Moment]:
     yield from lap * 3
 
 
-def polling(make: Maker) -> Iterator[Moment]:
+def polling(make: Maker) -> Iterator[StreamItem]:
     """
     Looking at something that runs by itself: by waiting in the call, beside it, or by a tool for it.
     """
@@ -218,7 +218,7 @@ def polling(make: Maker) -> Iterator[Moment]:
                 yield make.run(f"gh run view {name} --watch", "queued")
 
 
-def progress(make: Maker) -> Iterator[Moment]:
+def progress(make: Maker) -> Iterator[StreamItem]:
     """
     The same call, whose result changes each time.
     """
@@ -227,7 +227,7 @@ def progress(make: Maker) -> Iterator[Moment]:
         yield make.run(f"status {name}", f"{step * 7 + 1} of 100 done")
 
 
-def batch(make: Maker) -> Iterator[Moment]:
+def batch(make: Maker) -> Iterator[StreamItem]:
     """
     The same kind of call for one thing after the other.
     """
@@ -247,7 +247,7 @@ def batch(make: Maker) -> Iterator[Moment]:
                 yield make.edit(f"{name}.py", f"x = {number}", f"x = {number + 1}")
 
 
-def batch_of_laps(make: Maker) -> Iterator[Moment]:
+def batch_of_laps(make: Maker) -> Iterator[StreamItem]:
     """
     Read, edit and test, for one file after the other.
     """
@@ -258,18 +258,18 @@ def batch_of_laps(make: Maker) -> Iterator[Moment]:
         yield make.run("pytest", f"7 passed in {make.random.random():.2f}s")
 
 
-def own_refusals(make: Maker) -> Iterator[Moment]:
+def own_refusals(make: Maker) -> Iterator[StreamItem]:
     """
     Two like calls, the guard's refusal of the third, and the same again.
     """
     name = make.name()
     same = make.run(f"build {name}", "link error", FAILED)
-    told = make.run(f"build {name}", "Loop guard: this call would close a loop.", Outcome.REFUSED)
+    told = make.run(f"build {name}", "Loop guard: this call would close a loop.", ActionResult.REFUSED)
     for _ in range(make.random.randrange(2, 6)):
         yield from (same, same, told)
 
 
-def trying_twice(make: Maker) -> Iterator[Moment]:
+def trying_twice(make: Maker) -> Iterator[StreamItem]:
     """
     A lap of one to eight that is gone round twice, which is trying again.
     """
@@ -277,7 +277,7 @@ def trying_twice(make: Maker) -> Iterator[Moment]:
     yield from [*lap, *lap]
 
 
-def sent_back(make: Maker) -> Iterator[Moment]:
+def sent_back(make: Maker) -> Iterator[StreamItem]:
     """
     The same call, each time because somebody asked for it.
     """
@@ -287,7 +287,7 @@ def sent_back(make: Maker) -> Iterator[Moment]:
         yield Break(why=make.random.choice(("prompt", "stop")))
 
 
-def other_errors(make: Maker) -> Iterator[Moment]:
+def other_errors(make: Maker) -> Iterator[StreamItem]:
     """
     Failures whose errors differ, or say nothing, or have a success between them.
     """
@@ -305,7 +305,7 @@ def other_errors(make: Maker) -> Iterator[Moment]:
                 yield make.edit(f"{make.name()}.py", make.name(), make.name())
 
 
-NO_LOOP: Mapping[str, Callable[[Maker], Iterable[Moment]]] = {
+NO_LOOP: Mapping[str, Callable[[Maker], Iterable[StreamItem]]] = {
     "polling": polling,
     "progress": progress,
     "batch": batch,
@@ -316,7 +316,7 @@ NO_LOOP: Mapping[str, Callable[[Maker], Iterable[Moment]]] = {
     "other errors": other_errors,
     "work": Maker.work,
 }
-LOOPS: Mapping[str, tuple[str, Callable[[Maker], Iterator[Moment]]]] = {
+LOOPS: Mapping[str, tuple[str, Callable[[Maker], Iterator[StreamItem]]]] = {
     "repetition": ("repetition", repetition),
     "drifting repetition": ("repetition", drifting_repetition),
     "unanswered repetition": ("repetition", unanswered_repetition),

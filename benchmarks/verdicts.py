@@ -53,7 +53,7 @@ def table(folder: Path, *, quick: bool) -> Table:
 
 def _loop(period: int, cap: int | None = None) -> Scenario:
     profile = hosts.find("claude-code")
-    limit = profile.guard.variable
+    limit = profile.cap.variable
     return Scenario(
         name="loop",
         files={"refuse.sh": _HOOK.format(period=period)},
@@ -71,6 +71,6 @@ def _play(harness: Harness, scenario: Scenario, times: int) -> tuple[int, float]
         began = time.perf_counter()
         outcome = harness.simulate(scenario)
         taken.append(time.perf_counter() - began)
-        fires = outcome.fires()
+        fires = outcome.hook_runs()
         assert isinstance(outcome.verdict, Livelock) == (scenario.until == "lasso"), outcome.verdict
     return fires, statistics.median(taken)

@@ -20,7 +20,7 @@ from pytest_hookharness.judging.recurrence.fingerprint import environment_digest
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 MOST = 1.10
 FILES = 1000
@@ -51,7 +51,7 @@ def table(folder: Path, *, quick: bool) -> Table:
         supervisor = stack.enter_context(Supervisor())
         turns: dict[str, Turn] = {}
         for files in (0, FILES):
-            stage = stack.enter_context(Stage.open(_scenario(files), Settings(), supervisor, base))
+            stage = stack.enter_context(Testbed.open(_scenario(files), Settings(), supervisor, base))
             fire, step = _works(stage)
             turns[f"fire, {files:,} files"] = _timed(fire)
             turns[f"fire + scan + digest, {files:,} files"] = _timed(step)
@@ -76,13 +76,13 @@ def _scenario(files: int) -> Scenario:
         },
         hooks={"Stop": [{"hooks": [{"type": "command", "command": "./count.sh"}]}]},
         script=Script(then=Behaviour(name="idle")),
-        env={hosts.find("claude-code").guard.variable: str(_TURNS)},
+        env={hosts.find("claude-code").cap.variable: str(_TURNS)},
         until="guard",
         turns=_TURNS,
     )
 
 
-def _works(stage: Stage) -> tuple[Callable[[], object], Callable[[], object]]:
+def _works(stage: Testbed) -> tuple[Callable[[], object], Callable[[], object]]:
     payload = hosts.payload_for(stage.profile, "Stop", stage.facts, {})
     hooks = hosts.select(stage.profile, stage.configuration.hooks, "Stop", "")
     environment = environment_digest(stage.workspace.environment)

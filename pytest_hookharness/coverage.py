@@ -18,7 +18,7 @@ from typing import Protocol
 
 from coverage import CoveragePlugin, FileReporter
 
-from pytest_hookharness.execution.coverage.statements import Script, read_script
+from pytest_hookharness.execution.coverage.statements import ScriptLines, read_script
 
 _BASH = re.compile(rb"#!.*\bbash\b")
 _OTHER = re.compile(rb"#!")
@@ -32,7 +32,7 @@ class ShellFile(FileReporter):
     """
 
     @cached_property
-    def _script(self) -> Script:
+    def _script(self) -> ScriptLines:
         return read_script(Path(self.filename).read_bytes())
 
     def source(self) -> str:

@@ -18,9 +18,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pytest_hookharness.judging.detectors.messages import Limits, Refusal
-from pytest_hookharness.judging.detectors.online import Malformed, Watch, freeze, thaw
+from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, freeze, thaw
 from pytest_hookharness.judging.detectors.signatures import digest, file_of
-from pytest_hookharness.model.actions import Action, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 MOST_OF_PAYLOAD = 64 << 20
@@ -59,7 +59,9 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
 
     parser = argparse.ArgumentParser(prog="python3 -m pytest_hookharness.guard", description=__doc__)
     usual = Limits()
-    parser.add_argument("--laps", type=int, default=usual.laps, help="how often a sequence must come")
+    parser.add_argument(
+        "--repetitions", type=int, default=usual.repetitions, help="how often a sequence must come"
+    )
     parser.add_argument("--failures", type=int, default=usual.failures, help="how many must fail alike")
     parser.add_argument("--window", type=int, default=usual.window, help="actions that a loop may span")
     parser.add_argument("--state", type=Path, default=folder, help="where sessions are remembered")
@@ -70,7 +72,9 @@ def _options(argv: Sequence[str]) -> tuple[Limits, Path]:
         if end.code:
             raise ValueError("these options are not understood; `--help` names those that are") from end
         raise
-    return Limits(laps=given.laps, failures=given.failures, window=given.window), Path(given.state)
+    return Limits(repetitions=given.repetitions, failures=given.failures, window=given.window), Path(
+        given.state
+    )
 
 
 def _payload() -> Payload:
@@ -107,7 +111,9 @@ def _answer(payload: Payload, limits: Limits, folder: Path) -> Payload | None:
     return None if said is None else _spoken(event, said)
 
 
-def _looked_at(known: Watch, payload: Payload, event: str, limits: Limits) -> tuple[Watch, Refusal | None]:
+def _looked_at(
+    known: OnlineDetector, payload: Payload, event: str, limits: Limits
+) -> tuple[OnlineDetector, Refusal | None]:
     if event in _BREAKS:
         return known.part(), None
     action, content = _action(payload, event), _content(payload)
@@ -122,16 +128,16 @@ def _spoken(event: str, said: Refusal) -> Payload:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": said.text}}
 
 
-def _remembered(file: int) -> Watch:
+def _remembered(file: int) -> OnlineDetector:
     text = os.pread(file, MOST_OF_STATE, 0)
     if not text:
-        return Watch()
+        return OnlineDetector()
     try:
         return thaw(json.loads(text))
     except (ValueError, RecursionError) as error:
         why = error if isinstance(error, Malformed) else "no JSON"
         sys.stderr.write(f"loop guard: what was remembered is lost ({why}); it begins anew\n")
-        return Watch()
+        return OnlineDetector()
 
 
 def _action(payload: Payload, event: str) -> Action:
@@ -141,11 +147,14 @@ def _action(payload: Payload, event: str) -> Action:
     match event:
         case "PostToolUse":
             return Action(
-                tool=tool, arguments=given, outcome=Outcome.DONE, result=_result(payload.get("tool_response"))
+                tool=tool,
+                arguments=given,
+                outcome=ActionResult.DONE,
+                result=_result(payload.get("tool_response")),
             )
         case "PostToolUseFailure":
             error = str(payload.get("error", ""))
-            return Action(tool=tool, arguments=given, outcome=Outcome.FAILED, result=error)
+            return Action(tool=tool, arguments=given, outcome=ActionResult.FAILED, result=error)
         case _:
             return Action(tool=tool, arguments=given)
 

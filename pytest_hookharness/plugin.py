@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pytest_hookharness.agents import BehaviourFunction
     from pytest_hookharness.frontends.harness import Harness
     from pytest_hookharness.frontends.pytest_plugin.fixtures import ScriptMaker
-    from pytest_hookharness.frontends.pytest_plugin.test_context import Bench
+    from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
 
 import_plainly("pytest_hookharness")
 
 SUFFIX = ".scenario.yaml"
 _COVERING = "hookharness-covering"
-_CHECKED = ("durations", "seed", "turns", "patience", "budget", "host")
+_CHECKED = ("durations", "seed", "turns", "timeout", "budget", "host")
 _FOLDERS = ("entry-dir", "trace-dir")
 
 
@@ -40,7 +40,7 @@ _OPTIONS: Mapping[str, dict[str, Any]] = {
     "seed": {"type": int, "metavar": "N", "help": "seed of everything the harness makes up"},
     "keep": {"action": "store_true", "help": "keep the workspace of failures and say where"},
     "turns": {"type": int, "metavar": "N", "help": "most turns that are played"},
-    "patience": {"metavar": "TIME", "help": "cut a fire after this, such as 10s"},
+    "timeout": {"metavar": "TIME", "help": "end a hook run after this time, such as 10s"},
     "budget": {"metavar": "TIME", "help": "wall time that one item may take, such as 60s"},
     "tier": {
         "choices": ("namespaces", "subreaper", "group"),
@@ -85,7 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--hook-{name}", **option)
     parser.addini("hook_scenarios", "collect scenario files without the flag", type="bool", default=False)
     parser.addini("hook_scenario_paths", "folders with scenarios", type="args", default=["scenarios"])
-    for name, usual in (("seed", "0"), ("turns", ""), ("patience", "10s"), ("budget", "60s")):
+    for name, usual in (("seed", "0"), ("turns", ""), ("timeout", "10s"), ("budget", "60s")):
         parser.addini(f"hook_{name}", f"as --hook-{name}", default=usual)
 
 
@@ -277,10 +277,10 @@ def _hook_harness(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
-def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[Bench]:
-    from pytest_hookharness.frontends.pytest_plugin.test_context import Bench
+def _hook_bench(request: pytest.FixtureRequest, _hook_harness: Harness) -> Iterator[TestContext]:
+    from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
 
-    with Bench(_hook_harness, request.path.parent, request.node.nodeid) as bench:
+    with TestContext(_hook_harness, request.path.parent, request.node.nodeid) as bench:
         request.node.stash[TOLD] = bench.told
         yield bench
 
@@ -290,7 +290,7 @@ def _tool(name: str, told: str, *given: object) -> Any:
     A fixture that gives a tool for the bench of a test, by the name of its class.
     """
 
-    def make(_hook_bench: Bench) -> Any:
+    def make(_hook_bench: TestContext) -> Any:
         from pytest_hookharness.frontends.pytest_plugin import fixtures
 
         return getattr(fixtures, name)(_hook_bench, *given)

@@ -81,8 +81,12 @@ def test_a_failed_edit_is_warned_of(fire, tmp_path):
 @pytest.mark.parametrize(
     ("options", "text", "says"),
     [
-        (("--laps", "10", "--window", "5"), None, "laps: 10 can never be reached, since the window holds 5"),
-        (("--laps", "three"), None, "loop guard: these options are not understood"),
+        (
+            ("--repetitions", "10", "--window", "5"),
+            None,
+            "repetitions: 10 can never be reached, since the window holds 5",
+        ),
+        (("--repetitions", "three"), None, "loop guard: these options are not understood"),
         (("--no-such", "3"), None, "loop guard: these options are not understood"),
         ((), "{broken\n", "this call was not looked at"),
         ((), "[" * 100_000 + "\n", "this call was not looked at"),

@@ -27,7 +27,7 @@ ROW = {name: number for number, row in enumerate(reversed(LAYERS)) for name in r
 # The version stands in the face; who prints it may fetch it there.
 FACE = frozenset({"frontends.cli.main", "frontends.pytest_plugin.ci_files"})
 
-LINES_OF_FILE = 360
+LINES_OF_FILE = 370
 LINES_OF_FUNCTION = 60
 FILES_OF_ROOT = 6
 FILES_OF_FOLDER = 28

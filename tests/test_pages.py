@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.terminal.host_facts import SEEN, index, page_head
 
 ROOT = Path(__file__).parent.parent
@@ -22,7 +22,7 @@ SCENARIOS = sorted((ROOT / "scenarios").rglob("*.scenario.yaml"))
 MEND = "run `nox -s pages`, and `nox -s pages -- CODE PROOF COMMAND` for an example"
 
 
-def outdated(pages: Path, codes: tuple[Code, ...]) -> Iterator[str]:
+def outdated(pages: Path, codes: tuple[FindingCode, ...]) -> Iterator[str]:
     """
     Pages that do not say what the catalogue says.
     """
@@ -38,7 +38,7 @@ def outdated(pages: Path, codes: tuple[Code, ...]) -> Iterator[str]:
         yield f"README.md: is not made from the catalogue; {MEND}"
 
 
-def unproved(page: Path, code: Code) -> Iterator[str]:
+def unproved(page: Path, code: FindingCode) -> Iterator[str]:
     """
     What keeps a page from showing that its finding is really found.
     """
@@ -68,7 +68,7 @@ def promised_findings(scenario: dict, item: str) -> list[str]:
     return part.get("expect", {}).get("findings", [])
 
 
-def is_tested(source: str, test: str, code: Code) -> bool:
+def is_tested(source: str, test: str, code: FindingCode) -> bool:
     """
     Whether a test file has a function that names a code, itself or in its parameters.
     """

@@ -11,7 +11,7 @@ import threading
 import pexpect
 import pytest
 
-from pytest_hookharness.frontends.progress import ProgressLine, Seen, is_watched, shell_line
+from pytest_hookharness.frontends.progress import ProgressEntry, ProgressLine, is_watched, shell_line
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -73,7 +73,7 @@ def test_the_line_is_shown_and_erased(column):
     """The line tells of a simulation while it runs, and then the screen and the cursor are as before."""
     terminal = Terminal()
     terminal.write("x" * column)
-    line = ProgressLine(terminal.write, column=lambda: column, patience=0.0)
+    line = ProgressLine(terminal.write, column=lambda: column, hook_timeout=0.0)
 
     line.seen_of(SCENARIO).turn(12, 37)
     with line.about(SCENARIO):
@@ -87,7 +87,7 @@ def test_what_is_over_soon_is_not_told():
     """A simulation that is over before the line would be shown leaves nothing on the terminal."""
     terminal = Terminal()
 
-    with ProgressLine(terminal.write, patience=60.0).about(SCENARIO):
+    with ProgressLine(terminal.write, hook_timeout=60.0).about(SCENARIO):
         pass
 
     assert terminal.written == ""
@@ -96,7 +96,7 @@ def test_what_is_over_soon_is_not_told():
 def test_a_long_name_keeps_to_the_line():
     """The line is no wider than the terminal and holds nothing that acts on it."""
     terminal = Terminal()
-    line = ProgressLine(terminal.write, width=40, patience=0.0)
+    line = ProgressLine(terminal.write, width=40, hook_timeout=0.0)
     hostile = Scenario(name="\x1b[31m" + "n" * 80, host="claude-code")
 
     with line.about(hostile):
@@ -136,7 +136,7 @@ def test_the_line_of_a_shell_command(terminal):
 
 def test_what_the_line_tells():
     """The line tells of turns, of experiments on a state, and of trials of how many."""
-    seen = Seen("lint")
+    seen = ProgressEntry("lint")
     seen.turn(1, 1)
     assert str(seen).startswith("lint: turn 1, 1 fire, ")
 
@@ -144,7 +144,7 @@ def test_what_the_line_tells():
     assert str(seen).startswith("lint: turn 1, 1 fire, 1 experiment, ")
 
     outcome = Outcome(scenario=SCENARIO, host="h@1", trace=Trace(), verdict=Terminated(turn=1))
-    Seen.trial(trying := Seen("lint"), outcome, 12, 47)
+    ProgressEntry.trial(trying := ProgressEntry("lint"), outcome, 12, 47)
     assert str(trying).startswith("lint: trying 12 of 47, ")
 
 

@@ -8,16 +8,16 @@ import pytest
 
 from pytest_hookharness.frontends.cli.stress import AS_DECLARED, OTHERWISE, UNKNOWN, judge
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, UNREACHED
-from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Violation
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-FINE = Cell(cause="path", fault="a space", hook="hook.sh", verdict="as declared")
+FINE = TrialResult(cause="path", fault="a space", hook="hook.sh", verdict="as declared")
 
 
 def asked(*events, refused=False):
@@ -25,22 +25,22 @@ def asked(*events, refused=False):
     ruling = Ruling.DENY if refused else Ruling.NONE
     steps = []
     for turn, event in enumerate(events, 1):
-        fire = Fire(
+        fire = HookRun(
             hook=Hook(event=event, command="hook.sh"),
             payload={},
             stdin=b"",
-            run=Run(ending=Exited(0)),
+            run=ProcessResult(ending=Exited(0)),
             reply=Reply(ruling=ruling, rule=RULE),
         )
         decision = Decision(event=event, ruling=ruling, refused=refused, rule=RULE)
-        hooked = Hooked(event=event, fires=(fire,), decision=decision)
+        hooked = HookEvent(event=event, hook_runs=(fire,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=hooked))
     return Outcome(
         scenario=Scenario(name="test"),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
         verdict=Terminated(turn=1),
-        cells=(FINE,),
+        trial_results=(FINE,),
     )
 
 
@@ -79,4 +79,4 @@ def test_a_cell_that_is_not_fine_is_told():
     """A single cell that is not as declared decides."""
     odd = replace(FINE, verdict="open")
 
-    assert judge(replace(asked("PreToolUse"), cells=(FINE, odd))) == OTHERWISE
+    assert judge(replace(asked("PreToolUse"), trial_results=(FINE, odd))) == OTHERWISE

@@ -148,11 +148,11 @@ class Agent:
         except _Opaque as reason:
             return Position(head, f"behaviour {self.script.then.name!r} remembers {reason}")
 
-    def further(self, earlier: Agent, laps: int) -> Agent:
+    def further(self, earlier: Agent, repetitions: int) -> Agent:
         """
         The agent after as many more laps as the one since an earlier time, if it sees the same in each.
         """
-        return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * laps)))
+        return replace(self, seen=(*self.seen, *(self.seen[len(earlier.seen) :] * repetitions)))
 
 
 class _Opaque(Exception):

@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Callable, Generator, Mapping
 from typing import TypeAlias
 
-from pytest_hookharness.model.moves import Behaviour, Edit, Move, Observation, Run, Stop
+from pytest_hookharness.model.moves import Behaviour, Edit, Move, Observation, RunCommand, Stop
 
 BehaviourFunction: TypeAlias = Callable[..., Generator[Move, Observation, None]]
 Moves: TypeAlias = Generator[Move, Observation, None]
@@ -39,7 +39,7 @@ def obedient(seen: Observation, *, run: str = "true", text: str = "Done.") -> Mo
     Answers a refusal with a tool call, then wants to stop again.
     """
     while True:
-        yield Run(command=run)
+        yield RunCommand(command=run)
         yield Stop(text=text)
 
 
@@ -68,7 +68,7 @@ def fixing(
     """
     for _ in range(after):
         yield Stop(text=text)
-    yield Run(command=run) if run else Edit(file=file, text=contents)
+    yield RunCommand(command=run) if run else Edit(file=file, text=contents)
     while True:
         yield Stop(text=text)
 
@@ -96,7 +96,7 @@ def repeating(seen: Observation, *, run: str = "true", times: int = 3, text: str
     """
     while True:
         for _ in range(times):
-            yield Run(command=run)
+            yield RunCommand(command=run)
         yield Stop(text=text)
 
 

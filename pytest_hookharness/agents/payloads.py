@@ -11,13 +11,13 @@ import posixpath
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from pytest_hookharness.model.moves import Edit, Read, Run
+from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.model.protocol import EventFields, Field, Json
 
 if TYPE_CHECKING:
     from faker import Faker
 
-Operation: TypeAlias = Run | Edit | Read
+Operation: TypeAlias = RunCommand | Edit | Read
 # What a host tells of a call, given its folder and what the call may do.
 Sample: TypeAlias = Callable[[str, tuple[Operation, ...]], Mapping[str, Json]]
 
@@ -97,7 +97,7 @@ def _make_operations(faker: Faker, folder: str) -> tuple[Operation, ...]:
     command, text = f"echo {faker.word()}", str(faker.sentence())
     path, other = posixpath.join(folder, str(faker.file_name())), str(faker.word())
     made: tuple[Operation, ...] = (
-        Run(command=command),
+        RunCommand(command=command),
         Edit(file=path, text=f"{text}\n"),
         Edit(file=path, text=other, old=text),
         Read(file=path),

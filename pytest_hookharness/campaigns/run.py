@@ -13,32 +13,32 @@ from pathlib import Path
 
 from pytest_hookharness import agents
 from pytest_hookharness.campaigns.explore.candidate_moves import suggest
-from pytest_hookharness.campaigns.explore.expansion import Errand, expand
+from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.campaigns.explore.explorer import Explorer, check_explorable, with_executor
 from pytest_hookharness.campaigns.stress.alterations import plainly
-from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.campaigns.stress.races import fire_in_parallel
-from pytest_hookharness.campaigns.stress.stress_run import OnTrial, Theatre, vary
-from pytest_hookharness.campaigns.stress.test_matrix import Matrix, draw_up
-from pytest_hookharness.campaigns.stress.trial import Tried
+from pytest_hookharness.campaigns.stress.stress_run import OnTrial, TrialRunner, vary
+from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix, draw_up
+from pytest_hookharness.campaigns.stress.trial import TrialOutcome
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import Seat
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
-from pytest_hookharness.judging.verdict.run_end import End
-from pytest_hookharness.model.exploration import Expansion, Exploring
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.exploration import Expansion, ExploreOptions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.verdicts import Capped, Hung, Livelock, Recursing, Terminated
-from pytest_hookharness.simulation.background.threads import Threads
+from pytest_hookharness.simulation.background.threads import ThreadSessions
 from pytest_hookharness.simulation.background.tracking import with_detach
 from pytest_hookharness.simulation.loop import Loop, OnProbe, OnTurn
 from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
 from pytest_hookharness.simulation.probing import time_shift
-from pytest_hookharness.simulation.session.observers import Witness
+from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 from pytest_hookharness.simulation.testbed.validation import check_references
 
 
@@ -52,9 +52,9 @@ def simulate(
     on_turn: OnTurn | None = None,
     on_trial: OnTrial | None = None,
     on_probe: OnProbe = lambda: None,
-    seat: Seat | None = None,
+    slot: CpuSlot | None = None,
     executor: Executor | None = None,
-    witness: Witness | None = None,
+    witness: Observer | None = None,
 ) -> Outcome:
     """
     Play a scenario to its verdict.
@@ -68,7 +68,7 @@ def simulate(
         on_turn: Called after each turn with its number and the number of fires so far.
         on_trial: Called after each trial with what was seen so far, how many were made, and of how many.
         on_probe: Called after each experiment on a saved state.
-        seat: Its place among simulations that are played at the same time; ``None`` if it is the only one.
+        slot: Its place among simulations that are played at the same time; ``None`` if it is the only one.
         executor: Who explores what is to be explored, in other processes; ``None`` for this one.
         witness: Is told of the scenario's own run, step by step.
 
@@ -83,7 +83,7 @@ def simulate(
     """
     scenario = with_detach(scenario)
     check_explorable(scenario)
-    run = _Run(supervisor, base, behaviours, seat)
+    run = _Run(supervisor, base, behaviours, slot)
     outcome, timely = run.play(scenario, settings, on_turn, on_probe, witness)
     run.seen = outcome
     again = _again(outcome, settings)
@@ -102,7 +102,7 @@ def simulate(
     return outcome
 
 
-def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> Matrix:
+def lay_out(scenario: Scenario, *, settings: Settings, supervisor: Supervisor, base: Path) -> TestMatrix:
     """
     What would be different, one thing at a time, if a scenario were played that is to be varied.
 
@@ -152,27 +152,27 @@ class _Run:
         supervisor: Supervisor,
         base: Path,
         behaviours: Mapping[str, agents.BehaviourFunction] | None,
-        seat: Seat | None,
+        slot: CpuSlot | None,
     ) -> None:
         self.seen: Outcome | None = None
-        self.clues = Clues()
+        self.clues = HookTraits()
         self._supervisor = supervisor
         self._base = base
         self._behaviours = behaviours
-        self._seat = seat
+        self._seat = slot
 
     @contextmanager
-    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Stage, agents.Agent]]:
+    def open(self, scenario: Scenario, settings: Settings) -> Generator[tuple[Testbed, agents.Agent]]:
         """
         Set the stage for one scenario.
         """
         agent = agents.start(scenario.script, self._behaviours)
-        with Stage.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
+        with Testbed.open(scenario, settings, self._supervisor, self._base, self._seat) as stage:
             check_references(scenario, stage.profile, stage.configuration)
             yield stage, agent
 
     def explore(
-        self, outcome: Outcome, settings: Settings, wish: Exploring, executor: Executor | None
+        self, outcome: Outcome, settings: Settings, wish: ExploreOptions, executor: Executor | None
     ) -> Outcome:
         """
         Find out what an agent that is free could bring about with the hooks of a scenario.
@@ -193,7 +193,7 @@ class _Run:
             raise Interrupted(outcome)
         return outcome
 
-    def _expand_all(self, errands: Sequence[Errand]) -> Generator[tuple[int, Expansion]]:
+    def _expand_all(self, errands: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
         """
         Do errands, as many at once as there are processors where they share nothing.
         """
@@ -207,8 +207,8 @@ class _Run:
                 yield place, expand(errand, self._supervisor, self._base, self._seat)
             return
 
-        def with_seat(errand: Errand) -> Callable[[Seat, Path], Expansion]:
-            return lambda seat, base: expand(errand, self._supervisor, base, seat)
+        def with_seat(errand: ExpansionTask) -> Callable[[CpuSlot, Path], Expansion]:
+            return lambda slot, base: expand(errand, self._supervisor, base, slot)
 
         yield from work([*map(with_seat, errands)], self._base)
 
@@ -228,8 +228,8 @@ class _Run:
             raise Interrupted(self.seen or outcome) from None
 
     def side_by_side(
-        self, jobs: Sequence[Callable[[Theatre], Tried]], settings: Settings
-    ) -> Generator[tuple[int, Tried]]:
+        self, jobs: Sequence[Callable[[TrialRunner], TrialOutcome]], settings: Settings
+    ) -> Generator[tuple[int, TrialOutcome]]:
         """
         Do jobs, each in a theatre of its own, as many at once as there are processors.
         """
@@ -239,8 +239,8 @@ class _Run:
             yield from ((place, job(self)) for place, job in enumerate(jobs))
             return
 
-        def with_seat(job: Callable[[Theatre], Tried]) -> Callable[[Seat, Path], Tried]:
-            return lambda seat, base: job(_Run(self._supervisor, base, self._behaviours, seat))
+        def with_seat(job: Callable[[TrialRunner], TrialOutcome]) -> Callable[[CpuSlot, Path], TrialOutcome]:
+            return lambda slot, base: job(_Run(self._supervisor, base, self._behaviours, slot))
 
         yield from work([*map(with_seat, jobs)], self._base)
 
@@ -250,34 +250,34 @@ class _Run:
         settings: Settings,
         on_turn: OnTurn | None = None,
         on_probe: OnProbe = lambda: None,
-        witness: Witness | None = None,
+        witness: Observer | None = None,
         *,
         ageing: bool = False,
     ) -> tuple[Outcome, bool]:
         """
         Play one scenario; tell besides whether there is reason to ask how it would go at another pace.
         """
-        watching = witness or Witness()
+        watching = witness or Observer()
         with self.open(scenario, settings) as (stage, agent):
             watching.begin(stage)
             loop = (
-                Threads(stage, agent, self._supervisor, on_turn, watching)
+                ThreadSessions(stage, agent, self._supervisor, on_turn, watching)
                 if scenario.processes
                 else Loop(stage, agent, on_turn, watching, on_probe, ageing=ageing)
             )
             try:
                 end = loop.play()
             except KeyboardInterrupt:
-                seen = self.seen or loop.conclude(End(how="interrupted", turn=loop.turn))
+                seen = self.seen or loop.conclude(RunEnd(how="interrupted", turn=loop.turn))
                 raise Interrupted(seen) from None
             outcome = loop.conclude(end)
             doubt = self._doubt(outcome, settings) if stage.workspace.clock.moved else ""
             if doubt:
-                outcome = loop.conclude(End(how="disagreed", turn=loop.turn, why=doubt))
+                outcome = loop.conclude(RunEnd(how="disagreed", turn=loop.turn, why=doubt))
             if settings.keep and not outcome.passed:
-                outcome = replace(outcome, kept=str(stage.workspace.keep()))
+                outcome = replace(outcome, kept_workspace=str(stage.workspace.keep()))
             if scenario.vary:
-                self.clues = Clues.of(stage, outcome.trace)
+                self.clues = HookTraits.of(stage, outcome.trace)
             return outcome, loop.timely
 
     def age(self, scenario: Scenario, settings: Settings) -> Outcome:

@@ -22,7 +22,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     End,
     Read,
-    Run,
+    RunCommand,
     Script,
     Stop,
     Subagent,
@@ -33,11 +33,15 @@ from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 EVERYTHING = tuple(map(Wish, KINDS))
 _WORKSPACE = "workspace/"
-_PLAIN: tuple[Act, ...] = (Run(command="true"), Edit(file="file.txt", text="text\n"), Read(file="file.txt"))
+_PLAIN: tuple[Act, ...] = (
+    RunCommand(command="true"),
+    Edit(file="file.txt", text="text\n"),
+    Read(file="file.txt"),
+)
 _COMMONLY_REFUSED: tuple[Act, ...] = (
-    Run(command="rm -rf build", given=GIVEN),
-    Run(command="git push --force", given=GIVEN),
-    Run(command="git commit --no-verify -m done", given=GIVEN),
+    RunCommand(command="rm -rf build", given=GIVEN),
+    RunCommand(command="git push --force", given=GIVEN),
+    RunCommand(command="git commit --no-verify -m done", given=GIVEN),
     Edit(file=".env", text="KEY=value\n", given=GIVEN),
 )
 _SUBAGENT = frozenset({hosts.Role.SUBAGENT_START, hosts.Role.SUBAGENT_STOP})
@@ -115,7 +119,7 @@ def look_up(file: Path, host: str) -> tuple[hosts.Profile, str]:
 def _acts(roles: set[hosts.Role], refused: Sequence[str]) -> Iterator[Act]:
     yield FIRST_PROMPT
     yield from _PLAIN
-    yield from (Run(command=command, given=GIVEN, expect="deny") for command in refused)
+    yield from (RunCommand(command=command, given=GIVEN, expect="deny") for command in refused)
     yield from () if refused else _COMMONLY_REFUSED
     if roles & _SUBAGENT:
         yield Subagent()

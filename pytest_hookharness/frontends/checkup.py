@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pytest_hookharness.campaigns.check.check_run import Examination, OnStep
+from pytest_hookharness.campaigns.check.check_run import CheckRun, OnStep
 from pytest_hookharness.campaigns.check.discovery import copyable
 from pytest_hookharness.campaigns.check.scenario_export import file_away
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.frontends.harness import Harness, options
-from pytest_hookharness.model.checkup import Checkup, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -38,13 +38,13 @@ _APART = {
 
 
 def check(
-    place: Place, harness: Harness, only: str = "", write: Path | None = None, on_step: OnStep | None = None
-) -> Checkup:
+    place: HookSet, harness: Harness, only: str = "", write: Path | None = None, on_step: OnStep | None = None
+) -> CheckReport:
     """
     The check-up of one place, with scenario files of what is wrong if a folder for them is given.
     """
     with copyable(place) as (whole, left_out):
-        examination = Examination(
+        examination = CheckRun(
             whole, harness.settings, harness.supervisor, harness.base, only, on_step or _stay_silent
         )
         found = replace(examination.examine(), place=place)
@@ -78,7 +78,7 @@ def command(problem: Problem, path: Path, host: str, settings: Settings) -> str:
     return shlex.join([*words, *options(settings)])
 
 
-def judge(found: Sequence[Checkup]) -> int:
+def judge(found: Sequence[CheckReport]) -> int:
     """
     The exit status that check-ups come to.
     """

@@ -23,7 +23,7 @@ from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.execution.coverage.source_map import GONE
 from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
 from pytest_hookharness.execution.paths import remove_tree
-from pytest_hookharness.model.line_coverage import Gap, Ledger, Recording
+from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 _NOT_NAMED = (
@@ -34,7 +34,7 @@ _NOTHING = "no line of a hook was recorded; are the hooks files below {sources}?
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class CoverageOptions:
     """
     What is wanted of the data.
 
@@ -59,7 +59,7 @@ class Wish:
         return any(Path(file).is_relative_to(source) for source in self.sources)
 
 
-def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Ledger:
+def open_ledger(*, settings: str | bool = True, branch: bool = False) -> CoverageStore:
     """
     Begin to record.
 
@@ -72,26 +72,28 @@ def open_ledger(*, settings: str | bool = True, branch: bool = False) -> Ledger:
         raise pytest.UsageError(
             f"hooks cannot be recorded with these settings of coverage: {error}"
         ) from error
-    return Ledger(folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked))
+    return CoverageStore(
+        folder=Path(tempfile.mkdtemp(prefix="hookharness-lines-")), branch=branch or bool(asked)
+    )
 
 
-def publish(ledger: Ledger, wish: Wish) -> list[str]:
+def publish(coverage_store: CoverageStore, wish: CoverageOptions) -> list[str]:
     """
     Write the data of a run, and say in lines what they show and what they do not.
     """
-    recordings = [*map(_still_there, read_recordings(ledger.folder))]
+    recordings = [*map(_still_there, read_recordings(coverage_store.folder))]
     missing = _missing_extra()
-    data = _collect(recordings, wish, branch=ledger.branch, shell=not missing)
+    data = _collect(recordings, wish, branch=coverage_store.branch, shell=not missing)
     said = [missing] if missing else []
     if data.measured_files():
-        said = [*_table(data, wish), *_write(data, recordings, wish, branch=ledger.branch), *said]
+        said = [*_table(data, wish), *_write(data, recordings, wish, branch=coverage_store.branch), *said]
     else:
         said.append(_NOTHING.format(sources=", ".join(wish.sources)))
     said += _tell_gaps({gap for each in recordings for gap in each.gaps if _matters(gap, wish)}, wish)
     return ["".join(sign if sign.isprintable() else "?" for sign in line) for line in said]
 
 
-def _still_there(recording: Recording) -> Recording:
+def _still_there(recording: ScriptCoverage) -> ScriptCoverage:
     """
     A recording without the files that were removed after their hooks ran, of which no report could be made.
     """
@@ -112,12 +114,12 @@ def _missing_extra() -> str:
     return ""
 
 
-def _matters(gap: Gap, wish: Wish) -> bool:
+def _matters(gap: Gap, wish: CoverageOptions) -> bool:
     # What has no place of its own was written by a scenario.
     return not Path(gap.script).is_absolute() or wish.wants(gap.script)
 
 
-def _tell_gaps(gaps: Iterable[Gap], wish: Wish) -> Generator[str]:
+def _tell_gaps(gaps: Iterable[Gap], wish: CoverageOptions) -> Generator[str]:
     """
     One line for each reason, or for each script if they are to be named.
     """
@@ -131,7 +133,9 @@ def _tell_gaps(gaps: Iterable[Gap], wish: Wish) -> Generator[str]:
             yield f"not recorded: {len(names)} scripts (-v names them): {reason}"
 
 
-def _collect(recordings: Sequence[Recording], wish: Wish, *, branch: bool, shell: bool) -> CoverageData:
+def _collect(
+    recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool, shell: bool
+) -> CoverageData:
     """
     What all simulations ran, as data of coverage; with the scenario as context.
     """
@@ -163,7 +167,7 @@ def _add(data: CoverageData, file: str, steps: Iterable[Sequence[int]], *, branc
         data.add_lines({file: [line for step in steps for line in step]})
 
 
-def _table(data: CoverageData, wish: Wish) -> list[str]:
+def _table(data: CoverageData, wish: CoverageOptions) -> list[str]:
     reporter = Coverage(data_file=None, config_file=wish.settings)
     reporter.set_option("run:plugins", [*dict.fromkeys([*_plugins(reporter), plugin.__name__])])
     table = io.StringIO()
@@ -182,7 +186,7 @@ def _plugins(reader: Coverage) -> list[str]:
 
 
 def _write(
-    data: CoverageData, recordings: Sequence[Recording], wish: Wish, *, branch: bool
+    data: CoverageData, recordings: Sequence[ScriptCoverage], wish: CoverageOptions, *, branch: bool
 ) -> Generator[str]:
     """
     Write what a report of coverage will read; into its own file, or beside it where that is not ours alone.
@@ -214,7 +218,7 @@ def _write(
 
 
 @contextmanager
-def recording(*, asked: bool) -> Generator[Ledger | None]:
+def recording(*, asked: bool) -> Generator[CoverageStore | None]:
     """
     A ledger for what is played meanwhile, if it is asked for; what it shows is printed at the end.
     """
@@ -224,12 +228,14 @@ def recording(*, asked: bool) -> Generator[Ledger | None]:
     ledger = open_ledger()
     try:
         yield ledger
-        print(*publish(ledger, Wish(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n")
+        print(
+            *publish(ledger, CoverageOptions(sources=(os.path.realpath(Path.cwd()),), verbose=True)), sep="\n"
+        )
     finally:
         remove_tree(ledger.folder)
 
 
-_LEDGER = pytest.StashKey[Ledger]()
+_LEDGER = pytest.StashKey[CoverageStore]()
 _SAID = pytest.StashKey[list[str]]()
 
 
@@ -237,7 +243,7 @@ def recorded(settings: Settings, config: pytest.Config) -> Settings:
     """
     The settings of a run whose hooks are recorded.
     """
-    return replace(settings, ledger=config.stash[_LEDGER])
+    return replace(settings, coverage_store=config.stash[_LEDGER])
 
 
 def _beside_pytest_cov(config: pytest.Config) -> bool:
@@ -255,7 +261,7 @@ def pytest_configure(config: pytest.Config) -> None:
     given: dict[str, Any] | None = getattr(config, "workerinput", None)
     if given is not None:
         folder, branch = given["hook_ledger"]
-        config.stash[_LEDGER] = Ledger(folder=Path(folder), branch=branch)
+        config.stash[_LEDGER] = CoverageStore(folder=Path(folder), branch=branch)
         return
     branch = _beside_pytest_cov(config) and bool(config.getoption("cov_branch"))
     config.stash[_LEDGER] = open_ledger(settings=_settings(config), branch=branch)
@@ -283,9 +289,9 @@ def pytest_runtestloop(session: pytest.Session) -> Generator[None, object, objec
             config.stash[_SAID] = publish(config.stash[_LEDGER], _wish(config))
 
 
-def _wish(config: pytest.Config) -> Wish:
+def _wish(config: pytest.Config) -> CoverageOptions:
     named: list[str] = config.getoption("--hook-cov-source") or []
-    return Wish(
+    return CoverageOptions(
         sources=tuple(os.path.realpath(source) for source in named or [str(config.rootpath)]),
         whole=bool(named),
         settings=_settings(config),

@@ -19,22 +19,27 @@ import pytest
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.campaigns.run import lay_out, simulate
 from pytest_hookharness.campaigns.stress.stress_run import OnTrial
-from pytest_hookharness.campaigns.stress.test_matrix import Matrix
+from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor, available_tiers
-from pytest_hookharness.execution.processes.slots import Seat
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.option_types import seconds, whole
-from pytest_hookharness.frontends.output.trace_files import Item, recording
+from pytest_hookharness.frontends.output.trace_files import TraceItem, recording
 from pytest_hookharness.frontends.progress import ProgressLine
 from pytest_hookharness.judging.findings.finding_catalogue import DIVERGE, catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.concurrent_hosts import Played, Siblings
+from pytest_hookharness.simulation.concurrent_hosts import ConcurrentHostRuns, TimedOutcome
 from pytest_hookharness.simulation.parallel_jobs import stays_apart
-from pytest_hookharness.simulation.testbed.run_settings import Choice, Interrupted, Settings, SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.run_settings import (
+    Interrupted,
+    Settings,
+    SimulationError,
+    TrialSelection,
+)
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 TIERS = {"namespaces": Tier.NAMESPACES, "subreaper": Tier.SUBREAPER, "group": Tier.GROUP}
 # What a person can do something about; anything else is a defect of ours and keeps its traceback.
@@ -70,14 +75,14 @@ def settings(config: pytest.Config, factory: pytest.TempPathFactory | None = Non
     turns, where = chosen("turns")
     return Settings(
         seed=whole(*chosen("seed"), least=0),
-        patience=seconds(*chosen("patience")),
+        hook_timeout=seconds(*chosen("timeout")),
         wall=seconds(*chosen("budget")),
         turns=whole(turns, where, least=1) if turns else None,
         tier=TIERS.get(config.getoption("--hook-tier") or ""),
         base=factory.mktemp("hooks") if factory is not None else None,
         keep=bool(config.getoption("--hook-keep")),
         traces=Path(traces) if (traces := config.getoption("--hook-trace-dir")) is not None else None,
-        choice=Choice() if config.getoption("--hook-stress") else None,
+        choice=TrialSelection() if config.getoption("--hook-stress") else None,
     )
 
 
@@ -128,7 +133,7 @@ def header(chosen: Settings) -> str:
         Tier.SUBREAPER: "subreaper (nothing survives; /tmp and network are the machine's)",
         Tier.GROUP: "process group (daemons may survive; /tmp and network are the machine's)",
     }[tier]
-    return f"hook harness: {apart}, seed {chosen.seed}, patience {chosen.patience:g} s"
+    return f"hook harness: {apart}, seed {chosen.seed}, hook timeout {chosen.hook_timeout:g} s"
 
 
 def again(scenario: Scenario, chosen: Settings) -> str:
@@ -157,8 +162,8 @@ def options(chosen: Settings) -> list[str]:
     """
     standard = Settings()
     words = ["--seed", str(chosen.seed)]
-    if chosen.patience != standard.patience:
-        words += ["--patience", f"{chosen.patience:g}s"]
+    if chosen.hook_timeout != standard.hook_timeout:
+        words += ["--hook-timeout", f"{chosen.hook_timeout:g}s"]
     if chosen.wall != standard.wall:
         words += ["--budget", f"{chosen.wall:g}s"]
     if chosen.turns is not None:
@@ -184,7 +189,7 @@ class Harness:
         self._line = line or ProgressLine()
         self._supervisor: Supervisor | None = None
         self._scratch: Path | None = None
-        self._siblings = Siblings(self._simulate)
+        self._siblings = ConcurrentHostRuns(self._simulate)
 
     def __enter__(self) -> Self:
         return self
@@ -235,15 +240,15 @@ class Harness:
         """
         return known_behaviours(self._hook)
 
-    def stage(self, scenario: Scenario) -> Stage:
+    def stage(self, scenario: Scenario) -> Testbed:
         """
         Set the stage for single fires of a scenario's hooks.
         """
         self._siblings.finish()
-        return Stage.open(scenario, self.settings, self.supervisor, self.base)
+        return Testbed.open(scenario, self.settings, self.supervisor, self.base)
 
     def simulate(
-        self, scenario: Scenario, on_trial: OnTrial | None = None, item: Item | None = None
+        self, scenario: Scenario, on_trial: OnTrial | None = None, item: TraceItem | None = None
     ) -> Outcome:
         """
         Play a scenario to its verdict.
@@ -257,14 +262,14 @@ class Harness:
         with self._noting_interrupts(), self._line.about(scenario):
             return self._simulate(scenario, self.base, on_trial=on_trial, item=item)
 
-    def lay_out(self, scenario: Scenario) -> Matrix:
+    def lay_out(self, scenario: Scenario) -> TestMatrix:
         """
         What would be different, one thing at a time, if a scenario were played that is to be varied.
         """
         self._siblings.finish()
         return lay_out(scenario, settings=self.settings, supervisor=self.supervisor, base=self.base)
 
-    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> Played:
+    def play(self, scenario: Scenario, siblings: Callable[[], Sequence[Scenario]]) -> TimedOutcome:
         """
         Play a scenario to its verdict, and begin with others that will be asked for.
 
@@ -280,7 +285,7 @@ class Harness:
         if played is not None:
             return played
         began = time.monotonic()
-        return Played(self.simulate(scenario), time.monotonic() - began)
+        return TimedOutcome(self.simulate(scenario), time.monotonic() - began)
 
     def _stays_apart(self, scenario: Scenario) -> bool:
         return stays_apart(scenario, self.settings.tier, self.supervisor)
@@ -289,11 +294,11 @@ class Harness:
         self,
         scenario: Scenario,
         base: Path,
-        seat: Seat | None = None,
+        slot: CpuSlot | None = None,
         on_trial: OnTrial | None = None,
-        item: Item | None = None,
+        item: TraceItem | None = None,
     ) -> Outcome:
-        item = item or Item.of_scenario(scenario, again(scenario, self.settings))
+        item = item or TraceItem.of_scenario(scenario, again(scenario, self.settings))
         door = "hookharness" if self._hook is None else "pytest"
         seen = self._line.seen_of(scenario)
         with recording(self.settings, item, scenario, door) as witness:
@@ -306,7 +311,7 @@ class Harness:
                 on_turn=seen.turn,
                 on_trial=on_trial or seen.trial,
                 on_probe=seen.probe,
-                seat=seat,
+                slot=slot,
                 witness=witness,
             )
 

@@ -32,7 +32,7 @@ _UP, _CLEAR = "\x1b[A", "\r\x1b[K"
 
 
 @dataclass(slots=True)
-class Seen:
+class ProgressEntry:
     """
     What was heard of one simulation so far.
 
@@ -48,11 +48,11 @@ class Seen:
     said: str = "turn 0"
     probes: int = 0
 
-    def turn(self, turn: int, fires: int) -> None:
+    def turn(self, turn: int, hook_runs: int) -> None:
         """
         A turn is over.
         """
-        self.said = f"turn {turn}, {counted(fires, 'fire')}"
+        self.said = f"turn {turn}, {counted(hook_runs, 'fire')}"
 
     def probe(self) -> None:
         """
@@ -82,7 +82,7 @@ class ProgressLine:
         *,
         width: int = 80,
         column: Callable[[], int] = lambda: 0,
-        patience: float = _PATIENCE,
+        hook_timeout: float = _PATIENCE,
     ) -> None:
         """
         Make ready to write.
@@ -91,19 +91,19 @@ class ProgressLine:
             write: Writes to the terminal at once; ``None`` if there is none.
             width: Columns of the terminal.
             column: Tells how many of them are filled where the cursor stands.
-            patience: Seconds in which nothing is shown.
+            hook_timeout: Seconds in which nothing is shown.
         """
         self._write = write
         self._width = width
         self._column = column
-        self._patience = patience
-        self._seen: dict[str, Seen] = {}
+        self._patience = hook_timeout
+        self._seen: dict[str, ProgressEntry] = {}
 
-    def seen_of(self, scenario: Scenario) -> Seen:
+    def seen_of(self, scenario: Scenario) -> ProgressEntry:
         """
         Where to say what is seen of a simulation, whether the line is about it or not.
         """
-        return self._seen.setdefault(scenario.id, Seen(scenario.id))
+        return self._seen.setdefault(scenario.id, ProgressEntry(scenario.id))
 
     @contextmanager
     def about(self, scenario: Scenario) -> Generator[None]:
@@ -120,7 +120,7 @@ class ProgressLine:
             self._seen.pop(scenario.id, None)
 
     @contextmanager
-    def _drawn(self, seen: Seen, write: Callable[[str], object]) -> Generator[None]:
+    def _drawn(self, seen: ProgressEntry, write: Callable[[str], object]) -> Generator[None]:
         over, column = threading.Event(), self._column()
 
         def draw() -> None:

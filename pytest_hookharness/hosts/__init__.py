@@ -26,7 +26,7 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import Answered
-from pytest_hookharness.hosts.rules.profile import GuardRules, Operation, ProcessRules, Profile
+from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session.endings import find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
@@ -36,7 +36,7 @@ from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     Ended,
-    Fired,
+    HooksFinished,
     Lines,
     Mismatch,
     NextAct,
@@ -49,7 +49,7 @@ from pytest_hookharness.hosts.session_state.requests import (
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure
 from pytest_hookharness.hosts.settings.formats import own_event
-from pytest_hookharness.hosts.settings.handlers import Problem, find_ignored
+from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
 from pytest_hookharness.hosts.settings.matching import select, waves
 from pytest_hookharness.model.moves import Performance
 
@@ -57,13 +57,13 @@ __all__ = [
     "EVENTS",
     "Answer",
     "Answered",
+    "CapRules",
     "CommandLine",
     "Configuration",
     "Ended",
     "EventRule",
     "Facts",
-    "Fired",
-    "GuardRules",
+    "HooksFinished",
     "Lines",
     "Mismatch",
     "NextAct",
@@ -71,7 +71,6 @@ __all__ = [
     "PerformCall",
     "Performance",
     "Power",
-    "Problem",
     "ProcessRules",
     "Profile",
     "Progress",
@@ -80,6 +79,7 @@ __all__ = [
     "Role",
     "RunHooks",
     "Session",
+    "SettingsProblem",
     "UnknownHost",
     "advance",
     "aggregate",

@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, target_of
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
-from pytest_hookharness.hosts.rules.caps import Asking, Capped
+from pytest_hookharness.hosts.rules.caps import Asking, AtCap
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
-from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Json, Reply, Rule, Ruling
 
 _WORDS = "WORDS"
@@ -67,7 +67,7 @@ def summarise(profile: Profile) -> HostSummary:
         id=profile.id,
         events=reached,
         unreached=len(named) - reached,
-        guard=_guard(profile),
+        cap=_guard(profile),
         observed=counts[Basis.OBSERVED],
         documented=counts[Basis.DOCUMENTED],
         assumed=counts[Basis.ASSUMED],
@@ -75,25 +75,25 @@ def summarise(profile: Profile) -> HostSummary:
 
 
 def _guard(profile: Profile) -> str:
-    rules = profile.guard
+    rules = profile.cap
     setting = guards.Setting(env={}, options={})
     guard = guards.describe(rules, setting, lap_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
     match rules.then:
-        case Capped.OVERRIDES:
+        case AtCap.OVERRIDES:
             return f"sets refusal {guard.overrides} aside"
-        case Capped.ERRS:
+        case AtCap.ERRS:
             return f"ends with an error at refusal {guard.overrides}"
-        case Capped.ASKS_NO_MORE:
+        case AtCap.ASKS_NO_MORE:
             return f"asks no more after refusal {guard.overrides - 1}"
         case _:
             assert_never(rules.then)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
+class _ExplainedCase:
     """
     A way in which a hook can end.
     """
@@ -133,9 +133,9 @@ def _explain(profile: Profile, rule: EventRule, known: Facts) -> EventMeanings:
     )
 
 
-def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: _Case) -> Meaning:
+def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: _ExplainedCase) -> Meaning:
     out, err = case.stdout.encode(), case.stderr.encode()
-    run = Run(ending=case.ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
+    run = ProcessResult(ending=case.ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
     reply = read_reply(profile, hook, rule.name, run)
     payload = payload_for(profile, rule.name, known)
     target = target_of(profile, rule.name, payload)
@@ -151,13 +151,13 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     )
 
 
-def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Case]:
-    yield _Case(name="exit 0, silent")
-    yield _Case(name="exit 0, plain text", stdout=_WORDS)
-    yield _Case(name="exit 2, words on stderr", ending=Exited(2), stderr=_WORDS)
-    yield _Case(name="exit 2, silent", ending=Exited(2))
-    yield _Case(name="exit 1, words on stderr", ending=Exited(1), stderr=_WORDS)
-    yield _Case(name="exit 3, words on stderr", ending=Exited(3), stderr=_WORDS)
+def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_ExplainedCase]:
+    yield _ExplainedCase(name="exit 0, silent")
+    yield _ExplainedCase(name="exit 0, plain text", stdout=_WORDS)
+    yield _ExplainedCase(name="exit 2, words on stderr", ending=Exited(2), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
+    yield _ExplainedCase(name="exit 1, words on stderr", ending=Exited(1), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 3, words on stderr", ending=Exited(3), stderr=_WORDS)
     answers: list[tuple[str, Json]] = [
         ("decision block", {"decision": "block", "reason": _WORDS}),
         *_own_forms(profile, rule, Ruling.DENY, "the host's own refusal"),
@@ -172,10 +172,10 @@ def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Case]:
     for name, answer in answers:
         if answer not in seen:
             seen.append(answer)
-            yield _Case(name=name, stdout=json.dumps(answer))
-    yield _Case(name="broken JSON", stdout='{"decision": "block"')
-    yield _Case(name="cut at its limit", ending=TimedOut(limit, by=Cut.LIMIT))
-    yield _Case(name="no such command", ending=Exited(127), stderr="sh: ./hook: not found")
+            yield _ExplainedCase(name=name, stdout=json.dumps(answer))
+    yield _ExplainedCase(name="broken JSON", stdout='{"decision": "block"')
+    yield _ExplainedCase(name="cut at its limit", ending=TimedOut(limit, by=Cut.LIMIT))
+    yield _ExplainedCase(name="no such command", ending=Exited(127), stderr="sh: ./hook: not found")
 
 
 def _nested(rule: EventRule, key: str, value: Json) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from pytest_hookharness.model.protocol import Payload
 LoopName: TypeAlias = Literal["repetition", "cycle", "failures"]
 
 
-class Outcome(enum.Enum):
+class ActionResult(enum.Enum):
     """
     What became of an action.
     """
@@ -41,7 +41,7 @@ class Action:
 
     tool: str
     arguments: Payload = field(default_factory=dict)
-    outcome: Outcome = Outcome.UNKNOWN
+    outcome: ActionResult = ActionResult.UNKNOWN
     result: str = ""
     agent: str = ""
     place: str = ""
@@ -61,11 +61,11 @@ class Break:
     agent: str = ""
 
 
-Moment: TypeAlias = Action | Break
+StreamItem: TypeAlias = Action | Break
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class DetectedLoop:
     """
     A loop of an agent's own moves.
 
@@ -73,7 +73,7 @@ class Loop:
         name: ``repetition``, ``cycle`` or ``failures``.
         period: Length of one lap in actions; 0 for failures, which need not be alike.
         count: Laps that were gone round, or failures.
-        lap: The actions of one lap, each in a few words.
+        repetition: The actions of one lap, each in a few words.
         drifting: Whether its laps differ in what counts as noise.
         error: The error text of failures.
         agent: Whose loop it is; empty for the main agent's.
@@ -86,7 +86,7 @@ class Loop:
     name: LoopName
     period: int
     count: int
-    lap: tuple[str, ...] = ()
+    repetition: tuple[str, ...] = ()
     drifting: bool = False
     error: str = ""
     agent: str = ""
@@ -124,4 +124,4 @@ class Analysis:
     unanswered: int = 0
     unread: Mapping[str, int] = field(default_factory=dict)
     own: int = 0
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[DetectedLoop, ...] = ()

@@ -25,7 +25,7 @@ class Nesting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChildFire:
+class ChildHookRun:
     """
     One run of one hook in a session that was started on the way.
 
@@ -86,7 +86,7 @@ class ChildSession:
         ancestors: The processes above its own, nearest first.
         environment: Its environment.
         folder: Where it was started.
-        fires: The fires of its hooks, in order.
+        hook_runs: The fires of its hooks, in order.
         calls: The calls of its agent, in order.
         ended: How it ended; empty if it was ended from outside.
         refused: The limit beyond which it was refused; empty if it was played.
@@ -103,20 +103,20 @@ class ChildSession:
     ancestors: tuple[int, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: str = ""
-    fires: tuple[ChildFire, ...] = ()
+    hook_runs: tuple[ChildHookRun, ...] = ()
     calls: tuple[ChildCall, ...] = ()
     ended: str = ""
     refused: str = ""
     trouble: str = ""
 
-    def find_starter(self, fires: Sequence[tuple[str, str, int]]) -> str:
+    def find_starter(self, hook_runs: Sequence[tuple[str, str, int]]) -> str:
         """
         Which of some fires this session was started from, given the event, command and process of each.
 
         Only what hangs below a fire in the table of processes is sure to be its own; without that, what
         all of them have in common is said.
         """
-        sure = [(event, command) for event, command, pid in fires if pid in self.ancestors]
-        events, commands = zip(*(sure[-1:] or [fire[:2] for fire in fires] or [("", "")]), strict=True)
+        sure = [(event, command) for event, command, pid in hook_runs if pid in self.ancestors]
+        events, commands = zip(*(sure[-1:] or [fire[:2] for fire in hook_runs] or [("", "")]), strict=True)
         command = commands[0] if len({*commands}) == 1 else "one of several hooks"
         return f"{events[-1]} {command}".strip()

@@ -82,7 +82,7 @@ class ProcessHook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrackedProcess:
+class BackgroundProcess:
     """
     A process that an agent may detach, with its hooks.
 
@@ -105,7 +105,7 @@ class TrackedProcess:
     watcher_dies: bool = False
 
 
-def hook_names(name: str, process: TrackedProcess) -> tuple[str, ...]:
+def hook_names(name: str, process: BackgroundProcess) -> tuple[str, ...]:
     """
     The names of a process's hooks: its own, the trigger's, and a number from the second of a trigger on.
     """
@@ -142,7 +142,7 @@ class ThreadLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrackedRun:
+class BackgroundRun:
     """
     One tracked process, as it was seen.
 
@@ -220,7 +220,7 @@ class Denial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tracked:
+class BackgroundReport:
     """
     What became of all process hooks of one simulation.
 
@@ -230,7 +230,7 @@ class Tracked:
         denials: What a limit refused; each hook of a process once.
     """
 
-    processes: tuple[TrackedRun, ...] = ()
+    processes: tuple[BackgroundRun, ...] = ()
     threads: tuple[HookThread, ...] = ()
     denials: tuple[Denial, ...] = ()
 

@@ -14,7 +14,7 @@ from pytest_hookharness.model.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class HookSet:
     """
     Where one host finds hooks in a project.
 
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class CheckSession:
     """
     One scenario of a check-up.
 
@@ -66,7 +66,7 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Complaint:
+class Symptom:
     """
     Something that one session showed to be wrong.
 
@@ -112,7 +112,7 @@ class Problem:
     """
 
     id: str
-    complaint: Complaint
+    complaint: Symptom
     scenario: Scenario
     shown_by: tuple[str, ...] = ()
     move: Act | None = None
@@ -121,7 +121,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkup:
+class CheckReport:
     """
     What the check-up of one place came to.
 
@@ -137,7 +137,7 @@ class Checkup:
         seconds: How long it took.
     """
 
-    place: Place
+    place: HookSet
     problems: tuple[Problem, ...] = ()
     only: str = ""
     woken: tuple[str, ...] = ()

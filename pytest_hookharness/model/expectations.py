@@ -68,7 +68,7 @@ class FileExpectations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardExpectation:
+class CapExpectation:
     """
     What must be said about the host's guard.
 
@@ -108,10 +108,10 @@ class Expectation:
         within: Iterations, at most.
         within_ms: Milliseconds that 95 % of the fires of each hook may take, by event.
         blocks: Refusals that the host honoured: in all, or by event.
-        fires: Fires of a hook, by a word of its command, or of an event by its name.
+        hook_runs: Fires of a hook, by a word of its command, or of an event by its name.
         decisions: The rulings on an event, in order, from the first.
         period: The period of the lasso, in turns.
-        guard: What is said about the guard.
+        cap: What is said about the guard.
         evidence: ``exact``, ``probed`` or ``masked``.
         reasons: Regular expressions, each found in some reason the agent was given.
         detectors: Loops of the agent's own moves that must be seen, by their titles; others must not.
@@ -138,10 +138,10 @@ class Expectation:
     within: int | None = None
     within_ms: Mapping[str, int] = field(default_factory=dict)
     blocks: Range | Mapping[str, Range] | None = None
-    fires: Mapping[str, Range] = field(default_factory=dict)
+    hook_runs: Mapping[str, Range] = field(default_factory=dict)
     decisions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     period: int | None = None
-    guard: GuardExpectation | None = None
+    cap: CapExpectation | None = None
     evidence: str | None = None
     reasons: tuple[str, ...] = ()
     detectors: tuple[str, ...] | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.model.moves import Move
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 
 Fate: TypeAlias = Literal["state", "stopped", "held", "unknown"]
 # Why a move was not made in a state, or led to a state that was not looked into.
@@ -20,7 +20,7 @@ INTERRUPTED = "not tried to the end, because it was interrupted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exploring:
+class ExploreOptions:
     """
     How far the moves of a free agent are explored.
 
@@ -36,7 +36,7 @@ class Exploring:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Successor:
     """
     What came of one move.
 
@@ -54,13 +54,13 @@ class Arrival:
     steps: tuple[Step, ...] = ()
 
     @property
-    def refusals(self) -> Iterator[Fire]:
+    def refusals(self) -> Iterator[HookRun]:
         """
         The fires that refused something, as far as the host honoured it.
         """
         for step in self.steps:
             match step.exchange:
-                case Hooked(decision=decision, fires=fires) if decision.refused:
+                case HookEvent(decision=decision, hook_runs=fires) if decision.refused:
                     yield from (fire for fire in fires if fire.reply.ruling is decision.ruling)
                 case _:
                     continue
@@ -73,19 +73,19 @@ class Expansion:
 
     Attributes:
         digest: Its fingerprint; empty if it was not reached.
-        arrivals: What came of each move, in order.
+        successors: What came of each move, in order.
         steps: What took place on the way to it.
         why: Why it was not reached.
     """
 
     digest: str
-    arrivals: tuple[Arrival, ...] = ()
+    successors: tuple[Successor, ...] = ()
     steps: tuple[Step, ...] = ()
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trap:
+class TrapState:
     """
     A state from which no move that was given leads to a stop, and the shortest way into it.
 
@@ -100,8 +100,8 @@ class Trap:
 
     way: tuple[Move, ...]
     trace: Trace
-    met: tuple[Arrival, ...]
-    holding: tuple[Fire, ...]
+    met: tuple[Successor, ...]
+    holding: tuple[HookRun, ...]
     digest: str
     states: int
 
@@ -128,7 +128,7 @@ class Exploration:
     tried: int
     stopping: int
     open: Mapping[str, int] = field(default_factory=dict)
-    trap: Trap | None = None
+    trap: TrapState | None = None
     since: int | None = None
     escape: tuple[Move, ...] = ()
     wall: float = 0.0

@@ -28,7 +28,7 @@ Cause: TypeAlias = Literal[
 CAUSES: tuple[Cause, ...] = (
     "tools", "folder", "path", "script", "state", "disk", "locale", "profile", "git", "shell",
 )  # fmt: skip
-Bearing: TypeAlias = Literal["as declared", "open", "closed", "inert", "hung", "differs", "not tried"]
+FaultOutcome: TypeAlias = Literal["as declared", "open", "closed", "inert", "hung", "differs", "not tried"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ Trial: TypeAlias = Fault | Varied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class TrialResult:
     """
     How hooks took one thing that was different, with one kind of payload.
 
@@ -272,7 +272,7 @@ class Cell:
 
     cause: Cause | Kind
     fault: str
-    verdict: Bearing
+    verdict: FaultOutcome
     payload: Literal["", "deny", "allow"] = ""
     hook: str = ""
     evidence: str = ""

@@ -18,7 +18,7 @@ class HostSummary:
         id: Its name and version.
         events: How many events a session can come to.
         unreached: How many others it has.
-        guard: What it does about endless refusals of a stop.
+        cap: What it does about endless refusals of a stop.
         observed: How many facts about it were measured.
         documented: How many stand in documents.
         assumed: How many are not known.
@@ -27,7 +27,7 @@ class HostSummary:
     id: str
     events: int
     unreached: int
-    guard: str
+    cap: str
     observed: int
     documented: int
     assumed: int

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+class CoverageStore:
     """
     Where what hooks run is written down.
 
@@ -24,7 +24,7 @@ class Ledger:
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class TracedLine:
     """
     A command that a shell said it ran.
 
@@ -52,7 +52,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class ScriptCoverage:
     """
     What was recorded, by file of the project.
 
@@ -63,7 +63,7 @@ class Recording:
         context: The scenario.
     """
 
-    shell: Mapping[str, tuple[Traced, ...]] = field(default_factory=dict)
+    shell: Mapping[str, tuple[TracedLine, ...]] = field(default_factory=dict)
     python: Mapping[str, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     gaps: tuple[Gap, ...] = ()
     context: str = ""

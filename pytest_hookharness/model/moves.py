@@ -82,7 +82,7 @@ class Tools:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class RunCommand:
     """
     A shell command, by whatever tool the host has for that.
 
@@ -155,7 +155,7 @@ class Subagent:
     label: str = ""
 
 
-Move: TypeAlias = Tools | Run | Edit | Read | Stop | Subagent
+Move: TypeAlias = Tools | RunCommand | Edit | Read | Stop | Subagent
 
 
 def unlabelled(move: Move) -> Move:
@@ -165,7 +165,7 @@ def unlabelled(move: Move) -> Move:
     match move:
         case Tools(calls=calls):
             return replace(move, calls=tuple(replace(call, label="") for call in calls))
-        case Run() | Edit() | Read() | Stop() | Subagent():
+        case RunCommand() | Edit() | Read() | Stop() | Subagent():
             return replace(move, label="")
         case _:
             assert_never(move)

@@ -278,10 +278,10 @@ class Wide:
     Many fires of the same hooks side by side, instead of one after the other.
     """
 
-    fires: int = 8
+    hook_runs: int = 8
 
     def __str__(self) -> str:
-        return f"{self.fires} fires side by side"
+        return f"{self.hook_runs} fires side by side"
 
 
 @dataclass(frozen=True, slots=True)

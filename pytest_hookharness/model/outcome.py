@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pytest_hookharness.model.background import Tracked
+from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import VerdictName
 from pytest_hookharness.model.exploration import Exploration
-from pytest_hookharness.model.faults import Cell
-from pytest_hookharness.model.probes import Probing
-from pytest_hookharness.model.processes import Call, Process, Tier
+from pytest_hookharness.model.faults import TrialResult
+from pytest_hookharness.model.probes import ProbeReport
+from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Hooked, Trace
+from pytest_hookharness.model.trace import HookEvent, Trace
 from pytest_hookharness.model.verdicts import (
     Finding,
     Livelock,
@@ -26,7 +26,7 @@ from pytest_hookharness.model.verdicts import (
 )
 
 # Findings after which a session that ended is no proof that its hooks let go.
-HOLLOW = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
+INCONCLUSIVE_FINDINGS = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,12 @@ class Outcome:
         seed: The seed of the run.
         wall: Seconds it took.
         calls: The calls of each double.
-        probings: Experiments on saved states; their fires are no part of the trace.
+        probe_reports: Experiments on saved states; their fires are no part of the trace.
         varied: What of the scenario was varied, and what could not be, in sentences.
         explored: What a free agent could bring about; ``None`` if that was not asked for.
-        cells: How each fault that was tried was taken.
-        kept: Where the workspace was kept; empty if it was not.
-        tracked: What became of process hooks.
+        trial_results: How each fault that was tried was taken.
+        kept_workspace: Where the workspace was kept; empty if it was not.
+        background: What became of process hooks.
     """
 
     scenario: Scenario
@@ -64,13 +64,13 @@ class Outcome:
     tier: Tier = Tier.GROUP
     seed: int = 0
     wall: float = 0.0
-    calls: Mapping[str, tuple[Call, ...]] = field(default_factory=dict)
-    probings: tuple[Probing, ...] = ()
+    calls: Mapping[str, tuple[DoubleCall, ...]] = field(default_factory=dict)
+    probe_reports: tuple[ProbeReport, ...] = ()
     varied: tuple[str, ...] = ()
     explored: Exploration | None = None
-    cells: tuple[Cell, ...] = ()
-    kept: str = ""
-    tracked: Tracked = Tracked()
+    trial_results: tuple[TrialResult, ...] = ()
+    kept_workspace: str = ""
+    background: BackgroundReport = BackgroundReport()
 
     @property
     def verdict_name(self) -> VerdictName:
@@ -87,7 +87,7 @@ class Outcome:
         A hook that was cut, that could not be run, or that was never asked has decided nothing, so this
         is false then although the session ended; ``verdict`` and ``findings`` say what took place.
         """
-        hollow = any(finding.name in HOLLOW for finding in self.findings)
+        hollow = any(finding.name in INCONCLUSIVE_FINDINGS for finding in self.findings)
         return isinstance(self.verdict, Terminated) and not hollow
 
     @property
@@ -117,13 +117,13 @@ class Outcome:
         """
         return sum(1 for _, hooked in self.trace.hooked(event) if hooked.decision.refused)
 
-    def fires(self, hook: str | None = None) -> int:
+    def hook_runs(self, hook: str | None = None) -> int:
         """
         How often hooks were fired: all, those of an event, or those whose command holds a word.
         """
         return sum(
             1
-            for _, fire in self.trace.fires()
+            for _, fire in self.trace.hook_runs()
             if hook is None or hook == fire.hook.event or hook in fire.hook.command
         )
 
@@ -131,7 +131,7 @@ class Outcome:
         """
         What the host made of each asking of an event, in order.
         """
-        return tuple(ruled(hooked) for _, hooked in self.trace.hooked(event))
+        return tuple(effective_ruling(hooked) for _, hooked in self.trace.hooked(event))
 
     def reasons(self, event: str | None = None) -> tuple[str, ...]:
         """
@@ -160,13 +160,13 @@ class Outcome:
         """
         return tuple(
             process
-            for _, fire in self.trace.fires()
+            for _, fire in self.trace.hook_runs()
             if fire.run is not None
             for process in fire.run.leftovers
         )
 
 
-def ruled(hooked: Hooked) -> Ruling:
+def effective_ruling(hooked: HookEvent) -> Ruling:
     """
     What really became of an event: a refusal that the guard set aside counts as allowed.
     """

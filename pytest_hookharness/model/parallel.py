@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted:
+class CountedIn:
     """
     A file in which every fire must leave something.
 
@@ -44,4 +44,4 @@ class Parallel:
     waves: int = 1
     apart: float = 0.0
     hook: str = ""
-    counts: tuple[Counted, ...] = ()
+    counts: tuple[CountedIn, ...] = ()

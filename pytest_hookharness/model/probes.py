@@ -29,7 +29,7 @@ class PartKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class StatePart:
     """
     One thing that differs from lap to lap.
 
@@ -73,7 +73,7 @@ class Part:
         return f"{self.name} in {self.file}" if self.name else self.file
 
 
-class Pushing(enum.Enum):
+class PerturbationKind(enum.Enum):
     """
     What an experiment does to parts.
     """
@@ -87,26 +87,26 @@ class Pushing(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Push:
+class Perturbation:
     """
     One change of the state, made by experiment.
 
     Attributes:
         parts: The parts that are changed, as places in the list of all parts.
         how: What is done to them.
-        laps: How many laps ahead; for ``AHEAD``.
+        repetitions: How many laps ahead; for ``AHEAD``.
         seconds: How much time passes; for ``AGED`` and ``WAITED``.
         pace: Seconds that the clock of the hooks goes on with each lap; for ``AHEAD``.
     """
 
     parts: tuple[int, ...]
-    how: Pushing
-    laps: int = 0
+    how: PerturbationKind
+    repetitions: int = 0
     seconds: float = 0.0
     pace: float = 0.0
 
 
-class Reaction(enum.Enum):
+class ProbeEffect(enum.Enum):
     """
     What a lap from a changed state showed, beside a lap from the state as it was.
     """
@@ -117,7 +117,7 @@ class Reaction(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class ProbeResult:
     """
     What one lap from a changed state showed.
 
@@ -125,13 +125,13 @@ class Seen:
         reaction: Whether it was the same.
         what: What was different, in a few words; empty if nothing was.
         turn: In which turn of the lap it was; 0 if in none.
-        lets_go: Whether the turn was over then, and nothing stood in the way.
+        allows_stop: Whether the turn was over then, and nothing stood in the way.
     """
 
-    reaction: Reaction
+    reaction: ProbeEffect
     what: str = ""
     turn: int = 0
-    lets_go: bool = False
+    allows_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,17 +143,17 @@ class Probe:
         kind: What kind of change it was.
         tried: What was done to the state, in words.
         seen: What a lap from there showed.
-        fires: How many fires that took.
+        hook_runs: How many fires that took.
     """
 
-    kind: Pushing
+    kind: PerturbationKind
     tried: str
-    seen: Seen
-    fires: int = 0
+    seen: ProbeResult
+    hook_runs: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Valve:
+class Threshold:
     """
     Where, by experiment, something else would happen.
 
@@ -162,20 +162,20 @@ class Valve:
         what: What would happen there.
         turn: The turn in which it would, if nothing else comes between; ``None`` if only time leads there.
         seconds: How much time would have to pass; ``None`` if turns lead there.
-        lets_go: Whether the hooks would then refuse nothing any more.
+        allows_stop: Whether the hooks would then refuse nothing any more.
         reaction: What kind of difference it is.
     """
 
     at: str
     what: str
-    reaction: Reaction = Reaction.DECISION
+    reaction: ProbeEffect = ProbeEffect.DECISION
     turn: int | None = None
     seconds: float | None = None
-    lets_go: bool = False
+    allows_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probing:
+class ProbeReport:
     """
     All experiments on the state after one turn, and what they come to.
 
@@ -184,31 +184,31 @@ class Probing:
         period: Length in turns of the laps that are alike.
         parts: What differs from lap to lap; empty if nothing does.
         probes: The experiments, in order.
-        valve: Where something else would happen; ``None`` if nowhere as far as was tried.
+        threshold: Where something else would happen; ``None`` if nowhere as far as was tried.
         unclear: Why nothing follows from the experiments; empty if something does.
         limits: What the experiments did not reach, in sentences.
-        lawless: Whether a part moves on by a rule that is not seen, so that nothing could be foretold.
+        unpredictable: Whether a part moves on by a rule that is not seen, so that nothing could be foretold.
     """
 
     turn: int
     period: int
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatePart, ...] = ()
     probes: tuple[Probe, ...] = ()
-    valve: Valve | None = None
+    threshold: Threshold | None = None
     unclear: str = ""
     limits: tuple[str, ...] = ()
-    lawless: bool = False
+    unpredictable: bool = False
 
     @property
     def inert(self) -> bool:
         """
         Whether, as far as was tried, no part that changes decides anything.
         """
-        return self.valve is None and not self.unclear
+        return self.threshold is None and not self.unclear
 
     @property
-    def fires(self) -> int:
+    def hook_runs(self) -> int:
         """
         How many fires all experiments took.
         """
-        return sum(probe.fires for probe in self.probes)
+        return sum(probe.hook_runs for probe in self.probes)

@@ -87,7 +87,7 @@ class Stdin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class ProcessSpec:
     """
     All that is needed to fire one hook once.
 
@@ -99,7 +99,7 @@ class Launch:
         stdio: What its three standard streams are.
         own_session: Whether the host starts it in a session of its own.
         limit: The host's time limit.
-        patience: Our own limit; the smaller of the two cuts the fire.
+        hook_timeout: Our own limit; the smaller of the two cuts the fire.
         pipe_wait: How long the host waits for the output to be closed once the process has exited;
             ``None`` if until the limit, which then cuts it like a hook that still runs.
         linger: How long descendants may live on after that before they are counted as left over.
@@ -115,7 +115,7 @@ class Launch:
     stdio: Stdio = Stdio.PIPE
     own_session: bool = True
     limit: float = 60.0
-    patience: float = 10.0
+    hook_timeout: float = 10.0
     pipe_wait: float | None = 0.5
     linger: float = 0.2
     kill: KillPolicy = KillPolicy()
@@ -195,7 +195,7 @@ class Cut(enum.Enum):
     """
 
     LIMIT = "limit"
-    PATIENCE = "patience"
+    HOOK_TIMEOUT = "hook_timeout"
     BUDGET = "budget"
 
 
@@ -276,7 +276,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class ProcessResult:
     """
     What became of one launch.
 
@@ -312,7 +312,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DoubleCall:
     """
     One call of a double.
 

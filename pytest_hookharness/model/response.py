@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pytest_hookharness.model.processes import Ending, Exited
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire, Hooked
+from pytest_hookharness.model.trace import HookEvent, HookRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Response:
         hooked: The fires and what the host made of them.
     """
 
-    hooked: Hooked
+    hooked: HookEvent
 
     @property
     def ruling(self) -> Ruling:
@@ -41,8 +41,8 @@ class Response:
         """
         Whether every hook ran to its end, none refused, and the host could use what each said.
         """
-        ran = (isinstance(fire.run.ending, Exited) for fire in self.fires if fire.run is not None)
-        return not self.refused and all(ran) and not any(fire.reply.fault for fire in self.fires)
+        ran = (isinstance(fire.run.ending, Exited) for fire in self.hook_runs if fire.run is not None)
+        return not self.refused and all(ran) and not any(fire.reply.fault for fire in self.hook_runs)
 
     @property
     def reason(self) -> str:
@@ -59,23 +59,23 @@ class Response:
         return "\n".join(self.hooked.decision.to_agent)
 
     @property
-    def fires(self) -> tuple[Fire, ...]:
+    def hook_runs(self) -> tuple[HookRun, ...]:
         """
         The hooks that ran.
         """
-        return self.hooked.fires
+        return self.hooked.hook_runs
 
     @property
-    def fire(self) -> Fire:
+    def fire(self) -> HookRun:
         """
         The only hook that ran.
 
         Raises:
             ValueError: None ran, or several did.
         """
-        if len(self.fires) != 1:
-            raise ValueError(f"{self.hooked.event}: {len(self.fires)} hooks ran; look at .fires instead")
-        return self.fires[0]
+        if len(self.hook_runs) != 1:
+            raise ValueError(f"{self.hooked.event}: {len(self.hook_runs)} hooks ran; look at .fires instead")
+        return self.hook_runs[0]
 
     @property
     def ending(self) -> Ending:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from pytest_hookharness.model.agent_sessions import Nesting
-from pytest_hookharness.model.background import ThreadLimits, TrackedProcess
+from pytest_hookharness.model.background import BackgroundProcess, ThreadLimits
 from pytest_hookharness.model.delivery import Delivery, Terminal
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.exploration import Exploring
+from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.model.moves import Move, Script
 from pytest_hookharness.model.mutations import Shaping, Wish
@@ -170,7 +170,7 @@ class Scenario:
         threads: What holds the threads of those hooks back.
         until: ``lasso`` ends the run at the proof of a livelock, ``guard`` lets the guard end it.
         turns: Most turns that are played.
-        patience: Seconds after which a fire is cut although its host would wait longer; ``None`` for
+        hook_timeout: Seconds after which a fire is cut although its host would wait longer; ``None`` for
             the setting of the run.
         parallel: What is fired side by side, and where each fire must be counted; ``None`` for nothing.
         vary: What must not matter: the scenario is played again with one such thing different.
@@ -218,14 +218,14 @@ class Scenario:
     masks: tuple[Mask, ...] = ()
     cover: tuple[str, ...] = ()
     reach: tuple[str, ...] = ()
-    processes: Mapping[str, TrackedProcess] = field(default_factory=dict)
+    processes: Mapping[str, BackgroundProcess] = field(default_factory=dict)
     threads: ThreadLimits = ThreadLimits()
     until: Literal["lasso", "guard"] = "lasso"
     turns: int = 200
-    patience: float | None = None
+    hook_timeout: float | None = None
     parallel: Parallel | None = None
     vary: tuple[Wish, ...] = ()
-    explore: Exploring | None = None
+    explore: ExploreOptions | None = None
     expect: Expectation = Expectation(verdict="terminated")
 
     @property

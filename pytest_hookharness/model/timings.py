@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.trace import Trace
 
 MEDIAN, NEARLY_ALL = 0.5, 0.95
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Timed:
+class RunTime:
     """
     The time of one fire. What was cut is slower than all that came to an end.
 
@@ -34,7 +34,7 @@ class Timed:
     turn: int = 0
 
     @classmethod
-    def of(cls, run: Run, turn: int) -> Timed:
+    def of(cls, run: ProcessResult, turn: int) -> RunTime:
         """
         The time until a process had ended and its output was no longer waited for.
         """
@@ -57,23 +57,23 @@ class Timing:
     Attributes:
         event: The host's name of the event.
         command: The command.
-        fires: Their times, the quickest first.
+        hook_runs: Their times, the quickest first.
         limit: Seconds that the host gives each of them, the least if it differs; ``None`` if not known.
     """
 
     event: str
     command: str
-    fires: tuple[Timed, ...]
+    hook_runs: tuple[RunTime, ...]
     limit: float | None = None
 
-    def within(self, share: float) -> Timed:
+    def within(self, share: float) -> RunTime:
         """
         The slowest of the quickest fires that make up this share of all.
         """
-        return self.fires[math.ceil(share * len(self.fires)) - 1]
+        return self.hook_runs[math.ceil(share * len(self.hook_runs)) - 1]
 
     @property
-    def slowness(self) -> Timed:
+    def slowness(self) -> RunTime:
         """
         The fire by which hooks are compared.
         """
@@ -88,10 +88,10 @@ def timings(trace: Trace) -> tuple[Timing, ...]:
         Timing(
             event=fire.hook.event,
             command=fire.hook.command,
-            fires=(Timed.of(fire.run, step.turn),),
+            hook_runs=(RunTime.of(fire.run, step.turn),),
             limit=fire.run.limit,
         )
-        for step, fire in trace.fires()
+        for step, fire in trace.hook_runs()
         if fire.run is not None
     )
 
@@ -107,7 +107,7 @@ def joined(several: Iterable[Timing]) -> tuple[Timing, ...]:
         Timing(
             event=event,
             command=command,
-            fires=tuple(sorted(fire for part in parts for fire in part.fires)),
+            hook_runs=tuple(sorted(fire for part in parts for fire in part.hook_runs)),
             limit=min((part.limit for part in parts if part.limit is not None), default=None),
         )
         for (event, command), parts in found.items()

@@ -13,12 +13,12 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Event, Move, Observation, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Payload, Reply
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StateEntry:
     """
     One file, folder or link of a covered root.
 
@@ -51,7 +51,7 @@ class State:
     visible: Mapping[str, Json] = field(default_factory=dict)
     agent: str = ""
     environment: str = ""
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, StateEntry] = field(default_factory=dict)
     opaque: str = ""
     digest: str = ""
 
@@ -75,7 +75,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fire:
+class HookRun:
     """
     One run of one hook, and what its host read from it.
 
@@ -91,7 +91,7 @@ class Fire:
     hook: Hook
     payload: Payload
     stdin: bytes = b""
-    run: Run | None = None
+    run: ProcessResult | None = None
     reply: Reply
     transcript_opened: bool | None = None
 
@@ -139,20 +139,20 @@ class Performed:
     call: ToolCall
     result: ToolResult
     refused: bool = False
-    run: Run | None = None
+    run: ProcessResult | None = None
     changes: tuple[Change, ...] = ()
     children: tuple[ChildSession, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hooked:
+class HookEvent:
     """
     The host asked the hooks of an event.
 
     Attributes:
         event: The host's name of the event.
         target: What matchers were compared with.
-        fires: The hooks that ran, in the order of configuration.
+        hook_runs: The hooks that ran, in the order of configuration.
         decision: What the host made of them.
         changes: Files that differ after it.
         children: Sessions of stand-ins that it led to.
@@ -160,13 +160,13 @@ class Hooked:
 
     event: str
     target: str = ""
-    fires: tuple[Fire, ...] = ()
+    hook_runs: tuple[HookRun, ...] = ()
     decision: Decision
     changes: tuple[Change, ...] = ()
     children: tuple[ChildSession, ...] = ()
 
 
-Exchange: TypeAlias = Moved | Happened | Performed | Hooked
+Exchange: TypeAlias = Moved | Happened | Performed | HookEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,20 +205,20 @@ class Trace:
         """
         return max((step.turn for step in self.steps), default=0)
 
-    def hooked(self, event: str | None = None) -> Iterator[tuple[Step, Hooked]]:
+    def hooked(self, event: str | None = None) -> Iterator[tuple[Step, HookEvent]]:
         """
         The steps in which hooks were asked, all or those of one event.
         """
         for step in self.steps:
-            if isinstance(step.exchange, Hooked) and event in (None, step.exchange.event):
+            if isinstance(step.exchange, HookEvent) and event in (None, step.exchange.event):
                 yield step, step.exchange
 
-    def fires(self) -> Iterator[tuple[Step, Fire]]:
+    def hook_runs(self) -> Iterator[tuple[Step, HookRun]]:
         """
         All fires in order.
         """
         for step, hooked in self.hooked():
-            for fire in hooked.fires:
+            for fire in hooked.hook_runs:
                 yield step, fire
 
     def children(self) -> Iterator[tuple[Step, ChildSession]]:
@@ -226,7 +226,7 @@ class Trace:
         All sessions of stand-ins, in the order in which they were started.
         """
         for step in self.steps:
-            if isinstance(step.exchange, Hooked | Performed):
+            if isinstance(step.exchange, HookEvent | Performed):
                 for child in step.exchange.children:
                     yield step, child
 

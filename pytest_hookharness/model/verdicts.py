@@ -20,7 +20,7 @@ from pytest_hookharness.model.trace import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Guard:
+class Cap:
     """
     The host's own net, seen from one loop.
 
@@ -71,13 +71,13 @@ class Capped:
 
     Attributes:
         turn: The turn in which it did.
-        guard: The guard.
+        cap: The guard.
         changed: What kept changing from turn to turn, so that nothing was proved before.
         status: The host's own word for a run that it ended so; empty if it has none.
     """
 
     turn: int
-    guard: Guard
+    cap: Cap
     changed: tuple[Change, ...] = ()
     status: str = ""
 
@@ -90,19 +90,19 @@ class Livelock:
     Attributes:
         stem: The turn after which the cycle begins.
         period: Length of the cycle in turns.
-        laps: How often the cycle was gone round.
+        repetitions: How often the cycle was gone round.
         evidence: ``exact``, ``probed`` or ``masked``.
         assumptions: What the proof rests on, in sentences.
-        guard: What the host's guard would do about it; ``None`` if the host has none.
+        cap: What the host's guard would do about it; ``None`` if the host has none.
         limits: What else of the host would end it, the soonest first.
     """
 
     stem: int
     period: int
-    laps: int = 2
+    repetitions: int = 2
     evidence: str = "exact"
     assumptions: tuple[str, ...] = ()
-    guard: Guard | None = None
+    cap: Cap | None = None
     limits: tuple[Limit, ...] = ()
 
 
@@ -241,7 +241,7 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class Conclusion:
     """
     What the judge makes of a trace.
 
@@ -257,7 +257,7 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class FindingCode:
     """
     One kind of defect.
 
@@ -266,19 +266,19 @@ class Code:
         name: The short name, in capitals.
         what: What was seen, in general.
         why: Why that matters.
-        mend: What to do about it.
+        fix: What to do about it.
     """
 
     code: str
     name: str
     what: str
     why: str
-    mend: str
+    fix: str
 
     def found(self, text: str, *, turn: int = 0, hook: str = "", rule: Rule | None = None) -> Finding:
         """
         A finding of this kind: what was seen, in which turn, of which command, and by which rule of the host.
         """
         return Finding(
-            code=self.code, name=self.name, text=text, advice=self.mend, turn=turn, hook=hook, rule=rule
+            code=self.code, name=self.name, text=text, advice=self.fix, turn=turn, hook=hook, rule=rule
         )

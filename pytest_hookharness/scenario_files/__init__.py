@@ -9,12 +9,12 @@ and the JSON Schema. The way of a file: ``composing`` reads YAML into elements w
 from pytest_hookharness.scenario_files.json_schema import SCHEMA_LINE, schema
 from pytest_hookharness.scenario_files.loader import load, loads, scenario_from, script_from
 from pytest_hookharness.scenario_files.writer import Unwritable, write
-from pytest_hookharness.scenario_files.yaml.errors import Problem, ScenarioErrors
+from pytest_hookharness.scenario_files.yaml.errors import ScenarioErrors, ScenarioProblem
 
 __all__ = [
     "SCHEMA_LINE",
-    "Problem",
     "ScenarioErrors",
+    "ScenarioProblem",
     "Unwritable",
     "load",
     "loads",

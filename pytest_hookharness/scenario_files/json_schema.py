@@ -13,17 +13,17 @@ from typing import Any, assert_never
 from pytest_hookharness.scenario_files.keys.scenario import COMMON, SCENARIO, VARIANT
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Key,
     Many,
     Named,
     Nothing,
     Number,
-    Record,
+    RecordShape,
     Shape,
-    Switch,
     Tag,
     Tagged,
     Text,
@@ -72,7 +72,7 @@ def export(shape: Shape) -> dict[str, Any]:
             }
         case Folder():
             return {"type": "string", "minLength": 1}
-        case Choice(words=words):
+        case ChoiceShape(words=words):
             return {"enum": list(words)}
         case Whole(maximum=int() as most, octal=True):
             # The digits of a mode are octal to us and decimal to everybody else.
@@ -81,9 +81,9 @@ def export(shape: Shape) -> dict[str, Any]:
             return {"type": "integer", **present(minimum=least, maximum=most)}
         case Number(minimum=least):
             return {"type": "number", "minimum": least}
-        case Switch(only=None):
+        case FlagShape(only=None):
             return {"type": "boolean"}
-        case Switch(only=only):
+        case FlagShape(only=only):
             return {"const": only}
         case Nothing():
             return {"type": "null"}
@@ -91,13 +91,13 @@ def export(shape: Shape) -> dict[str, Any]:
             return {}
         case Either(shapes=shapes):
             return {"anyOf": [export(inner) for inner in shapes]}
-        case Many() | Named() | Record() | Tagged():
+        case Many() | Named() | RecordShape() | Tagged():
             return container(shape)
         case _:
             assert_never(shape)
 
 
-def container(shape: Many | Named | Record | Tagged) -> dict[str, Any]:
+def container(shape: Many | Named | RecordShape | Tagged) -> dict[str, Any]:
     """
     The schema of a list or a mapping.
     """
@@ -109,7 +109,7 @@ def container(shape: Many | Named | Record | Tagged) -> dict[str, Any]:
             one = {"minProperties": 1, "maxProperties": 1} if single else {}
             names = {"propertyNames": {"pattern": whole(key.pattern)}} if key.pattern else {}
             return {"type": "object", "additionalProperties": export(value), **names, **one}
-        case Record():
+        case RecordShape():
             return record(shape)
         case Tagged(tags=tags):
             return {"anyOf": [act(tag) for tag in tags]}
@@ -117,7 +117,7 @@ def container(shape: Many | Named | Record | Tagged) -> dict[str, Any]:
             assert_never(shape)
 
 
-def record(shape: Record) -> dict[str, Any]:
+def record(shape: RecordShape) -> dict[str, Any]:
     """
     The schema of a mapping with known keys.
     """

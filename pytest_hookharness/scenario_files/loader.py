@@ -13,7 +13,7 @@ from pathlib import Path
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.scenario_files.keys.scenario import SCENARIO, SCRIPT
-from pytest_hookharness.scenario_files.schema.shapes import Record, Values
+from pytest_hookharness.scenario_files.schema.shapes import RecordShape, Values
 from pytest_hookharness.scenario_files.schema.validate import FAILED, Conversion
 from pytest_hookharness.scenario_files.variants import (
     assemble,
@@ -23,7 +23,7 @@ from pytest_hookharness.scenario_files.variants import (
     script_of,
 )
 from pytest_hookharness.scenario_files.yaml.errors import Problems
-from pytest_hookharness.scenario_files.yaml.nodes import Element, Refused, Table, marks
+from pytest_hookharness.scenario_files.yaml.nodes import Element, RefusedNode, TableNode, marks
 from pytest_hookharness.scenario_files.yaml.parser import compose, place_of
 from pytest_hookharness.scenario_files.yaml.python_data import elements_of
 
@@ -96,7 +96,7 @@ def loads(
     element = compose(text, problems)
     if element is None:
         problems.raise_if_any()
-        element = Refused()
+        element = RefusedNode()
     if known_hosts is not None:
         check_hosts(element, known_hosts, problems)
     if known_findings is not None:
@@ -120,7 +120,7 @@ def scenario_from(data: Mapping[str, object], *, path: Path | None = None) -> Sc
     """
     problems = Problems(path)
     element = elements_of(data, problems)
-    for entry in element.entries if isinstance(element, Table) else ():
+    for entry in element.entries if isinstance(element, TableNode) else ():
         if entry.key == "variants":
             problems.add(entry, entry.key, "variants belong in a file; this is one scenario")
     folder = path.parent if path is not None else Path()
@@ -147,7 +147,7 @@ def script_from(acts: Sequence[object], *, then: object = None, when: object = N
     return script_of(convert(SCRIPT, element, Conversion(problems, Path())))
 
 
-def convert(record: Record, element: Element, conversion: Conversion) -> Values:
+def convert(record: RecordShape, element: Element, conversion: Conversion) -> Values:
     """
     The values of a whole document.
 

@@ -16,11 +16,11 @@ from pytest_hookharness.scenario_files.schema.shapes import Values
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
-    Entry,
-    Listing,
+    ListNode,
     Place,
-    Scalar,
-    Table,
+    ScalarNode,
+    TableEntry,
+    TableNode,
     join,
     shown,
 )
@@ -116,7 +116,7 @@ def check_behaviours(element: Element, known: Collection[str], problems: Problem
     """
     for top, table in tables_of(element):
         acts = table["agent"].value if "agent" in table else None
-        for index, act in enumerate(acts.items if isinstance(acts, Listing) else ()):
+        for index, act in enumerate(acts.items if isinstance(acts, ListNode) else ()):
             if "then" in (tags := entries_of(act)):
                 place, word = _named_first(tags["then"].value)
                 if word and word not in known:
@@ -128,15 +128,15 @@ def check_behaviours(element: Element, known: Collection[str], problems: Problem
 def _named_first(behaviour: Element) -> tuple[Place, str]:
     # What is neither a word nor a table with one is refused by its shape.
     match behaviour:
-        case Scalar(value=str() as word):
+        case ScalarNode(value=str() as word):
             return behaviour, word
-        case Table(entries=(first, *_)):
+        case TableNode(entries=(first, *_)):
             return first, first.key
         case _:
             return behaviour, ""
 
 
-def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:
+def host_places(element: Element) -> Iterator[tuple[str, ScalarNode]]:
     """
     Every place where a host is written, with its key path.
     """
@@ -144,7 +144,7 @@ def host_places(element: Element) -> Iterator[tuple[str, Scalar]]:
         yield from scalars_of(table, "host", path)
 
 
-def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, Entry]]]:
+def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, TableEntry]]]:
     """
     The keys of the base and of each variant, with the path that leads there.
     """
@@ -155,7 +155,7 @@ def tables_of(element: Element) -> Iterator[tuple[str, Mapping[str, Entry]]]:
             yield join("variants", name), entries_of(entry.value)
 
 
-def scalars_of(table: Mapping[str, Entry], key: str, path: str) -> Iterator[tuple[str, Scalar]]:
+def scalars_of(table: Mapping[str, TableEntry], key: str, path: str) -> Iterator[tuple[str, ScalarNode]]:
     """
     The single values under a key, which may be a list of them, with their key paths.
     """
@@ -163,18 +163,18 @@ def scalars_of(table: Mapping[str, Entry], key: str, path: str) -> Iterator[tupl
         return
     here = join(path, key)
     match table[key].value:
-        case Scalar() as scalar:
+        case ScalarNode() as scalar:
             yield here, scalar
-        case Listing(items=items):
+        case ListNode(items=items):
             for index, item in enumerate(items):
-                if isinstance(item, Scalar):
+                if isinstance(item, ScalarNode):
                     yield join(here, index), item
         case _:
             pass
 
 
-def entries_of(element: Element) -> Mapping[str, Entry]:
+def entries_of(element: Element) -> Mapping[str, TableEntry]:
     """
     The entries of a mapping by key; none if it is something else.
     """
-    return {entry.key: entry for entry in element.entries} if isinstance(element, Table) else {}
+    return {entry.key: entry for entry in element.entries} if isinstance(element, TableNode) else {}

@@ -30,7 +30,7 @@ from pytest_hookharness.model.moves import (
     End,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -112,7 +112,7 @@ def _act(act: Act) -> dict[str, Any]:
     match act:
         case Prompt(text=text):
             return {"prompt": {"text": text}}
-        case Run(command=command):
+        case RunCommand(command=command):
             return {"run": command, **_besides(act)}
         case Edit(file=file, text=text, old=old):
             passage = {} if old is None else {"old": old}
@@ -133,7 +133,7 @@ def _act(act: Act) -> dict[str, Any]:
             raise Unwritable(f"the act {act} cannot be written")
 
 
-def _besides(call: Run | Edit | Read | ToolCall) -> dict[str, Any]:
+def _besides(call: RunCommand | Edit | Read | ToolCall) -> dict[str, Any]:
     result = {} if call.given is None else {"result": call.given.text}
     return result if call.expect is None else {**result, "expect": call.expect}
 
@@ -146,7 +146,7 @@ MOST_DEPTH = 100
 _SCANNED_AT_ONCE = 64 * 1024
 
 
-class Unreadable(ValueError):
+class UnreadableRecords(ValueError):
     """
     A file or folder that cannot be read at all.
     """
@@ -179,23 +179,23 @@ class Records:
             with _open(self.path) as file:
                 yield from self._listed(file) if _begins_a_list(file) else self._lines(file)
         except OSError as error:
-            raise Unreadable(f"{self.path}: {error.strerror or error}") from error
+            raise UnreadableRecords(f"{self.path}: {error.strerror or error}") from error
 
     def _folder(self) -> Iterator[tuple[str, Json]]:
         names = sorted(entry.name for entry in os.scandir(self.path) if entry.name.endswith(".json"))
         if not names:
-            raise Unreadable(
+            raise UnreadableRecords(
                 f"{self.path}: the folder holds no .json files; name a transcript, or its events"
             )
         if len(names) > MOST_FILES:
-            raise Unreadable(
+            raise UnreadableRecords(
                 f"{self.path}: the folder holds {len(names)} files; at most {MOST_FILES} are read"
             )
         for name in names:
             try:
                 with _open(self.path / name, follow=False, most=MOST_OF_LINE) as file:
                     text = file.read(MOST_OF_LINE + 1)
-            except (OSError, Unreadable):
+            except (OSError, UnreadableRecords):
                 self.malformed["a file that cannot be read"] += 1
                 continue
             yield from self._parsed(text, name)
@@ -214,7 +214,9 @@ class Records:
     def _listed(self, file: BinaryIO) -> Iterator[tuple[str, Json]]:
         text = file.read(4 * MOST_OF_LINE + 1)
         if len(text) > 4 * MOST_OF_LINE:
-            raise Unreadable(f"{self.path}: a JSON list of more than {4 * MOST_OF_LINE >> 20} MB is not read")
+            raise UnreadableRecords(
+                f"{self.path}: a JSON list of more than {4 * MOST_OF_LINE >> 20} MB is not read"
+            )
         for _, value in self._parsed(text, ""):
             for number, item in enumerate(value if isinstance(value, list) else [value], 1):
                 yield f"event {number}", item
@@ -242,8 +244,8 @@ def _open(path: Path, *, follow: bool = True, most: int = MOST_BYTES) -> BinaryI
         return file
     file.close()
     if not stat.S_ISREG(found.st_mode):
-        raise Unreadable(f"{path}: is no ordinary file; name a transcript, or a folder of events")
-    raise Unreadable(f"{path}: has {found.st_size >> 20} MB; at most {most >> 20} MB are read")
+        raise UnreadableRecords(f"{path}: is no ordinary file; name a transcript, or a folder of events")
+    raise UnreadableRecords(f"{path}: has {found.st_size >> 20} MB; at most {most >> 20} MB are read")
 
 
 def _begins_a_list(file: BinaryIO) -> bool:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.execution.processes.slots import Crowded, Seat, Seats, processors
+from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted
@@ -19,7 +19,7 @@ _MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class TimedOutcome:
     """
     What a simulation gave.
 
@@ -33,23 +33,23 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sibling:
+class _HostRun:
     scenario: Scenario
-    future: Future[Played]
+    future: Future[TimedOutcome]
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _WorkerPool:
     pool: ThreadPoolExecutor
-    seats: Seats
+    seats: CpuSlots
 
 
-class Siblings:
+class ConcurrentHostRuns:
     """
     Simulations under way, each in a thread of its own; as many work at once as there are processors.
     """
 
-    def __init__(self, play: Callable[[Scenario, Path, Seat], Outcome]) -> None:
+    def __init__(self, play: Callable[[Scenario, Path, CpuSlot], Outcome]) -> None:
         """
         Begin with none.
 
@@ -57,8 +57,8 @@ class Siblings:
             play: Plays a scenario, given the folder below which everything is written and its seat.
         """
         self._play = play
-        self._siblings: list[_Sibling] = []
-        self._room: _Room | None = None
+        self._siblings: list[_HostRun] = []
+        self._room: _WorkerPool | None = None
 
     def knows(self, scenario: Scenario) -> bool:
         """
@@ -73,24 +73,24 @@ class Siblings:
         fresh = [scenario for scenario in scenarios if not self.knows(scenario)]
         if not fresh:
             return
-        room = self._room = self._room or _Room(
-            ThreadPoolExecutor(_MOST, "hook-sibling"), Seats(processors())
+        room = self._room = self._room or _WorkerPool(
+            ThreadPoolExecutor(_MOST, "hook-sibling"), CpuSlots(processors())
         )
         for place, scenario in enumerate(fresh, 1):
             # In a folder of its own, so that no name of a workspace depends on who comes first.
-            future = room.pool.submit(self._run, scenario, base / str(place), room.seats.seat())
-            self._siblings.append(_Sibling(scenario, future))
+            future = room.pool.submit(self._run, scenario, base / str(place), room.seats.slot())
+            self._siblings.append(_HostRun(scenario, future))
 
-    def _run(self, scenario: Scenario, base: Path, seat: Seat) -> Played:
+    def _run(self, scenario: Scenario, base: Path, slot: CpuSlot) -> TimedOutcome:
         try:
-            seat.take()
-            began = seat.clock()
-            outcome = self._play(scenario, base, seat)
-            return Played(outcome, seat.clock() - began)
+            slot.take()
+            began = slot.clock()
+            outcome = self._play(scenario, base, slot)
+            return TimedOutcome(outcome, slot.clock() - began)
         finally:
-            seat.leave()
+            slot.leave()
 
-    def take(self, scenario: Scenario) -> Played | None:
+    def take(self, scenario: Scenario) -> TimedOutcome | None:
         """
         What became of a simulation, once it is over; ``None`` if it has to be played alone.
 
@@ -112,7 +112,7 @@ class Siblings:
             raise
         try:
             return found.future.result()
-        except Crowded:
+        except NoFreeSlot:
             return None
 
     def finish(self) -> None:

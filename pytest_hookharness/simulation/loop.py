@@ -17,21 +17,21 @@ from pytest_hookharness.judging.expectations import check_expectations
 from pytest_hookharness.judging.recurrence.cycle import Lasso, follow
 from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
 from pytest_hookharness.judging.verdict import conclusion
-from pytest_hookharness.judging.verdict.run_end import End, duration
+from pytest_hookharness.judging.verdict.run_end import RunEnd, duration
 from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.trace import Entry, Performed, Trace
+from pytest_hookharness.model.trace import Performed, StateEntry, Trace
 from pytest_hookharness.model.verdicts import Finding, Terminated, Undecided, Verdict
 from pytest_hookharness.simulation.probing.reentry_check import find_open_gates
-from pytest_hookharness.simulation.probing.schedule import Experiments
-from pytest_hookharness.simulation.probing.time_shift import Ageing
-from pytest_hookharness.simulation.session.checkpoint import Backstage
-from pytest_hookharness.simulation.session.driver import Player
+from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
+from pytest_hookharness.simulation.probing.time_shift import TimeShift
+from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
+from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
-from pytest_hookharness.simulation.session.observers import Witness
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]
@@ -48,16 +48,16 @@ class Loop:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Testbed,
         agent: agents.Agent,
         on_turn: OnTurn | None,
-        witness: Witness,
+        witness: Observer,
         on_probe: OnProbe = lambda: None,
         *,
         ageing: bool = False,
     ) -> None:
         self.stage = stage
-        self.player = Player(stage, agent)
+        self.player = SessionDriver(stage, agent)
         self.player.on_step = witness.step
         self.on_turn = on_turn
         self.witness = witness
@@ -65,20 +65,20 @@ class Loop:
         self.history = History(stage.files, Contents(stage.workspace.roots).read)
         self.initial = stage.files
         self.lasso: Lasso | None = None
-        self.files_in_full: Mapping[str, Entry] = {}
+        self.files_in_full: Mapping[str, StateEntry] = {}
         self.flaky = False
-        self.began = stage.seat.clock()
+        self.began = stage.slot.clock()
         scenario, settings = stage.scenario, stage.settings
         self.most_turns = scenario.turns if settings.turns is None else settings.turns
         self.environment = environment_digest(stage.workspace.environment)
-        self.experiments = Experiments(
+        self.experiments = ProbeSchedule(
             self.player,
             self.history,
             most_turns=self.most_turns,
             remaining=self.remaining,
             on_probe=on_probe,
         )
-        self.ageing = Ageing(self.history, Backstage(stage))
+        self.ageing = TimeShift(self.history, CheckpointEditor(stage))
         if ageing:
             self.player.pass_time = self.ageing.let_pass
 
@@ -93,9 +93,9 @@ class Loop:
         """
         Seconds of real time that are left.
         """
-        return max(0.0, self.stage.settings.wall - (self.stage.seat.clock() - self.began))
+        return max(0.0, self.stage.settings.wall - (self.stage.slot.clock() - self.began))
 
-    def play(self) -> End:
+    def play(self) -> RunEnd:
         """
         Play until something ends it.
         """
@@ -103,9 +103,9 @@ class Loop:
         while True:
             request = player.go_on(self.remaining)
             if request is None and player.refused is not None:
-                return End(how="recursed", turn=self.turn, why=player.refused.refused)
+                return RunEnd(how="recursed", turn=self.turn, why=player.refused.refused)
             if request is None:
-                return End(how="turns" if self.remaining() else "wall", turn=self.turn)
+                return RunEnd(how="turns" if self.remaining() else "wall", turn=self.turn)
             if isinstance(request, hosts.Ended):
                 return player.end_of(request)
             end = self._look(request)
@@ -113,7 +113,7 @@ class Loop:
                 return end
             act = player.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self.most_turns:
-                return End(how="turns", turn=self.turn)
+                return RunEnd(how="turns", turn=self.turn)
             player.take(request, act)
 
     @property
@@ -126,12 +126,12 @@ class Loop:
         if self.stage.scenario.pace or not refused:
             return False
         newest = next(reversed(self.experiments.made), None)
-        if newest is not None and newest.valve is not None and newest.valve.seconds is not None:
+        if newest is not None and newest.threshold is not None and newest.threshold.seconds is not None:
             return True
         # Of a loop that is inert it was asked already.
         return not (newest is not None and newest.inert) and self.ageing.stamped
 
-    def _look(self, request: hosts.NextAct) -> End | None:
+    def _look(self, request: hosts.NextAct) -> RunEnd | None:
         if self.turn == self.reported:
             return None
         self.reported = self.turn
@@ -159,7 +159,7 @@ class Loop:
         self.history.remember(self.turn, after, self.player.moment, saw, steps)
         self.witness.state(self.turn, after)
 
-    def _recurred(self) -> End | None:
+    def _recurred(self) -> RunEnd | None:
         before = self.lasso
         self.lasso, sure = follow(before, self.history.states)
         if self.lasso is not None and self.lasso != before:
@@ -175,10 +175,10 @@ class Loop:
         if self.stage.scenario.until == "guard":
             return None
         if self.flaky or not self.stage.settings.probes:
-            return End(how="lasso", turn=self.turn)
+            return RunEnd(how="lasso", turn=self.turn)
         return self.experiments.recurring(self.lasso.period)
 
-    def _moved(self) -> End | None:
+    def _moved(self) -> RunEnd | None:
         # While a lasso is gone round once more, it is not yet known whether the state moves at all.
         pursued = self.lasso is not None and self.turn < self.lasso.last
         if pursued or not self.stage.settings.probes or self.stage.scenario.until == "guard":
@@ -188,7 +188,7 @@ class Loop:
     def _trace(self) -> Trace:
         return Trace(steps=tuple(self.player.steps), states=dict(self.history.states))
 
-    def conclude(self, end: End) -> Outcome:
+    def conclude(self, end: RunEnd) -> Outcome:
         """
         Judge what was seen, and compare it with what the scenario promised.
         """
@@ -196,7 +196,7 @@ class Loop:
         formed = conclusion.form(
             trace,
             end,
-            guard=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
+            cap=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
             limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
             lasso=self.lasso,
             flaky=self.flaky,
@@ -224,8 +224,8 @@ class Loop:
             tier=stage.sandbox.tier,
             seed=stage.settings.seed,
             calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
-            wall=stage.seat.clock() - self.began,
-            probings=tuple(self.experiments.made),
+            wall=stage.slot.clock() - self.began,
+            probe_reports=tuple(self.experiments.made),
         )
         broken = check_expectations.violations(
             outcome, initial=self.initial, final=stage.files, final_text=stage.text
@@ -265,7 +265,7 @@ class Loop:
         notes += self.stage.workspace.loans.told(lent=sandbox.contained)
         if self.stage.workspace.clock.moved:
             notes += CLOCKS
-        if self.stage.settings.ledger is not None:
+        if self.stage.settings.coverage_store is not None:
             notes.append(RECORDED)
         if self.stage.scenario.pace:
             notes.append(

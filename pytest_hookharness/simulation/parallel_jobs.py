@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import Crowded, Seat, Seats, processors
+from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot, processors
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 
 T = TypeVar("T")
 # What is done, given the seat that it has and the folder below which it writes everything.
-Job: TypeAlias = Callable[[Seat, Path], T]
+Job: TypeAlias = Callable[[CpuSlot, Path], T]
 # Threads; those that wait for a seat cost nothing but memory.
 _MOST = 32
 
@@ -44,16 +44,16 @@ def work(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
         KeyboardInterrupt: Ctrl-C; all others are ended as well.
         Exception: Whatever a job itself raised.
     """
-    seats, crowded = Seats(processors()), []
+    seats, crowded = CpuSlots(processors()), []
     pool = ThreadPoolExecutor(min(_MOST, max(1, len(jobs))), "hook-crew")
     try:
         begun = {
-            pool.submit(_do, job, seats.seat(), base / str(place)): place for place, job in enumerate(jobs)
+            pool.submit(_do, job, seats.slot(), base / str(place)): place for place, job in enumerate(jobs)
         }
         for future in as_completed(begun):
             try:
                 result = future.result()
-            except Crowded:
+            except NoFreeSlot:
                 crowded.append(begun[future])
                 continue
             yield begun[future], result
@@ -62,15 +62,15 @@ def work(jobs: Sequence[Job[T]], base: Path) -> Generator[tuple[int, T]]:
         pool.shutdown(cancel_futures=True)
         seats.close()
     for place in crowded:
-        yield place, _do(jobs[place], Seat(), base / str(place))
+        yield place, _do(jobs[place], CpuSlot(), base / str(place))
 
 
-def _do(job: Job[T], seat: Seat, base: Path) -> T:
+def _do(job: Job[T], slot: CpuSlot, base: Path) -> T:
     try:
-        seat.take()
-        return job(seat, base)
+        slot.take()
+        return job(slot, base)
     finally:
-        seat.leave()
+        slot.leave()
         _put_away(base)
 
 

@@ -84,8 +84,8 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
     """Limits that nothing can come to are an error, not a transcript without loops."""
     file = transcript(tmp_path / "a.jsonl", *["x"] * 9)
 
-    assert main.main(["analyze", file, "--laps", "10", "--window", "5"]) == 2
-    assert "laps: 10 can never be reached" in capsys.readouterr().err
+    assert main.main(["analyze", file, "--repetitions", "10", "--window", "5"]) == 2
+    assert "repetitions: 10 can never be reached" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_limits_out_of_reach_are_refused(tmp_path, capsys):
     [
         (("try", "Stop", "true", "--seed", "x"), "--seed: 'x' is not a whole number of 0 or more"),
         (("try", "Stop", "true", "--turns", "0"), "--turns: '0' is not a whole number of 1 or more"),
-        (("analyze", "F", "--laps", "1"), "--laps: '1' is not a whole number of 2 or more"),
+        (("analyze", "F", "--repetitions", "1"), "--repetitions: '1' is not a whole number of 2 or more"),
         (("analyze", "F", "--window", "x"), "--window: 'x' is not a whole number of 1 or more"),
         (("analyze", "F", "--failures", "0"), "--failures: '0' is not a whole number of 2 or more"),
     ],

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pytest_hookharness.model.moves import Run, Script, Stop
+from pytest_hookharness.model.moves import RunCommand, Script, Stop
 from pytest_hookharness.model.processes import Exited, TimedOut
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.verdicts import Livelock, Terminated
@@ -22,7 +22,7 @@ def test_loop_of_one_command(hook_loop):
 
     assert outcome.terminated
     assert outcome.blocks("Stop") == 1
-    assert outcome.fires("Stop") == 2
+    assert outcome.hook_runs("Stop") == 2
     assert outcome.iterations == 2
     assert outcome.reasons("Stop") == (f"[{POLITE}]: run the tests",)
 
@@ -33,9 +33,9 @@ def test_loop_that_never_ends(hook_loop):
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "exact")
-    assert outcome.verdict.guard is not None
-    assert outcome.verdict.guard.overrides == 9
-    assert outcome.fires() == 3
+    assert outcome.verdict.cap is not None
+    assert outcome.verdict.cap.overrides == 9
+    assert outcome.hook_runs() == 3
 
 
 def test_loop_with_an_agent(hook_loop, scripted_agent):
@@ -138,7 +138,7 @@ def test_fire_once(hook_fire):
 )
 def test_what_did_not_decide_has_not_allowed(hook_fire, hook_workspace, command):
     """A hook that is missing, hangs, crashes or says what nobody understands has not allowed anything."""
-    hook_workspace(patience=0.3)
+    hook_workspace(hook_timeout=0.3)
 
     answer = hook_fire("PreToolUse", command)
 
@@ -157,7 +157,7 @@ def test_no_fire_is_no_answer(hook_fire):
 )
 def test_what_did_not_decide_has_not_let_go(hook_loop, hooks):
     """A session whose hooks did not run to their end, or never, has not terminated by their decision."""
-    outcome = hook_loop(**hooks, patience=0.3)
+    outcome = hook_loop(**hooks, hook_timeout=0.3)
 
     assert isinstance(outcome.verdict, Terminated)
     assert not outcome.terminated
@@ -284,9 +284,9 @@ def test_hanging_command(hanging_command, hook_loop):
     """A hanging command is cut at our patience, and the finding says what was waited for."""
     hanging_command("npm")
 
-    outcome = hook_loop(Stop="npm test", patience=0.5)
+    outcome = hook_loop(Stop="npm test", hook_timeout=0.5)
 
-    (fire,) = (fire for _, fire in outcome.trace.fires())
+    (fire,) = (fire for _, fire in outcome.trace.hook_runs())
     assert isinstance(outcome.verdict, Terminated)
     assert not outcome.terminated
     assert isinstance(fire.run.ending, TimedOut)
@@ -341,7 +341,7 @@ def test_script_is_a_value(scripted_agent):
     script = scripted_agent({"run": "ls"}, {"stop": "Done."}, then="obedient")
 
     assert isinstance(script, Script)
-    assert [type(act) for act in script.acts] == [Run, Stop]
+    assert [type(act) for act in script.acts] == [RunCommand, Stop]
     assert script.then.name == "obedient"
 
 

@@ -16,8 +16,8 @@ from pytest_hookharness.coverage import bash_files
 from pytest_hookharness.execution.coverage.recorder import write_recording
 from pytest_hookharness.frontends import coverage_data
 from pytest_hookharness.frontends.cli import main
-from pytest_hookharness.frontends.coverage_data import Wish, open_ledger, publish
-from pytest_hookharness.model.line_coverage import Gap, Ledger, Recording, Traced
+from pytest_hookharness.frontends.coverage_data import CoverageOptions, open_ledger, publish
+from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage, TracedLine
 
 SHELL = """\
 #!/usr/bin/env bash
@@ -150,7 +150,7 @@ def test_many_scripts_of_which_nothing_is_known_take_one_line_for_a_reason():
     """Their number stands there, and their names where they are asked for."""
     gaps = {Gap("/b.sh", "no trace"), Gap("/a.sh", "no trace"), Gap("/c", "too old")}
     short, long = (
-        [*coverage_data._tell_gaps(gaps, coverage_data.Wish(sources=(), verbose=verbose))]
+        [*coverage_data._tell_gaps(gaps, coverage_data.CoverageOptions(sources=(), verbose=verbose))]
         for verbose in (False, True)
     )
     assert short == ["not recorded: 2 scripts (-v names them): no trace", "not recorded: /c: too old"]
@@ -192,23 +192,26 @@ def test_a_run_that_is_stopped_shows_what_was_recorded(covered):
 
 
 @pytest.fixture
-def ledger(tmp_path):
+def coverage_store(tmp_path):
     """A ledger in a folder of its own."""
     folder = tmp_path / "ledger"
     folder.mkdir()
-    return Ledger(folder=folder)
+    return CoverageStore(folder=folder)
 
 
-def test_a_hook_that_was_removed_since_is_named(tmp_path, ledger):
+def test_a_hook_that_was_removed_since_is_named(tmp_path, coverage_store):
     """Of a file that is gone when the data are written no report can be made, and the others are told."""
     gone, kept = str(tmp_path / "gone.sh"), tmp_path / "kept.py"
     kept.write_text("print(1)\n")
-    shell = {gone: (Traced(1, "echo"),)}
+    shell = {gone: (TracedLine(1, "echo"),)}
     write_recording(
-        ledger.folder, Recording(shell=shell, python={str(kept): ((1,),)}, gaps=(), context="test")
+        coverage_store.folder,
+        ScriptCoverage(shell=shell, python={str(kept): ((1,),)}, gaps=(), context="test"),
     )
     (tmp_path / ".coveragerc").write_text(f"[run]\ndata_file = {tmp_path}/data\nplugins = nonesuch\n")
-    said = publish(ledger, Wish(sources=(str(tmp_path),), settings=str(tmp_path / ".coveragerc")))
+    said = publish(
+        coverage_store, CoverageOptions(sources=(str(tmp_path),), settings=str(tmp_path / ".coveragerc"))
+    )
 
     assert f"not recorded: {gone}: it is not there any more" in said
     assert "no table: No module named 'nonesuch'" in said

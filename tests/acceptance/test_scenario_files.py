@@ -48,7 +48,7 @@ def test_a_named_file(project):
     result = project.run(str(file))
 
     result.assert_outcomes(passed=1)
-    result.stdout.fnmatch_lines(["hook harness: *, seed 0, patience 10 s", "collected 1 item"])
+    result.stdout.fnmatch_lines(["hook harness: *, seed 0, hook timeout 10 s", "collected 1 item"])
 
 
 def test_the_ini_key(project):
@@ -274,10 +274,10 @@ def test_bad_options(project):
     """A time that is none is a usage error that says what can be written."""
     project.scenario("polite")
 
-    result = project.run("--hook-scenarios", "--hook-patience", "soon")
+    result = project.run("--hook-scenarios", "--hook-timeout", "soon")
 
     assert result.ret != 0
-    assert "--hook-patience: 'soon' is not a time above zero" in result.stdout.str() + result.stderr.str()
+    assert "--hook-timeout: 'soon' is not a time above zero" in result.stdout.str() + result.stderr.str()
 
 
 @pytest.mark.parametrize("name", ["cluade-code", "claude-code,codex", ""])

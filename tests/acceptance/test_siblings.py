@@ -88,7 +88,7 @@ def test_the_first_failure_ends_the_run(apart):
     """With -x nothing is told of later items, and what was under way is ended at once."""
     apart.scenario("loop", body="case $PWD in */1/*) exit 2;; esac; exec sleep 86399")
 
-    result = apart.run(*SEVERAL, "-x", "--hook-patience=100s", "--hook-budget=100s")
+    result = apart.run(*SEVERAL, "-x", "--hook-timeout=100s", "--hook-budget=100s")
 
     result.assert_outcomes(failed=1)
     assert result.duration < 90

@@ -135,7 +135,7 @@ def test_pytest_puts_stress_on_scenarios(project):
     """A scenario that keeps its promise breaks it under stress, and the table is in its report."""
     text = (
         f"name: guard\nfiles: {{hook.sh: {json.dumps(OPEN)}}}\nhooks: {{PreToolUse: ./hook.sh}}\n"
-        "patience: 500ms\nagent: [{prompt: Go.}, {run: rm -rf build, expect: deny}, {stop: Done.}]\n"
+        "hook_timeout: 500ms\nagent: [{prompt: Go.}, {run: rm -rf build, expect: deny}, {stop: Done.}]\n"
     )
     project.scenario("guard", text=text)
 

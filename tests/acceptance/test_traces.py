@@ -98,7 +98,7 @@ def test_what_was_seen_outlives_the_run(project, number, capsys):
     project.scenario("stuck", body=STUCK)
     command = [sys.executable, "-m", "pytest", *PLUGINS, "--hook-scenarios", "--hook-trace-dir", "traces"]
     pytest_run = subprocess.Popen(
-        [*command, "--hook-patience", "100s"], cwd=project.path, stdout=subprocess.DEVNULL
+        [*command, "--hook-timeout", "100s"], cwd=project.path, stdout=subprocess.DEVNULL
     )
     try:
         file = first_file(project.path / "traces", pytest_run)
@@ -151,7 +151,7 @@ def test_no_secret_is_written(project, monkeypatch):
 
     result.assert_outcomes(failed=1)
     ((file,), (entry,)) = ([*(project.path / name).iterdir()] for name in ("traces", "entries"))
-    (fire,) = next(line for line in records(file) if line.get("kind") == "hooked")["fires"]
+    (fire,) = next(line for line in records(file) if line.get("kind") == "hooked")["hook_runs"]
     assert fire["reply"]["reason"]["text"] == "say [redacted: DEPLOY_TOKEN]"
     assert '"[redacted: CI_JOB_TOKEN]active":false' in fire["stdin"]["text"]
     assert all(VALIDATOR.is_valid(line) for line in records(file))
@@ -229,7 +229,7 @@ def kept_run(text="all is well"):
     seen = Outcome(
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )
-    occasion = trace_records.Occasion(id="lint", door="pytest", host="claude-code")
+    occasion = trace_records.TraceHeader(id="lint", door="pytest", host="claude-code")
     made = [trace_records.begin(seen.scenario, occasion), trace_records.end(seen, entry=text)]
     return "".join(f"{json.dumps(record)}\n" for record in made)
 

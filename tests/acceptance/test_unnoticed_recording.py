@@ -11,7 +11,7 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.execution.coverage.recorder import read_recordings
 from pytest_hookharness.frontends.harness import Harness, finding_names, host_names
 from pytest_hookharness.judging.verdict.verdict import RECORDED
-from pytest_hookharness.model.line_coverage import Ledger
+from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.processes import Exited, HeldOpen, Signaled
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
@@ -47,7 +47,7 @@ def ended(run):
 def told(outcome):
     fires = [
         (fire.hook.command, ended(fire.run), fire.run.stdout.data, fire.run.stderr.data, fire.reply.ruling)
-        for _, fire in outcome.trace.fires()
+        for _, fire in outcome.trace.hook_runs()
         if fire.run is not None
     ]
     decisions = [(hooked.event, hooked.decision) for _, hooked in outcome.trace.hooked()]
@@ -56,15 +56,15 @@ def told(outcome):
     return fires, decisions, outcome.verdict_name, outcome.passed, findings, rests_on
 
 
-def play(file, base, ledger):
+def play(file, base, coverage_store):
     scenarios = scenario_files.load(file, known_hosts=host_names(), known_findings=finding_names())
     # In the same place, for paths show in what hooks print.
-    with Harness(Settings(ledger=ledger, base=base)) as harness:
+    with Harness(Settings(coverage_store=coverage_store, base=base)) as harness:
         return {scenario.id: told(harness.simulate(scenario)) for scenario in scenarios}
 
 
 def compare(file, folder):
-    ledger = Ledger(folder=folder / "ledger")
+    ledger = CoverageStore(folder=folder / "ledger")
     ledger.folder.mkdir()
     plain, recorded = play(file, folder / "base", None), play(file, folder / "base", ledger)
     assert recorded == plain
@@ -98,8 +98,8 @@ def test_a_verdict_on_recorded_hooks_says_that_it_rests_on_them(file, tmp_path):
     """That the recorder decides nothing is assumed of sessions and of tracked processes, if there is one."""
     known = {"known_hosts": host_names(), "known_findings": finding_names()}
     scenario = scenario_files.load(SHIPPED / f"{file}.scenario.yaml", **known)[0]
-    for ledger in (None, Ledger(folder=tmp_path)):
-        with Harness(Settings(ledger=ledger)) as harness:
+    for ledger in (None, CoverageStore(folder=tmp_path)):
+        with Harness(Settings(coverage_store=ledger)) as harness:
             assert (RECORDED in harness.simulate(scenario).assumptions) is (ledger is not None)
 
 

@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import (
     Observation,
     Prompt,
     Reaction,
-    Run,
+    RunCommand,
     Script,
     Stop,
 )
@@ -34,11 +34,11 @@ def play(agent, *observations):
 
 def test_script_order():
     """The acts of a script come in the order in which they were written, then the behaviour takes over."""
-    agent = start(Script(acts=(Prompt(text="go"), Run(command="ls"), Stop(text="one"))))
+    agent = start(Script(acts=(Prompt(text="go"), RunCommand(command="ls"), Stop(text="one"))))
 
     acts, _ = play(agent, NOTHING, NOTHING, NOTHING, REFUSED)
 
-    assert [Prompt(text="go"), Run(command="ls"), Stop(text="one"), Stop(text="Done.")] == acts
+    assert [Prompt(text="go"), RunCommand(command="ls"), Stop(text="one"), Stop(text="Done.")] == acts
 
 
 def test_prompt_is_added():
@@ -148,13 +148,13 @@ def test_generator_inside_is_followed():
 def test_reaction():
     """A reaction replaces the next move when its event and its words were shown."""
     heal = Reaction(
-        event="Stop", reason="tests? fail", moves=(Run(command="make"), Stop(text="healed")), times=1
+        event="Stop", reason="tests? fail", moves=(RunCommand(command="make"), Stop(text="healed")), times=1
     )
     agent = start(Script(reactions=(heal,)))
 
     acts, _ = play(agent, NOTHING, NOTHING, REFUSED, NOTHING, REFUSED)
 
-    assert [Run(command="make"), Stop(text="healed"), Stop(text="Done.")] == acts[2:]
+    assert [RunCommand(command="make"), Stop(text="healed"), Stop(text="Done.")] == acts[2:]
 
 
 def test_unknown_behaviour_names_the_nearest():

@@ -46,7 +46,7 @@ def test_calls_are_in_the_words_of_the_host():
     assert (payload["tool_name"], payload["tool_input"]) == ("Mine", {"its": "own"})
     ((folder, operations),) = asked
     assert folder == "/here"
-    assert {type(operation).__name__ for operation in operations} == {"Run", "Edit", "Read"}
+    assert {type(operation).__name__ for operation in operations} == {"RunCommand", "Edit", "Read"}
 
 
 def test_an_unknown_key_is_an_error():

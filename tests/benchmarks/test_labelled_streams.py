@@ -35,7 +35,9 @@ def test_precision_and_recall_are_one(labelled):
     assert wrong(labelled) == []
 
 
-@pytest.mark.parametrize("limits", [Limits(laps=2), Limits(window=9), Limits(laps=4, failures=5, window=32)])
+@pytest.mark.parametrize(
+    "limits", [Limits(repetitions=2), Limits(window=9), Limits(repetitions=4, failures=5, window=32)]
+)
 def test_labels_are_not_made_by_the_detectors(labelled, limits):
     """Detectors with other limits than those defined are told apart by the labels."""
     assert wrong(labelled, limits)

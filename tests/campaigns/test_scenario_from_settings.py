@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.scenario_from_settings import draft, stressed
-from pytest_hookharness.model.moves import Compact, End, Run, Subagent
+from pytest_hookharness.model.moves import Compact, End, RunCommand, Subagent
 from pytest_hookharness.model.mutations import KINDS, Wish
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -60,7 +60,7 @@ def test_what_may_be_refused_is_never_carried_out(settings):
     """Commands that guards refuse have their results already, and those that are named must be refused."""
     file = settings("PreToolUse")
     for made in (draft(file), draft(file, refused=["make deploy"])):
-        risky = [act for act in made.script.acts if isinstance(act, Run) and act.command != "true"]
+        risky = [act for act in made.script.acts if isinstance(act, RunCommand) and act.command != "true"]
         assert risky
         assert all(act.given is not None for act in risky)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited
-from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.trace import HookEvent
 
 from .dialects import Dialect
 from .rows import Row
@@ -38,7 +38,7 @@ def _fit(text: str | None, row: Row, made: str) -> str | None:
 
 def _at_home(texts: list[str], outcome: Outcome, dialect: Dialect) -> list[str]:
     # Recorded hooks stood in the settings of the person, ours stand in those of the project.
-    folder = next(fire.payload.get("cwd") for _, fire in outcome.trace.fires())
+    folder = next(fire.payload.get("cwd") for _, fire in outcome.trace.hook_runs())
     return [text.replace(f"{folder}/{dialect.settings}", f"<HOME>/{dialect.settings}") for text in texts]
 
 
@@ -128,9 +128,9 @@ def replay_several(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Term
     agent = (call, {"stop": "done"}) if row.given["event"] == "pre" else ({"stop": "one"}, {"stop": "two"})
     outcome = simulate(scenario(row, dialect, {event: dialect.groups(handlers)}, *agent, turns=3))
     first = next(hooked for _, hooked in outcome.trace.hooked(event))
-    starts = [fire.run.started for fire in first.fires if fire.run is not None]
+    starts = [fire.run.started for fire in first.hook_runs if fire.run is not None]
     seen = {
-        "started": sorted(label(fire) for fire in first.fires),
+        "started": sorted(label(fire) for fire in first.hook_runs),
         "at_once": max(starts) - min(starts) < 0.15,
         "finished": _finished(first),
         "ran": bool(performed(outcome)),
@@ -147,8 +147,10 @@ def _handler(one: Terms) -> dict[str, Any]:
     return {"command": made, **({"timeout": one["timeout"]} if "timeout" in one else {})}
 
 
-def _finished(hooked: Hooked) -> list[str]:
-    ends = [(fire.run.started + fire.run.wall, label(fire)) for fire in hooked.fires if fire.run is not None]
+def _finished(hooked: HookEvent) -> list[str]:
+    ends = [
+        (fire.run.started + fire.run.wall, label(fire)) for fire in hooked.hook_runs if fire.run is not None
+    ]
     return [label for _, label in sorted(ends)]
 
 
@@ -158,7 +160,7 @@ def replay_matchers(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
     """
     group = dialect.group({"command": command({})}, matcher=row.given["matcher"])
     made = scenario(row, dialect, {row.given["event"]: [group]}, CALL, {"stop": "done"}, turns=3)
-    return row.recorded, {"fires": bool(list(fires(simulate(made), row.given["event"])))}
+    return row.recorded, {"hook_runs": bool(list(fires(simulate(made), row.given["event"])))}
 
 
 def replay_visibility(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms, Terms]:
@@ -196,5 +198,7 @@ def replay_settings(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Ter
 
     made = scenario(row, dialect, filled(dict(row.given)), CALL, {"stop": "done"}, turns=2)
     outcome = simulate(made)
-    ended = [fire for _, fire in outcome.trace.fires() if fire.run and isinstance(fire.run.ending, Exited)]
+    ended = [
+        fire for _, fire in outcome.trace.hook_runs() if fire.run and isinstance(fire.run.ending, Exited)
+    ]
     return row.recorded, {"fired": sorted({label(fire) for fire in ended} - {""})}

@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.trace import HookRun
 
 from .dialects import Dialect
 from .rows import Row
@@ -71,7 +71,7 @@ def compare(recorded: Terms, event: str, outcome: Outcome) -> tuple[Terms, Terms
     A recorded input and the fire of the event that is most like it, in comparable terms.
     """
     wanted = _wanted(recorded)
-    found = [_seen(fire, recorded) for _, fire in outcome.trace.fires() if fire.hook.event == event]
+    found = [_seen(fire, recorded) for _, fire in outcome.trace.hook_runs() if fire.hook.event == event]
     if not found:
         return wanted, dict.fromkeys(wanted, "the event was not come to")
     return wanted, max(found, key=lambda seen: sum(seen[term] == wanted[term] for term in wanted))
@@ -94,7 +94,7 @@ def _wanted(recorded: Terms) -> dict[str, Any]:
     return wanted
 
 
-def _seen(fire: Fire, recorded: Terms) -> dict[str, Any]:
+def _seen(fire: HookRun, recorded: Terms) -> dict[str, Any]:
     stdin = json.loads(fire.stdin)
     lines = fire.run.stderr.text.splitlines() if fire.run is not None else []
     facts = dict(_facts(lines))

@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.model.verdicts import Capped, Terminated, verdict_name
 from pytest_hookharness.scenario_files import script_from
 
@@ -131,7 +131,7 @@ def replay_loops(row: Row, dialect: Dialect, simulate: Simulate) -> tuple[Terms,
     groups = {"Stop": [dialect.group({"command": refuses})]}
     outcome = _play(row, dialect, simulate, groups, acts, **options)
     verdict = outcome.verdict
-    said = verdict.guard.why if isinstance(verdict, Capped) else ""
+    said = verdict.cap.why if isinstance(verdict, Capped) else ""
     seen = {
         "calls": len(list(fires(outcome, "Stop"))),
         "requests": len(moves(outcome)),
@@ -285,22 +285,22 @@ def _course(outcome: Outcome, row: Row) -> dict[str, Any]:
     }
 
 
-def _in_order(outcome: Outcome) -> Iterator[tuple[str, Fire]]:
-    return ((hooked.event, fire) for _, hooked in outcome.trace.hooked() for fire in hooked.fires)
+def _in_order(outcome: Outcome) -> Iterator[tuple[str, HookRun]]:
+    return ((hooked.event, fire) for _, hooked in outcome.trace.hooked() for fire in hooked.hook_runs)
 
 
-def _refuses(fire: Fire) -> bool:
+def _refuses(fire: HookRun) -> bool:
     # A refusal without a power was still noted as one.
     return fire.reply.ruling is Ruling.DENY or "a refusal means nothing" in (fire.reply.fault or "")
 
 
-def _times_out(fire: Fire) -> bool:
+def _times_out(fire: HookRun) -> bool:
     # Of a hook in the background the host noted only that it was begun.
     waited = fire.hook.options.get("async") is not True
     return waited and fire.run is not None and isinstance(fire.run.ending, TimedOut)
 
 
-def _named(fire: Fire) -> str:
+def _named(fire: HookRun) -> str:
     line = str(json.loads(fire.stdin)["tool_input"]["command"])
     return line.split()[1]
 

@@ -125,13 +125,13 @@ def _matchers(results: Mapping[str, Any]) -> Iterator[Row]:
     for fires in ("fired", "not_fired"):
         for matcher in dict.fromkeys(table[fires]):
             given = {"event": results["events"]["pre"], "matcher": matcher}
-            yield _row(results, "matchers", repr(matcher), given, fires=fires == "fired")
+            yield _row(results, "matchers", repr(matcher), given, hook_runs=fires == "fired")
     start = {"ss_start": "start", "ss_startup": "startup", "ss_startup_resume": "startup|resume"}
     for name in _SOURCES:
         given = {"event": "SessionStart", "matcher": start[name]}
-        yield _row(results, "matchers", name, given, fires=name in table["other"])
+        yield _row(results, "matchers", name, given, hook_runs=name in table["other"])
     given = {"event": results["events"]["stop"], "matcher": "no_match_for_anything"}
-    yield _row(results, "matchers", "stop_nomatch", given, fires="stop_nomatch" in table["other"])
+    yield _row(results, "matchers", "stop_nomatch", given, hook_runs="stop_nomatch" in table["other"])
 
 
 def _visibility(results: Mapping[str, Any]) -> Iterator[Row]:

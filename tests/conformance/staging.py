@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Moved, Performed
+from pytest_hookharness.model.trace import HookRun, Moved, Performed
 from pytest_hookharness.scenario_files import scenario_from, script_from
 
 from .dialects import Dialect
@@ -92,11 +92,11 @@ def told(outcome: Outcome, move: int) -> list[str]:
     return [message.text for message in made[move].saw.messages] if move < len(made) else []
 
 
-def fires(outcome: Outcome, event: str) -> Iterator[Fire]:
+def fires(outcome: Outcome, event: str) -> Iterator[HookRun]:
     """
     The fires of an event.
     """
-    return (fire for _, hooked in outcome.trace.hooked(event) for fire in hooked.fires)
+    return (fire for _, hooked in outcome.trace.hooked(event) for fire in hooked.hook_runs)
 
 
 def marks(outcome: Outcome) -> set[str]:
@@ -107,7 +107,7 @@ def marks(outcome: Outcome) -> set[str]:
     return {change.path.partition("/")[2] for change in changes}
 
 
-def label(fire: Fire) -> str:
+def label(fire: HookRun) -> str:
     """
     What the hook of a fire was labelled with; empty for nothing.
     """

@@ -48,11 +48,11 @@ class Drive:
 
     Attributes:
         ends_after: The number of refusals before it let go; nothing if it never did.
-        fires: How often it was started.
+        hook_runs: How often it was started.
     """
 
     ends_after: int | None
-    fires: int
+    hook_runs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,7 +217,7 @@ def drive(
     *,
     name: str,
     behaviour: str = "idle",
-    fires: int = FIRES,
+    hook_runs: int = FIRES,
     pause: float = 0.0,
     chatter: int = 2,
 ) -> Drive:
@@ -228,7 +228,7 @@ def drive(
         script: The hook.
         name: Its file name.
         behaviour: How the agent goes on after a refusal.
-        fires: How often it is started at most.
+        hook_runs: How often it is started at most.
         pause: How many seconds the agent takes between two stops.
         chatter: How many lines the transcript gains at a stop.
 
@@ -244,12 +244,12 @@ def drive(
         subprocess.run(
             ["sh", "-c", 'cat > "$1" && chmod 755 "$1"', "sh", str(hook)], input=script, check=True
         )
-        for number in range(1, fires + 1):
+        for number in range(1, hook_runs + 1):
             if not refuses(name, *fire(hook, agent.stop(number), env, agent.root)):
                 return Drive(number - 1, number)
             if pause:
                 select.select((), (), (), pause)
-        return Drive(None, fires)
+        return Drive(None, hook_runs)
 
 
 def label(name: str, subject: Mapping[str, str]) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def label(name: str, subject: Mapping[str, str]) -> dict[str, Any]:
         "interpreter": interpreter_of(script),
         "agent": subject["agent"],
         "ends_after": found.ends_after,
-        "fires": found.fires,
+        "fires": found.hook_runs,
         "moved_by": moved_by,
         "note": subject["note"],
     }

@@ -100,7 +100,7 @@ class Mechanism:
     told: str
     reply: Literal["code", "json"]
 
-    def lets_go(self, value: int, limit: int, lines: int) -> bool:
+    def allows_stop(self, value: int, limit: int, lines: int) -> bool:
         """
         Whether the hook lets go in a state.
         """
@@ -118,7 +118,7 @@ class Mechanism:
         for refusals in range(HORIZON):
             if count and count.early:
                 value = count.moved(value)
-            if self.lets_go(value, limit, lines):
+            if self.allows_stop(value, limit, lines):
                 return refusals
             if count and not count.early:
                 value = count.moved(value)

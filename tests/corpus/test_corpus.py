@@ -135,7 +135,7 @@ def test_the_oracle_counts_refusals(body, expected):
     """The oracle counts refusals of either form, and shows the hook edits and a growing transcript."""
     script = f"#!/usr/bin/env bash\n{body}\n".encode()
 
-    assert drive(script, name="toy.sh", behaviour="editing", fires=6) == expected
+    assert drive(script, name="toy.sh", behaviour="editing", hook_runs=6) == expected
 
 
 @pytest.mark.parametrize("body", ["exit 1", "exit 2", "echo oops >&2", "kill -9 $$"])

@@ -16,15 +16,15 @@ COUNT = Count(
 PLAIN = Mechanism(count=COUNT, log=None, joined="and", noises=(), told="", reply="code")
 
 
-def driven(made, fires):
+def driven(made, hook_runs):
     """
     What comes of driving a generated hook, and what should.
     """
-    if made.ends_after is None or made.ends_after >= fires:
-        expected = Drive(None, fires)
+    if made.ends_after is None or made.ends_after >= hook_runs:
+        expected = Drive(None, hook_runs)
     else:
         expected = Drive(made.ends_after, made.ends_after + 1)
-    return drive(made.script.encode(), name="generated", fires=fires), expected
+    return drive(made.script.encode(), name="generated", hook_runs=hook_runs), expected
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.state.scan import Scanner
-from pytest_hookharness.execution.workspace.test_doubles import Call
+from pytest_hookharness.execution.workspace.test_doubles import DoubleCall
 from pytest_hookharness.execution.workspace.workspace import Workspace, WorkspaceError
 from pytest_hookharness.model.scenario import Double, Scenario
 
@@ -89,7 +89,7 @@ def test_arguments_are_recorded_exactly(make: Make) -> None:
     subprocess.run(
         argv, cwd=workspace.root / "sub", env=workspace.environment, stdin=subprocess.DEVNULL, check=True
     )
-    assert workspace.calls("npm") == (Call(argv, str(workspace.root / "sub"), None, "null"),)
+    assert workspace.calls("npm") == (DoubleCall(argv, str(workspace.root / "sub"), None, "null"),)
 
 
 def test_calls_are_kept_in_order(make: Make) -> None:

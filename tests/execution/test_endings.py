@@ -16,7 +16,7 @@ from pytest_hookharness.model.processes import (
     KillPolicy,
     KillScope,
     NotStarted,
-    Run,
+    ProcessResult,
     Signaled,
     Stdin,
     Stdio,
@@ -29,13 +29,13 @@ SHORT = 0.25
 QUICK = KillPolicy(grace=0.1)
 
 
-def fire(sandbox: Sandbox, *words: str, **changes: object) -> Run:
+def fire(sandbox: Sandbox, *words: str, **changes: object) -> ProcessResult:
     (run,) = sandbox.run([launch(*words, **changes)])
     return run
 
 
-def cut(sandbox: Sandbox, *words: str, **changes: object) -> tuple[Run, TimedOut]:
-    run = fire(sandbox, *words, **{"patience": SHORT, "kill": QUICK, **changes})
+def cut(sandbox: Sandbox, *words: str, **changes: object) -> tuple[ProcessResult, TimedOut]:
+    run = fire(sandbox, *words, **{"hook_timeout": SHORT, "kill": QUICK, **changes})
     assert isinstance(run.ending, TimedOut)
     return run, run.ending
 
@@ -134,7 +134,7 @@ def test_a_hook_that_ignores_term_is_cut_and_says_so(sandbox: Sandbox) -> None:
     """
     _, ending = cut(sandbox, "ignores_term.sh")
     assert ending.ignored_term
-    assert ending.by is Cut.PATIENCE
+    assert ending.by is Cut.HOOK_TIMEOUT
     assert ending.after == SHORT
     assert staying() == []
 
@@ -159,7 +159,7 @@ def test_the_hosts_own_limit_is_told_from_our_patience(sandbox: Sandbox) -> None
     """
     A fire cut at the host's limit is marked so, and given exactly that limit.
     """
-    _, ending = cut(sandbox, "waits_for_child.sh", limit=0.2, patience=5.0)
+    _, ending = cut(sandbox, "waits_for_child.sh", limit=0.2, hook_timeout=5.0)
     assert ending.by is Cut.LIMIT
     assert ending.after == 0.2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.visible_machine import Hiding
+from pytest_hookharness.execution.workspace.visible_machine import HiddenCommands
 
 
 def found(name, path):
@@ -29,7 +29,7 @@ def folders(tmp_path):
 def test_one_command_is_hidden_and_no_other(folders):
     """All that was found before is found at the same place, but for the hidden command."""
     path = f"{folders}/one:{folders}/two"
-    hiding = Hiding.plan(["tool"], path, folders / "hidden")
+    hiding = HiddenCommands.plan(["tool"], path, folders / "hidden")
     hiding.make()
 
     assert shutil.which("tool", path=path) is not None
@@ -40,7 +40,7 @@ def test_one_command_is_hidden_and_no_other(folders):
 
 def test_a_folder_without_the_command_stays(folders):
     """Only folders that hold the command are replaced."""
-    hiding = Hiding.plan(["awk"], f"{folders}/one:{folders}/two", folders / "hidden")
+    hiding = HiddenCommands.plan(["awk"], f"{folders}/one:{folders}/two", folders / "hidden")
 
     assert hiding.folders == (f"{folders}/one", f"{folders}/hidden/0")
     assert not (folders / "hidden").exists()
@@ -49,8 +49,10 @@ def test_a_folder_without_the_command_stays(folders):
 def test_a_command_that_is_still_there_is_an_error(folders):
     """A path on which the hidden command is found all the same is refused, never taken for hidden."""
     path = f"{folders}/one:{folders}/two"
-    hiding = Hiding.plan(["tool"], path, folders / "hidden")
-    leaking = Hiding(("tool",), (hiding.folders[0], f"{folders}/two"), {hiding.folders[0]: f"{folders}/one"})
+    hiding = HiddenCommands.plan(["tool"], path, folders / "hidden")
+    leaking = HiddenCommands(
+        ("tool",), (hiding.folders[0], f"{folders}/two"), {hiding.folders[0]: f"{folders}/one"}
+    )
 
     with pytest.raises(WorkspaceError, match="hidden tool"):
         leaking.make()
@@ -59,7 +61,7 @@ def test_a_command_that_is_still_there_is_an_error(folders):
 def test_a_folder_that_is_there_twice_is_replaced_once(folders):
     """A link to a folder of the path shares its stand-in."""
     (folders / "link").symlink_to(folders / "one")
-    hiding = Hiding.plan(["tool"], f"{folders}/link:{folders}/one", folders / "hidden")
+    hiding = HiddenCommands.plan(["tool"], f"{folders}/link:{folders}/one", folders / "hidden")
 
     assert len(hiding.instead) == 1
     assert hiding.folders[0] == hiding.folders[1]

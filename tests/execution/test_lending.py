@@ -4,16 +4,16 @@ What is said of files of a project that are not copied.
 
 from pathlib import Path
 
-from pytest_hookharness.execution.workspace.copying import Lending
+from pytest_hookharness.execution.workspace.copying import IgnoredFiles
 
 
 def test_caches_are_not_named():
     """What tools leave behind is told in one word, and all else that git ignores by its name."""
     folders = ("node_modules", ".pytest_cache", "src/__pycache__", "htmlcov")
-    ignored = Lending(Path("/p"), folders, (".env", ".hypothesis/a"))
+    ignored = IgnoredFiles(Path("/p"), folders, (".env", ".hypothesis/a"))
 
     assert ignored.told("project", lent=True) == (
         "Of what git ignores in the project, lent as links and not watched: node_modules, caches; "
         "left out: .env, caches."
     )
-    assert Lending(Path("/p"), ("a", "b")).told("project", lent=False).endswith("left out: a, b.")
+    assert IgnoredFiles(Path("/p"), ("a", "b")).told("project", lent=False).endswith("left out: a, b.")

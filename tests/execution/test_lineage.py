@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.session_records import Lineage, prepare
-from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession, Nesting
+from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession, Nesting
 
 
 @pytest.fixture
-def lineage(tmp_path: Path) -> Lineage:
+def lineage(tmp_path: Path) -> SessionRecords:
     made = prepare(tmp_path / "sessions")
     made.begin()
     return made
 
 
-def start(lineage: Lineage, number: int, *, parent: int = 0, **values: object) -> Path:
+def start(lineage: SessionRecords, number: int, *, parent: int = 0, **values: object) -> Path:
     folder = lineage.folder / str(number)
     folder.mkdir()
     said = {"parent": parent, "depth": 1, "host": "h", "argv": ["claude"], "size": 1, "ancestors": []}
@@ -31,7 +31,7 @@ def start(lineage: Lineage, number: int, *, parent: int = 0, **values: object) -
     return folder / "record"
 
 
-def test_a_session_within_a_session_is_its_child(lineage: Lineage) -> None:
+def test_a_session_within_a_session_is_its_child(lineage: SessionRecords) -> None:
     """
     A session that is started below the process of another one is the child of that.
     """
@@ -53,7 +53,7 @@ def test_a_session_within_a_session_is_its_child(lineage: Lineage) -> None:
     assert (second.parent, second.depth) == (1, 2)
 
 
-def test_the_limits_are_counted_from_the_last_event(lineage: Lineage) -> None:
+def test_the_limits_are_counted_from_the_last_event(lineage: SessionRecords) -> None:
     """
     Beyond the number of sessions of one event the next is refused, and another event begins anew.
     """
@@ -63,30 +63,30 @@ def test_the_limits_are_counted_from_the_last_event(lineage: Lineage) -> None:
     assert lineage.enter(Nesting(sessions=2)).session.refused == ""
 
 
-def test_what_was_noted_is_read_again(lineage: Lineage) -> None:
+def test_what_was_noted_is_read_again(lineage: SessionRecords) -> None:
     """
     Fires that were under way are replaced by what became of them, and a line that was cut off is left out.
     """
     record = start(lineage, 1)
     under_way = {"event": "Stop", "command": "./a.sh", "done": False}
     with record.open("a") as file:
-        file.write(json.dumps({"fires": [under_way]}) + "\n")
-        file.write(json.dumps({"fires": [{**under_way, "code": 0, "pid": 5, "done": True}]}) + "\n")
-        file.write(json.dumps({"fires": [under_way]}) + '\n{"ended": "sto')
+        file.write(json.dumps({"hook_runs": [under_way]}) + "\n")
+        file.write(json.dumps({"hook_runs": [{**under_way, "code": 0, "pid": 5, "done": True}]}) + "\n")
+        file.write(json.dumps({"hook_runs": [under_way]}) + '\n{"ended": "sto')
     (session,) = lineage.read(0)
 
-    assert [(fire.code, fire.done) for fire in session.fires] == [(0, True), (None, False)]
+    assert [(fire.code, fire.done) for fire in session.hook_runs] == [(0, True), (None, False)]
     assert session.ended == ""
 
 
-def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: Lineage) -> None:
+def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: SessionRecords) -> None:
     """
     Of two hooks that ran, the one above the session's own process is its starter.
     """
     record = start(lineage, 1)
     fires = [{"event": "Stop", "command": f"./{name}.sh", "pid": pid} for name, pid in (("a", 5), ("b", 6))]
     with record.open("a") as file:
-        file.write(json.dumps({"fires": fires}) + "\n")
+        file.write(json.dumps({"hook_runs": fires}) + "\n")
     start(lineage, 2, parent=1, ancestors=[9, 6, 1])
     start(lineage, 3, parent=1, ancestors=[1])
 
@@ -105,13 +105,13 @@ def test_the_fire_that_started_a_session_is_told_by_its_process(lineage: Lineage
         '{"start": {"parent": 0}}\n',
         "no json\n",
         "[]\n",
-        '{"fires": [{"strange": 1}]}\n',
+        '{"hook_runs": [{"strange": 1}]}\n',
         '{"call": 1}\n',
         "\xff\n",
         "[" * 100_000 + "\n",
     ],
 )
-def test_records_that_hooks_wrote_are_refused(lineage: Lineage, text: str) -> None:
+def test_records_that_hooks_wrote_are_refused(lineage: SessionRecords, text: str) -> None:
     """
     A record that is none is an error of the harness, and never a session.
     """
@@ -120,7 +120,7 @@ def test_records_that_hooks_wrote_are_refused(lineage: Lineage, text: str) -> No
         lineage.read(0)
 
 
-def test_a_record_that_leads_elsewhere_is_refused(lineage: Lineage, tmp_path: Path) -> None:
+def test_a_record_that_leads_elsewhere_is_refused(lineage: SessionRecords, tmp_path: Path) -> None:
     """
     Neither a link in the place of a session nor one in the place of its record is followed.
     """
@@ -137,7 +137,7 @@ def test_a_record_that_leads_elsewhere_is_refused(lineage: Lineage, tmp_path: Pa
         lineage.read(0)
 
 
-def test_nothing_is_written_through_a_link(lineage: Lineage, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link(lineage: SessionRecords, tmp_path: Path) -> None:
     """
     A link that stands in the place of all records is not written through.
     """
@@ -150,7 +150,7 @@ def test_nothing_is_written_through_a_link(lineage: Lineage, tmp_path: Path) -> 
     assert not (other / "before").exists()
 
 
-def test_sessions_beyond_counting_are_cut_short(lineage: Lineage) -> None:
+def test_sessions_beyond_counting_are_cut_short(lineage: SessionRecords) -> None:
     """
     However many records there are, only so many are read.
     """
@@ -164,6 +164,6 @@ def test_a_starter_needs_a_fire() -> None:
     A session that was started from nothing that is known has no starter, and one from the only fire has that.
     """
     child = ChildSession(number=1, ancestors=(4,))
-    fire = ChildFire(event="Stop", command="./a.sh")
+    fire = ChildHookRun(event="Stop", command="./a.sh")
     assert child.find_starter([]) == ""
     assert child.find_starter([(fire.event, fire.command, 7)]) == "Stop ./a.sh"

@@ -45,7 +45,7 @@ def test_a_hook_that_ignores_term_is_ended(grouped: Sandbox) -> None:
     """
     A hook that ignores TERM is ended by force with its whole group.
     """
-    (run,) = grouped.run([launch("ignores_term.sh", patience=0.3, kill=KillPolicy(grace=0.1))])
+    (run,) = grouped.run([launch("ignores_term.sh", hook_timeout=0.3, kill=KillPolicy(grace=0.1))])
     assert isinstance(run.ending, TimedOut)
     assert run.ending.ignored_term
     assert staying() == []

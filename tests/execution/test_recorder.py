@@ -15,8 +15,8 @@ from coverage import CoverageData
 
 from pytest_hookharness.execution.coverage.recorder import Recorder, read_recordings
 from pytest_hookharness.execution.coverage.statements import lines_run, read_script
-from pytest_hookharness.model.line_coverage import Ledger
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.line_coverage import CoverageStore
+from pytest_hookharness.model.processes import ProcessSpec
 
 # Before each line: + it runs, - it could, and nothing where there is nothing to run.
 EVERYTHING = r"""
@@ -114,11 +114,11 @@ def record(tmp_path, place):
     """Run a command with a recorder beside it: what became of it, and what was recorded."""
 
     def run(command, **env):
-        ledger = Ledger(folder=tmp_path / "ledger")
+        ledger = CoverageStore(folder=tmp_path / "ledger")
         ledger.folder.mkdir(exist_ok=True)
         recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
         given = {"PATH": os.environ["PATH"], **env}
-        launch = recorder.shown_to(Launch(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
+        launch = recorder.shown_to(ProcessSpec(argv=("/bin/sh", "-c", command), cwd=str(place), env=given))
         plain, watched = (
             subprocess.run(launch.argv, cwd=place, env=each, input=b"", capture_output=True, check=False)
             for each in (given, launch.env)
@@ -142,7 +142,7 @@ def read_back(tmp_path):
     """What is recorded if a hook leaves something of its own for the recorder."""
 
     def leave(harm):
-        ledger = Ledger(folder=tmp_path / "ledger")
+        ledger = CoverageStore(folder=tmp_path / "ledger")
         ledger.folder.mkdir()
         recorder = Recorder(ledger, "a scenario", {}, tmp_path / "base")
         harm(Path(recorder.written[0]))
@@ -350,10 +350,10 @@ def test_a_script_that_loads_something_else_is_recorded_beside_one_that_traces_i
 
 def test_recording_takes_nothing_from_our_patience_and_gives_a_host_no_more(place, tmp_path):
     """A recorded hook has a second more until we give it up, and its host's limit stays."""
-    launch = Launch(argv=("true",), cwd=str(place), env={}, limit=0.2, patience=0.5)
-    ledger = Ledger(folder=tmp_path)
+    launch = ProcessSpec(argv=("true",), cwd=str(place), env={}, limit=0.2, hook_timeout=0.5)
+    ledger = CoverageStore(folder=tmp_path)
     shown = Recorder(ledger, "a scenario", {}, tmp_path / "base").shown_to(launch)
-    assert (shown.limit, shown.patience) == (0.2, 1.5)
+    assert (shown.limit, shown.hook_timeout) == (0.2, 1.5)
 
 
 @pytest.mark.parametrize(

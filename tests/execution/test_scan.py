@@ -23,7 +23,7 @@ from pytest_hookharness.execution.state.masks import Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 
 NOBODY = 65534
 
@@ -63,7 +63,7 @@ def plain_user() -> Iterator[Path]:
             os.seteuid(0)
 
 
-def differing(scanner: Scanner, before: dict[str, Entry] | None = None) -> set[str]:
+def differing(scanner: Scanner, before: dict[str, StateEntry] | None = None) -> set[str]:
     """
     The paths that differ since the last scan, which must be what a full reading finds as well.
     """
@@ -92,9 +92,9 @@ def test_entries_say_kind_mode_and_content(root: Path) -> None:
         "workspace/pipe": "other",
         "workspace/socket": "other",
     }
-    assert entries["workspace"] == Entry("folder", 0o755, "")
+    assert entries["workspace"] == StateEntry("folder", 0o755, "")
     assert entries["workspace/link"].content == "nowhere"
-    assert entries["workspace/pipe"] == Entry("other", 0o600, "pipe")
+    assert entries["workspace/pipe"] == StateEntry("other", 0o600, "pipe")
 
 
 def test_nothing_touched_gives_the_same_mapping(scanner: Scanner) -> None:
@@ -110,7 +110,7 @@ def test_the_mapping_cannot_be_changed(scanner: Scanner) -> None:
     """
     entries = scanner.scan()
     with pytest.raises(TypeError):
-        entries["workspace"] = Entry("file", 0, "")  # type: ignore[index]
+        entries["workspace"] = StateEntry("file", 0, "")  # type: ignore[index]
 
 
 def test_writing_the_same_content_again_is_no_difference(scanner: Scanner, root: Path) -> None:

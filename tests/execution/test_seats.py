@@ -14,8 +14,8 @@ import pytest
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import Crowded, Seat, Seats
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.execution.processes.slots import CpuSlot, CpuSlots, NoFreeSlot
+from pytest_hookharness.model.processes import Exited, ProcessResult
 
 from .toys import launch
 
@@ -23,36 +23,36 @@ BUSY = "end=$(($(date +%s%N) + {} * 1000000)); while [ $(date +%s%N) -lt $end ];
 
 
 @pytest.fixture
-def seats() -> Iterator[Seats]:
+def seats() -> Iterator[CpuSlots]:
     """
     A machine with one place.
     """
-    made = Seats(1)
+    made = CpuSlots(1)
     yield made
     made.close()
 
 
-def play(supervisor: Supervisor, seat: Seat, command: str) -> Run:
+def play(supervisor: Supervisor, slot: CpuSlot, command: str) -> ProcessResult:
     """
     Run a shell command as a simulation does that has this seat, and let the seat go afterwards.
     """
     try:
-        with supervisor.open(Confinement(), seat) as sandbox:
+        with supervisor.open(Confinement(), slot) as sandbox:
             return sandbox.run([launch("sh", "-c", command)])[0]
     finally:
-        seat.leave()
+        slot.leave()
 
 
-def taken(seats: Seats) -> Seat:
+def taken(seats: CpuSlots) -> CpuSlot:
     """
     A seat that is taken.
     """
-    seat = seats.seat()
+    seat = seats.slot()
     seat.take()
     return seat
 
 
-def test_waits_overlap(supervisor: Supervisor, seats: Seats) -> None:
+def test_waits_overlap(supervisor: Supervisor, seats: CpuSlots) -> None:
     """
     A second hook can begin while the first one waits, though there is one seat for both.
     """
@@ -64,7 +64,7 @@ def test_waits_overlap(supervisor: Supervisor, seats: Seats) -> None:
         seats.stop()
 
 
-def test_work_does_not_overlap(supervisor: Supervisor, seats: Seats) -> None:
+def test_work_does_not_overlap(supervisor: Supervisor, seats: CpuSlots) -> None:
     """
     A hook that works keeps its seat until it is over.
     """
@@ -77,18 +77,18 @@ def test_work_does_not_overlap(supervisor: Supervisor, seats: Seats) -> None:
         assert later.stood > 0.25
 
 
-def test_work_after_a_wait_finds_no_seat(supervisor: Supervisor, seats: Seats) -> None:
+def test_work_after_a_wait_finds_no_seat(supervisor: Supervisor, seats: CpuSlots) -> None:
     """
     A hook that works again while somebody else has its seat is told to be crowded out.
     """
     with ThreadPoolExecutor() as pool:
         running = pool.submit(play, supervisor, taken(seats), f"sleep 0.3; {BUSY.format(5000)}")
         taken(seats)
-        with pytest.raises(Crowded):
+        with pytest.raises(NoFreeSlot):
             running.result(10)
 
 
-def test_work_after_a_wait_finds_its_seat(supervisor: Supervisor, seats: Seats) -> None:
+def test_work_after_a_wait_finds_its_seat(supervisor: Supervisor, seats: CpuSlots) -> None:
     """
     A hook that works again while its seat is still free has it back at once.
     """
@@ -97,7 +97,7 @@ def test_work_after_a_wait_finds_its_seat(supervisor: Supervisor, seats: Seats) 
     assert run.ending == Exited(0)
 
 
-def test_a_stop_reaches_all(supervisor: Supervisor, seats: Seats) -> None:
+def test_a_stop_reaches_all(supervisor: Supervisor, seats: CpuSlots) -> None:
     """
     Whoever waits for a hook, and whoever waits for a seat, is interrupted by a stop.
     """
@@ -111,11 +111,11 @@ def test_a_stop_reaches_all(supervisor: Supervisor, seats: Seats) -> None:
             assert isinstance(future.exception(10), KeyboardInterrupt)
 
 
-def test_the_clock_stands_still_while_a_seat_is_waited_for(seats: Seats) -> None:
+def test_the_clock_stands_still_while_a_seat_is_waited_for(seats: CpuSlots) -> None:
     """
     What a simulation waits for others is no time of its own.
     """
-    other, seat = taken(seats), seats.seat()
+    other, seat = taken(seats), seats.slot()
     before = seat.clock()
     threading.Timer(0.1, other.leave).start()
     seat.take()

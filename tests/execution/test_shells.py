@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.execution.workspace.agent_shell import Shell
+from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 
 BASE = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 
@@ -22,7 +22,7 @@ def folder(tmp_path):
 @pytest.fixture
 def run(folder):
     """Run a command line in the agent's shell, and say what came of it and where it ended."""
-    shell = Shell(folder / 'own $x `y` \\ "')
+    shell = AgentShell(folder / 'own $x `y` \\ "')
 
     def run_one(command, env=None, sourced=()):
         argv, given = shell.prepare(command, {**BASE, **(env or {})}, sourced)

@@ -10,7 +10,7 @@ import os
 import pytest
 
 from pytest_hookharness.execution.processes import spawn
-from pytest_hookharness.execution.processes.framing import Order, encode
+from pytest_hookharness.execution.processes.framing import ProcessRequest, encode
 
 from .toys import launch
 
@@ -26,8 +26,8 @@ def spawner(request: pytest.FixtureRequest) -> spawn.Spawner:
     return made
 
 
-def order(*words: str, **changes: object) -> Order:
-    return Order(encode(launch(*words, **changes)))
+def order(*words: str, **changes: object) -> ProcessRequest:
+    return ProcessRequest(encode(launch(*words, **changes)))
 
 
 def test_this_interpreter_offers_the_fast_way() -> None:

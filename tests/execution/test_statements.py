@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pytest_hookharness.execution.coverage.statements import ShellExtraMissing, lines_run, read_script
-from pytest_hookharness.model.line_coverage import Traced
+from pytest_hookharness.model.line_coverage import TracedLine
 
 
 def counted(text):
@@ -59,7 +59,7 @@ def test_bytes_that_are_no_text_and_scripts_that_are_broken_are_read_all_the_sam
 def test_a_long_command_counts_as_run():
     """Of a traced command only the beginning is kept, and that is enough to know it by."""
     command = "echo " + " ".join(f"word{number}" for number in range(60))
-    traced = Traced(line=1, text=command[:200])
+    traced = TracedLine(line=1, text=command[:200])
 
     assert lines_run(read_script(command.encode()).statements, [traced]) == {1}
 
@@ -88,4 +88,4 @@ def test_without_the_extra_the_message_says_what_to_install(monkeypatch):
 )
 def test_a_line_ran_only_if_what_was_traced_fits_what_stands_there(text, line, traced, ran):
     """Bash names wrong lines for what is evaluated; they are no proof that something else ran."""
-    assert sorted(lines_run(read_script(text.encode()).statements, [Traced(line, traced)])) == ran
+    assert sorted(lines_run(read_script(text.encode()).statements, [TracedLine(line, traced)])) == ran

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Sandbox, Supervisor
-from pytest_hookharness.execution.races.steering import LONGEST_INPUT, Round, fire_steered
+from pytest_hookharness.execution.races.steering import LONGEST_INPUT, InterleavingResult, fire_steered
 from pytest_hookharness.model.processes import Exited, Signaled, Stdin, Tier
 
 from .toys import launch
@@ -42,7 +42,9 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest, tmp_path: Path
         yield opened
 
 
-def fire(sandbox: Sandbox, folder: Path, *words: str, width: int = 4, **changes: object) -> Round:
+def fire(
+    sandbox: Sandbox, folder: Path, *words: str, width: int = 4, **changes: object
+) -> InterleavingResult:
     one = launch(*words, cwd=str(folder), **changes)
     start = lambda launches, budget: sandbox.run(launches, budget=budget)  # noqa: E731
     return fire_steered(start, [one] * width, [str(folder / "count")], 0.0, 30.0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox
-from pytest_hookharness.model.processes import Exited, KillPolicy, Run, Stdin, Stdio, TimedOut
+from pytest_hookharness.model.processes import Exited, KillPolicy, ProcessResult, Stdin, Stdio, TimedOut
 
 from .toys import launch
 
@@ -15,7 +15,7 @@ MEGABYTE = b"x" * (1 << 20)
 BOTH = pytest.mark.parametrize("stdio", [Stdio.PIPE, Stdio.SOCKET])
 
 
-def fire(sandbox: Sandbox, *words: str, **changes: object) -> Run:
+def fire(sandbox: Sandbox, *words: str, **changes: object) -> ProcessResult:
     (run,) = sandbox.run([launch(*words, **changes)])
     return run
 
@@ -114,7 +114,7 @@ def test_an_input_left_open_has_no_end(sandbox: Sandbox, stdio: Stdio) -> None:
     payload = Stdin(data=b"one\n", close=False)
     assert fire(sandbox, "reads_one_line.sh", stdin=payload, stdio=stdio).stdout.data == b"one\n"
     quick = KillPolicy(signals=(9,))
-    run = fire(sandbox, "reads_all_stdin.sh", stdin=payload, stdio=stdio, patience=0.3, kill=quick)
+    run = fire(sandbox, "reads_all_stdin.sh", stdin=payload, stdio=stdio, hook_timeout=0.3, kill=quick)
     assert isinstance(run.ending, TimedOut)
 
 
@@ -144,7 +144,7 @@ def test_a_hook_still_waiting_for_late_input_is_said_to(sandbox: Sandbox) -> Non
     A hook that is cut before the host has written is said to wait for the host.
     """
     run = fire(
-        sandbox, "cat", stdin=Stdin(data=b"x", delay=30.0), patience=0.3, kill=KillPolicy(signals=(9,))
+        sandbox, "cat", stdin=Stdin(data=b"x", delay=30.0), hook_timeout=0.3, kill=KillPolicy(signals=(9,))
     )
     assert isinstance(run.ending, TimedOut)
     assert run.ending.doing[0].waits_for == "more of stdin, which the host has not written yet"

@@ -25,11 +25,12 @@ DOOMED = """
 import sys
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.model.processes import Launch, Tier
+from pytest_hookharness.model.processes import ProcessSpec, Tier
 
 box = Supervisor().open(Confinement(tier=Tier[sys.argv[1]]))
 env = {"PATH": "/usr/bin:/bin", "TOY_SECONDS": sys.argv[2]}
-fires = [Launch(argv=(word,), cwd="/", env=env, linger=3600.0, patience=3600.0) for word in sys.argv[3:]]
+long = {"linger": 3600.0, "hook_timeout": 3600.0}
+fires = [ProcessSpec(argv=(word,), cwd="/", env=env, **long) for word in sys.argv[3:]]
 print("open", flush=True)
 box.run(fires)
 """
@@ -118,7 +119,7 @@ def test_an_interrupt_leaves_all_to_the_close(supervisor: Supervisor, tier: Tier
     After Ctrl-C in the middle of a batch the sandbox refuses further fires, and its close ends everybody.
     """
     sandbox = supervisor.open(Confinement(tier=tier))
-    launches = [launch(name, linger=60.0, patience=60.0) for name in ESCAPING]
+    launches = [launch(name, linger=60.0, hook_timeout=60.0) for name in ESCAPING]
 
     def interrupt() -> None:
         eventually(lambda: len(staying()) >= len(ESCAPING), "all toys run")
@@ -152,7 +153,7 @@ def test_in_namespaces_a_hook_cannot_kill_its_keeper(isolating: Supervisor) -> N
     The first process of a namespace does not die by a signal from inside it.
     """
     with isolating.open(Confinement(tier=Tier.NAMESPACES)) as sandbox:
-        sandbox.run([launch("kills_its_parent.sh", patience=0.2)])
+        sandbox.run([launch("kills_its_parent.sh", hook_timeout=0.2)])
         assert sandbox.run([launch("true")])[0].ending == Exited(0)
 
 

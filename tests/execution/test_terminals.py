@@ -13,7 +13,7 @@ import pytest
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.model.delivery import Asked, Terminal, TypedAnswer
-from pytest_hookharness.model.processes import Exited, HeldOpen, Run, Stdio, Tier, TimedOut
+from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, Stdio, Tier, TimedOut
 
 from .toys import launch
 
@@ -40,7 +40,7 @@ def place(supervisor: Supervisor, request: pytest.FixtureRequest) -> Iterator[Sa
         yield opened
 
 
-def ask(sandbox: Sandbox, script: str, terminal: Terminal | None, **changes: object) -> Run:
+def ask(sandbox: Sandbox, script: str, terminal: Terminal | None, **changes: object) -> ProcessResult:
     (run,) = sandbox.run([launch("/bin/sh", "-c", script, terminal=terminal, **changes)])
     return run
 
@@ -49,7 +49,7 @@ def test_who_asks_where_nobody_types_is_cut_with_the_question(place: Sandbox) ->
     """
     A fire that waits for an answer on its terminal is cut, and what it asked is known.
     """
-    run = ask(place, ASKS, NOBODY, patience=NEVER)
+    run = ask(place, ASKS, NOBODY, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
     assert [activity.asks for activity in run.ending.doing] == ["Name:"]
     assert run.dialogue is not None
@@ -71,7 +71,7 @@ def test_another_question_is_not_answered(place: Sandbox) -> None:
     """
     What nobody expected is not answered, though something else would be.
     """
-    run = ask(place, ASKS.replace("Name", "Age"), ROBIN, patience=NEVER)
+    run = ask(place, ASKS.replace("Name", "Age"), ROBIN, hook_timeout=NEVER)
     assert isinstance(run.ending, TimedOut)
     assert run.dialogue is not None
     assert (run.dialogue.asked, run.dialogue.unanswered) == ((), "Age:")
@@ -113,5 +113,5 @@ def test_nothing_of_a_terminal_is_left(place: Sandbox) -> None:
     ask(place, ASKS, ROBIN)
     before = len([*OPEN.iterdir()]), threading.active_count()
     for terminal in (ROBIN, NOBODY):
-        place.run([launch("/bin/sh", "-c", ASKS, terminal=terminal, patience=NEVER)] * 3)
+        place.run([launch("/bin/sh", "-c", ASKS, terminal=terminal, hook_timeout=NEVER)] * 3)
     assert (len([*OPEN.iterdir()]), threading.active_count()) == before

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.execution.processes.sandbox import Sandbox
-from pytest_hookharness.model.processes import Cut, Exited, KillPolicy, KillScope, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, KillPolicy, KillScope, ProcessResult, TimedOut
 
 from .toys import STAY, launch, staying
 
@@ -15,7 +15,9 @@ pytestmark = pytest.mark.slow
 LIMIT = 0.3
 
 
-def fire(sandbox: Sandbox, script: str, kill: KillPolicy, **changes: object) -> tuple[Run, TimedOut]:
+def fire(
+    sandbox: Sandbox, script: str, kill: KillPolicy, **changes: object
+) -> tuple[ProcessResult, TimedOut]:
     """
     Fire a hook with a limit that counts for its output too.
     """
@@ -73,9 +75,9 @@ def test_a_host_that_waits_for_ever_waits_as_long_as_we_do(sandbox: Sandbox) -> 
     """
     kill = KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None)
     _, own_end = fire(sandbox, "trap '' TERM; sleep 0.8", kill)
-    _, no_end = fire(sandbox, f"trap '' TERM; sleep {STAY}", kill, patience=0.8)
+    _, no_end = fire(sandbox, f"trap '' TERM; sleep {STAY}", kill, hook_timeout=0.8)
     assert (own_end.by, own_end.after) == (Cut.LIMIT, LIMIT)
-    assert (no_end.by, no_end.after) == (Cut.PATIENCE, 0.8)
+    assert (no_end.by, no_end.after) == (Cut.HOOK_TIMEOUT, 0.8)
     assert staying() == []
 
 

@@ -14,7 +14,7 @@ from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import Workspace
-from pytest_hookharness.model.processes import Exited, Launch, Run, Stdin
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdin
 from pytest_hookharness.model.scenario import Double, Scenario
 
 
@@ -43,8 +43,8 @@ def scanner(sandbox: Sandbox, workspace: Workspace) -> Iterator[Scanner]:
     opened.close()
 
 
-def fire(sandbox: Sandbox, workspace: Workspace, command: str) -> Run:
-    launch = Launch(
+def fire(sandbox: Sandbox, workspace: Workspace, command: str) -> ProcessResult:
+    launch = ProcessSpec(
         argv=("bash", "-c", command),
         cwd=str(workspace.root),
         env=workspace.environment,
@@ -101,7 +101,7 @@ def test_a_double_that_is_the_hook_itself_leaves_the_payload_alone(
     """
     A double that takes the place of the hook's shell does not wait for the end of the host's input.
     """
-    launch = Launch(
+    launch = ProcessSpec(
         argv=("npm",),
         cwd=str(workspace.root),
         env=workspace.environment,

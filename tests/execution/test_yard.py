@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, Yard
+from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import Tier
@@ -22,15 +22,18 @@ SCENARIO = Scenario(name="yard", commands={DETACH: Double()})
 
 
 @contextmanager
-def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iterator[Yard]:
+def opened(supervisor: Supervisor, base: Path, tier: Tier | None = None) -> Iterator[BackgroundArea]:
     """Open a yard in a fresh workspace."""
     if tier is not None and supervisor.tiers()[tier]:
         pytest.skip(f"no {tier.value} here")
-    with Workspace.create(SCENARIO, base) as place, Yard(place, supervisor, tier=tier, network=False) as yard:
+    with (
+        Workspace.create(SCENARIO, base) as place,
+        BackgroundArea(place, supervisor, tier=tier, network=False) as yard,
+    ):
         yield yard
 
 
-def heard(yard: Yard, *names: str) -> list[dict]:
+def heard(yard: BackgroundArea, *names: str) -> list[dict]:
     """All that is said until these processes have ended."""
     said: list[dict] = []
     end = time.monotonic() + DEADLINE

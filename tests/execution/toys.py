@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.processes import ProcessSpec
 
 HOOKS = Path(__file__).parents[1] / "hooks"
 DEADLINE = 20.0
@@ -22,17 +22,17 @@ DEADLINE = 20.0
 STAY = f"86399.{os.getpid()}"
 
 
-def launch(*words: str, **changes: Any) -> Launch:
+def launch(*words: str, **changes: Any) -> ProcessSpec:
     """
     Launch a toy, or another command, with limits that keep a test quick.
     """
     argv = (str(HOOKS / words[0]), *words[1:]) if words[0].endswith((".sh", ".py")) else words
-    base = Launch(
+    base = ProcessSpec(
         argv=argv,
         cwd=str(HOOKS),
         env={"PATH": "/usr/local/bin:/usr/bin:/bin", "TOY_SECONDS": STAY},
         limit=60.0,
-        patience=15.0,
+        hook_timeout=15.0,
         pipe_wait=0.2,
         linger=0.05,
     )

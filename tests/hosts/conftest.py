@@ -14,23 +14,23 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import Act, Message, Performance
-from pytest_hookharness.model.processes import Exited, Output, Run, Signaled
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult, Signaled
 from pytest_hookharness.model.protocol import Decision, Payload, Reply
 from pytest_hookharness.model.trace import Performed
 
 DATA = Path(__file__).parents[1] / "data" / "claude-code"
-Script = Callable[[hosts.RunHooks, int], Run | Payload | None]
+Script = Callable[[hosts.RunHooks, int], ProcessResult | Payload | None]
 
 
 def ended(
     code: int = 0, stdout: str = "", stderr: str = "", *, signal: int | None = None, wall: float = 0.1
-) -> Run:
+) -> ProcessResult:
     """
     What became of a process that ended by itself.
     """
     ending = Exited(code) if signal is None else Signaled(signal)
     out, err = stdout.encode(), stderr.encode()
-    return Run(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)), wall=wall)
+    return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)), wall=wall)
 
 
 @dataclass
@@ -103,7 +103,7 @@ def play(
         match request:
             case hosts.RunHooks():
                 runs = tuple(answer(request, index) for index in range(len(request.hooks)))
-                progress = hosts.advance(progress.session, hosts.Fired(runs=runs, finished=finished))
+                progress = hosts.advance(progress.session, hosts.HooksFinished(runs=runs, finished=finished))
                 if progress.decision is not None:
                     result.decisions.append(progress.decision)
                     result.replies += progress.replies
@@ -141,7 +141,7 @@ def give_play() -> Callable[..., Play]:
 
 
 @pytest.fixture(name="ended")
-def give_ended() -> Callable[..., Run]:
+def give_ended() -> Callable[..., ProcessResult]:
     """
     The maker of runs.
     """

@@ -41,7 +41,7 @@ def test_the_nearest_name_is_offered():
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_fact_has_a_source(profile):
     """Every rule of a profile is a sentence with a basis and a source, and none of them is both."""
-    parts = (profile.config, profile.replies, profile.process, profile.guard, profile.tools)
+    parts = (profile.config, profile.replies, profile.process, profile.cap, profile.tools)
     rules = [rule for part in parts for rule in part.rules.values()]
     rules += [profile.matchers.rule, profile.transcript.rule]
     for event in profile.events.values():
@@ -84,7 +84,7 @@ def needed(profile):
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_fact_that_is_named_is_there(profile):
     """Whatever fact the engine may name for a decision stands in the profile."""
-    config, guard = profile.config, profile.guard
+    config, guard = profile.config, profile.cap
     fails = Effect.FAILS in (config.otherwise, *config.flaws.values())
     settings = {"malformed", "unreadable", "unknown event", "unpassable", "unreachable"}
     settings |= {"disabled"} if config.switches else set()

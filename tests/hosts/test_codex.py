@@ -13,7 +13,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -22,7 +22,7 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.protocol import Hook, Ruling
 
-GO, DONE, CALL = Prompt(text="go"), Stop(text="done"), Run(command="make")
+GO, DONE, CALL = Prompt(text="go"), Stop(text="done"), RunCommand(command="make")
 BLOCK = {"decision": "block", "reason": "not yet"}
 SETTINGS = "workspace/.codex/hooks.json"
 PATCH = "*** Begin Patch\n{}\n*** End Patch\n"
@@ -328,7 +328,7 @@ def test_a_compaction(run):
 @pytest.mark.parametrize(
     "operation, name, command",
     [
-        (Run(command="ls -l"), "Bash", "ls -l"),
+        (RunCommand(command="ls -l"), "Bash", "ls -l"),
         (Read(file="my notes.txt"), "Bash", "cat 'my notes.txt'"),
         (Read(file="-n"), "Bash", "cat ./-n"),
         (Edit(file="a.txt", text="b\nc\n"), "apply_patch", PATCH.format("*** Add File: a.txt\n+b\n+c")),

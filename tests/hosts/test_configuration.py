@@ -260,7 +260,7 @@ def test_a_plugin_knows_its_folder(profile):
 
 
 @pytest.mark.parametrize(
-    "event, condition, tool, fires",
+    "event, condition, tool, hook_runs",
     [
         ("PreToolUse", "Bash(git *)", {"command": "git push"}, True),
         ("PreToolUse", "Bash(git:*)", {"command": "git push"}, True),
@@ -271,8 +271,8 @@ def test_a_plugin_knows_its_folder(profile):
         ("Stop", "Bash", None, False),
     ],
 )
-def test_conditions(profile, event, condition, tool, fires):
+def test_conditions(profile, event, condition, tool, hook_runs):
     """A hook with a condition fires for the calls that it speaks of, and never on an event without a tool."""
     hooks = hosts.configure(profile, {}, inline={event: {"command": "x", "if": condition}}).hooks
 
-    assert bool(hosts.select(profile, hooks, event, "Bash", tool_input=tool)) is fires
+    assert bool(hosts.select(profile, hooks, event, "Bash", tool_input=tool)) is hook_runs

@@ -11,8 +11,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import Performance, Prompt, Stop, ToolCall, Tools
-from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, Output, TimedOut
-from pytest_hookharness.model.processes import Run as Process
+from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, Output, ProcessResult, TimedOut
 
 RESULTS = json.loads((Path(__file__).parents[1] / "data" / "claude-code" / "results.json").read_text())
 BASH = Tools(calls=(ToolCall(name="Bash", input={"command": "echo visible-out"}),))
@@ -214,7 +213,7 @@ def test_cut_and_held_open_hooks(play, tally, row):
     out = json.dumps({"hookSpecificOutput": deny}).encode() if "deny" in row else b""
     recorded = RESULTS["timeouts"][row]
     ending = TimedOut(1.0, by=Cut.LIMIT) if recorded["at_limit"] else HeldOpen(Exited(0), 0.5)
-    run = Process(ending=ending, stdout=Output(out, len(out)))
+    run = ProcessResult(ending=ending, stdout=Output(out, len(out)))
 
     played = play(
         {"PreToolUse": {"command": "./hook", "timeout": 1}},
@@ -315,7 +314,7 @@ def test_another_profile_value_changes_the_outcome(profile):
     codes = tuple(code for code in profile.replies.codes if code.codes != (2,))
     other = replace(profile, replies=replace(profile.replies, codes=codes))
     hook = hosts.configure(profile, {}, inline={"Stop": "./x"}).hooks[0]
-    run = Process(ending=Exited(2))
+    run = ProcessResult(ending=Exited(2))
 
     assert hosts.read_reply(profile, hook, "Stop", run).ruling.value == "deny"
     assert hosts.read_reply(other, hook, "Stop", run).ruling.value == "none"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, Run, Stop, Subagent
+from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, RunCommand, Stop, Subagent
 from pytest_hookharness.model.protocol import Basis, Hook, Ruling
 
 GO, DONE = Prompt(text="go"), Stop(text="done")
@@ -72,7 +72,7 @@ def test_a_stop_that_is_always_refused(play, ended, name, by_code):
 def test_nothing_is_said_to_be_observed(name):
     """A host that nobody measured has no observed fact, and says of some things that they are not known."""
     profile = hosts.find(name)
-    parts = (profile.config, profile.replies, profile.process, profile.guard, profile.tools)
+    parts = (profile.config, profile.replies, profile.process, profile.cap, profile.tools)
     rules = [rule for part in parts for rule in part.rules.values()]
     rules += [event.rule for event in profile.events.values()]
 
@@ -86,7 +86,7 @@ def test_every_input_can_be_written(play, name):
     """A session with calls, a subagent and an end gives each event the keys of its profile."""
     profile = hosts.find(name)
     settings = {event: "true" for event, rule in profile.events.items() if not rule.unreachable}
-    acts = [GO, Run(command="true"), Edit(file="a", text="b"), Read(file="a")]
+    acts = [GO, RunCommand(command="true"), Edit(file="a", text="b"), Read(file="a")]
     acts += [Subagent()] if profile.tools.subagent else []
 
     played = play(settings, [*acts, DONE], lambda *_: None, profile=profile)
@@ -103,7 +103,12 @@ def test_every_input_can_be_written(play, name):
 @pytest.mark.parametrize("name", DOCUMENTED)
 @pytest.mark.parametrize(
     "move",
-    [Run(command="ls -l"), Edit(file="a b", text="x"), Edit(file="a", text="x", old="y"), Read(file="a b")],
+    [
+        RunCommand(command="ls -l"),
+        Edit(file="a b", text="x"),
+        Edit(file="a", text="x", old="y"),
+        Read(file="a b"),
+    ],
 )
 def test_operations_and_calls(name, move):
     """Whatever the agent does becomes a call of the host's tool, and that call does the same."""
@@ -111,14 +116,14 @@ def test_operations_and_calls(name, move):
 
     again = tools.operation(tools.call(move, "/project"), "/project")
 
-    assert again == move or again == Run(command="cat '/project/a b'")
+    assert again == move or again == RunCommand(command="cat '/project/a b'")
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_results_of_calls(name):
     """What a command prints reaches the agent, and a failure is one."""
     tools = hosts.find(name).tools
-    made = tools.call(Run(command="x"), "/project")
+    made = tools.call(RunCommand(command="x"), "/project")
 
     good = tools.result(made, Performance(exit=0, stdout="out\n", stderr="err\n"), "/project")
     bad = tools.result(made, Performance(exit=3), "/project")
@@ -370,7 +375,7 @@ def test_events_for_one_tool_after_those_for_all(play, ended):
         "postToolUse": "./e",
     }
 
-    played = play(settings, [GO, Run(command="ls -l"), DONE], lambda *_: ended(), profile=cursor)
+    played = play(settings, [GO, RunCommand(command="ls -l"), DONE], lambda *_: ended(), profile=cursor)
 
     fired = [[hook.command for hook in request.hooks] for request in played.asked()]
     assert fired == [["./a"], ["./c"], ["./e"], ["./d"]]
@@ -396,7 +401,7 @@ def test_second_names_of_copilot(play):
 
     played = play(
         settings,
-        [GO, Run(command="ls"), DONE],
+        [GO, RunCommand(command="ls"), DONE],
         lambda asked, index: said.get(asked.hooks[index].command),
         profile=copilot,
     )
@@ -408,7 +413,7 @@ def test_second_names_of_copilot(play):
 
 
 @pytest.mark.parametrize(
-    "event, matcher, target, fires",
+    "event, matcher, target, hook_runs",
     [
         ("preToolUse", "*", "bash", False),
         ("PreToolUse", "*", "Bash", True),
@@ -419,18 +424,18 @@ def test_second_names_of_copilot(play):
         ("PreToolUse", "as", "Bash", False),
     ],
 )
-def test_matchers_of_copilot(event, matcher, target, fires):
+def test_matchers_of_copilot(event, matcher, target, hook_runs):
     """A matcher is read by the rules of the name under which its hook stands."""
     hook = Hook(event=event, command="x", matcher=matcher)
 
-    assert bool(hosts.select(hosts.find("copilot-cli"), (hook,), event, target)) is fires
+    assert bool(hosts.select(hosts.find("copilot-cli"), (hook,), event, target)) is hook_runs
 
 
 def test_a_failed_call_of_copilot(play, ended):
     """After a failed call the agent is told what a hook prints with exit code 2."""
     played = play(
         {"postToolUseFailure": "./x"},
-        [GO, Run(command="false"), DONE],
+        [GO, RunCommand(command="false"), DONE],
         lambda *_: ended(2, "try true"),
         profile=hosts.find("copilot-cli"),
         perform=lambda _: Performance(exit=1),
@@ -446,7 +451,7 @@ def test_hooks_that_hear_of_no_failures(play, name):
     def events(code):
         return play(
             {"PostToolUse": "./x"},
-            [GO, Run(command="x"), DONE],
+            [GO, RunCommand(command="x"), DONE],
             lambda *_: None,
             profile=hosts.find(name),
             perform=lambda _: Performance(exit=code),
@@ -470,7 +475,7 @@ def test_hooks_of_goose_run_one_by_one(play, ended):
     """The first refusal of a call ends the asking."""
     played = play(
         {"PreToolUse": ["./a", "./b", "./c"]},
-        [GO, Run(command="x"), DONE],
+        [GO, RunCommand(command="x"), DONE],
         lambda asked, _: ended(2) if asked.hooks[0].command == "./b" else ended(),
         profile=hosts.find("goose"),
     )

@@ -9,11 +9,11 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.rules.replies import Alone
-from pytest_hookharness.model.moves import Prompt, Run, Stop
+from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 from pytest_hookharness.model.protocol import Basis, Rule
 
 STEPS = {hosts.Role.STOP: [Prompt(text="go"), Stop(text="done"), Stop(text="done")]}
-CALL = [Prompt(text="go"), Run(command="ls"), Stop(text="done")]
+CALL = [Prompt(text="go"), RunCommand(command="ls"), Stop(text="done")]
 
 
 def meaning(name, event, case):
@@ -120,7 +120,7 @@ def test_an_unknown_event_is_an_error():
 
 
 @pytest.mark.parametrize(
-    "name, guard",
+    "name, cap",
     [
         ("claude-code", "sets refusal 9 aside"),
         ("openhands@pr3183", "ends with an error at refusal 5"),
@@ -129,9 +129,9 @@ def test_an_unknown_event_is_an_error():
         ("goose", "none is known"),
     ],
 )
-def test_guards_in_a_line(name, guard):
+def test_guards_in_a_line(name, cap):
     """A guard is summed up by the refusal at which it acts, and one that is not known is not denied."""
-    assert hosts.summarise(hosts.find(name)).guard == guard
+    assert hosts.summarise(hosts.find(name)).cap == cap
 
 
 def test_facts_are_counted_once():

@@ -12,7 +12,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Stop,
     ToolCall,
     ToolResult,
@@ -21,7 +21,7 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.protocol import Hook, Ruling
 
 GEMINI = hosts.find("gemini-cli")
-GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), Run(command="true", say="running")
+GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), RunCommand(command="true", say="running")
 DENY = {"decision": "deny", "reason": "no"}
 
 
@@ -71,7 +71,7 @@ def test_a_signal_counts_as_success(ended):
 
 
 @pytest.mark.parametrize(
-    "event, matcher, target, fires",
+    "event, matcher, target, hook_runs",
     [
         ("BeforeTool", "shell", "run_shell_command", True),
         ("BeforeTool", " run_shell_command ", "run_shell_command", True),
@@ -82,11 +82,11 @@ def test_a_signal_counts_as_success(ended):
         ("AfterAgent", "nothing", "", True),
     ],
 )
-def test_matchers(event, matcher, target, fires):
+def test_matchers(event, matcher, target, hook_runs):
     """Matchers for tools are regular expressions, those for sessions are compared letter by letter."""
     hook = Hook(event=event, command="x", matcher=matcher)
 
-    assert bool(hosts.select(GEMINI, (hook,), event, target)) is fires
+    assert bool(hosts.select(GEMINI, (hook,), event, target)) is hook_runs
 
 
 @pytest.mark.parametrize("written, seconds", [(30, 0.03), ("30", 0.03), (0, 0.0), (-5, 0.0), (60_000, 60.0)])
@@ -131,7 +131,7 @@ def test_ask_waits_for_ever(play):
     """An ask makes the host wait for ever, after it has told the hooks of notices."""
     played = play(
         {"BeforeTool": "./x", "Notification": "./y"},
-        [GO, Run(command="echo hi > x")],
+        [GO, RunCommand(command="echo hi > x")],
         lambda asked, _: {"decision": "ask"} if asked.event == "BeforeTool" else None,
         profile=GEMINI,
     )
@@ -210,7 +210,7 @@ def test_one_by_one_each_hook_sees_changed_input(play):
     "operation, done, text, display",
     [
         (
-            Run(command="x"),
+            RunCommand(command="x"),
             Performance(exit=3, stdout="o\n", stderr="e\n"),
             (
                 "<untrusted_context>\nOutput: o\ne\nExit Code: 3\nProcess Group PGID: (none)\n"
@@ -253,7 +253,7 @@ def test_changed_files_are_shown_as_patches(old, count):
 
 @pytest.mark.parametrize(
     "operation",
-    [Run(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
+    [RunCommand(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
 )
 def test_calls_are_understood(operation):
     """What a call of the host's tools does is what the call was made of."""

@@ -9,14 +9,14 @@ import pytest
 from pytest_hookharness.hosts import transcript_readers
 from pytest_hookharness.hosts.profiles.codex.events import hold
 from pytest_hookharness.hosts.rules.transcript_lines import (
-    Line,
+    TranscriptLine,
     assistant_message,
     result_message,
     user_message,
 )
-from pytest_hookharness.model.actions import Action, Break, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Break
 
-LINE = Line(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
+LINE = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
 
 
 def gather(*records):
@@ -112,10 +112,10 @@ def test_every_form_is_read(records, form, tool):
     assert (done.tool, done.arguments, done.outcome, done.result) == (
         tool,
         {"command": "ls"},
-        Outcome.DONE,
+        ActionResult.DONE,
         "a.py",
     )
-    assert (failed.outcome, failed.result.split("\n")[-1]) == (Outcome.FAILED, "no")
+    assert (failed.outcome, failed.result.split("\n")[-1]) == (ActionResult.FAILED, "no")
     assert not gathering.left_out
 
 
@@ -130,13 +130,15 @@ def test_results_without_calls_are_counted():
     gathering = gather(*claude_code()[:3], LINE.hold("user", result_message("9", "?", failed=False), {}), 7)
 
     assert gathering.left_out == {"a result without its call": 1, "no JSON object": 1}
-    assert [moment.outcome for moment in gathering.moments if isinstance(moment, Action)] == [Outcome.UNKNOWN]
+    assert [moment.outcome for moment in gathering.moments if isinstance(moment, Action)] == [
+        ActionResult.UNKNOWN
+    ]
 
 
 def test_streams_of_subagents_are_kept_apart():
     """A line of a subagent belongs to its own stream."""
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}
-    side = Line(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
+    side = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
     gathering = gather(side.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}))
 
     assert gathering.moments[0].agent == "helper"
@@ -155,14 +157,14 @@ def test_words_of_the_host_are_no_prompt():
 @pytest.mark.parametrize(
     ("output", "text", "outcome"),
     [
-        ("plain", "plain", Outcome.DONE),
-        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "Exit code 1\nno", Outcome.FAILED),
-        ("Process exited with code 0\nOutput:\nyes", "yes", Outcome.DONE),
-        (json.dumps({"output": "no", "metadata": {"exit_code": 3}}), "Exit code 3\nno", Outcome.FAILED),
-        ({"content": "no", "success": False}, "Exit code 1\nno", Outcome.FAILED),
-        ([{"type": "input_text", "text": "yes"}], "yes", Outcome.DONE),
-        ("{broken", "{broken", Outcome.DONE),
-        (None, "", Outcome.DONE),
+        ("plain", "plain", ActionResult.DONE),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", "Exit code 1\nno", ActionResult.FAILED),
+        ("Process exited with code 0\nOutput:\nyes", "yes", ActionResult.DONE),
+        (json.dumps({"output": "no", "metadata": {"exit_code": 3}}), "Exit code 3\nno", ActionResult.FAILED),
+        ({"content": "no", "success": False}, "Exit code 1\nno", ActionResult.FAILED),
+        ([{"type": "input_text", "text": "yes"}], "yes", ActionResult.DONE),
+        ("{broken", "{broken", ActionResult.DONE),
+        (None, "", ActionResult.DONE),
     ],
 )
 def test_outputs_of_codex(output, text, outcome):

@@ -33,7 +33,7 @@ def test_a_command_line_is_given_to_the_shell(launch):
     assert given.argv == ("/bin/sh", "-c", "./x a")
     assert (given.cwd, given.stdio, given.own_session) == ("/project", Stdio.SOCKET, True)
     assert (given.kill.signals, given.kill.scope, given.pipe_wait) == ((15, 9), KillScope.TREE, 0.5)
-    assert given.patience == 10.0
+    assert given.hook_timeout == 10.0
 
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)

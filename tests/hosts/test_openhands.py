@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     ToolCall,
     ToolResult,
@@ -97,7 +97,7 @@ def test_a_limit_of_zero_is_one(play, branch):
 
 
 @pytest.mark.parametrize(
-    "between", [call("think", thought="x"), Run(command="true"), call("finish", message="x")]
+    "between", [call("think", thought="x"), RunCommand(command="true"), call("finish", message="x")]
 )
 def test_any_call_begins_the_count_again(play, branch, between):
     """Four denials do not come to a limit of three if something is done between the second and the third."""
@@ -147,7 +147,7 @@ def test_the_branch_ignores_nothing(branch):
     assert hosts.find_ignored(branch, branch.options) == ()
 
 
-@pytest.mark.parametrize("move, status", [(DONE, "finished"), (Run(command="true"), "error")])
+@pytest.mark.parametrize("move, status", [(DONE, "finished"), (RunCommand(command="true"), "error")])
 def test_the_limit_of_moves(play, release, move, status):
     """A run that ends at its limit is called finished if its last move was a stop, and an error otherwise."""
     options = {"max_iteration_per_run": 3, "stuck_detection": False}
@@ -196,7 +196,7 @@ def test_what_hooks_see_of_an_input(play, release):
 
 @pytest.mark.parametrize(
     "move",
-    [Run(command="ls"), Edit(file="a", text="x"), Edit(file="a", old="x", text="y"), Read(file="a")],
+    [RunCommand(command="ls"), Edit(file="a", text="x"), Edit(file="a", old="x", text="y"), Read(file="a")],
 )
 def test_operations_and_calls(release, move):
     """An operation becomes a call, and the call the same operation."""
@@ -286,7 +286,7 @@ def test_the_first_file_counts(release):
 
 
 @pytest.mark.parametrize(
-    "matcher, fires",
+    "matcher, hook_runs",
     [
         ("terminal", True),
         ("Terminal", False),
@@ -296,13 +296,13 @@ def test_the_first_file_counts(release):
         ("/(/", False),
     ],
 )
-def test_matchers_of_tools(release, matcher, fires):
+def test_matchers_of_tools(release, matcher, hook_runs):
     """A matcher is the whole name, or an expression for all of it."""
     configured = hosts.configure(
         release, {}, inline={"PreToolUse": [{"matcher": matcher, "hooks": [{"command": "x"}]}]}
     )
 
-    assert bool(hosts.select(release, configured.hooks, "PreToolUse", "terminal")) is fires
+    assert bool(hosts.select(release, configured.hooks, "PreToolUse", "terminal")) is hook_runs
 
 
 @pytest.mark.parametrize("move, made", [(Read(file="a"), 4), (call("nothing"), 3)])

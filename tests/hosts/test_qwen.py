@@ -12,7 +12,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -20,7 +20,7 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.protocol import Hook, Ruling
 
 QWEN, OLDER = hosts.find("qwen-code"), hosts.find("qwen-code@0.15.10")
-GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), Run(command="true")
+GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), RunCommand(command="true")
 BLOCK = {"decision": "block", "reason": "no"}
 
 
@@ -225,7 +225,7 @@ def test_permissions_are_asked_for_outside_of_yolo(play, mode, asked):
 
 
 @pytest.mark.parametrize(
-    "matcher, tool, fires",
+    "matcher, tool, hook_runs",
     [
         ("Bash", "run_shell_command", True),
         ("Write|Edit", "write_file", True),
@@ -237,11 +237,11 @@ def test_permissions_are_asked_for_outside_of_yolo(play, mode, asked):
         ("[", "run_shell_command", False),
     ],
 )
-def test_matchers(matcher, tool, fires):
+def test_matchers(matcher, tool, hook_runs):
     """A matcher is a list of names and aliases, and else a regular expression."""
     hook = Hook(event="PreToolUse", command="x", matcher=matcher)
 
-    assert bool(hosts.select(QWEN, (hook,), "PreToolUse", tool)) is fires
+    assert bool(hosts.select(QWEN, (hook,), "PreToolUse", tool)) is hook_runs
 
 
 @pytest.mark.parametrize("written, seconds", [(999, 999.0), (1000, 1.0), ("30", None), (0, None), (-5, None)])
@@ -256,7 +256,7 @@ def test_limits(written, seconds):
 
 @pytest.mark.parametrize(
     "operation",
-    [Run(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
+    [RunCommand(command="x"), Edit(file="a", text="t"), Edit(file="a", text="t", old="o"), Read(file="a")],
 )
 def test_calls_are_understood(operation):
     """What a call of the host's tools does is what the call was made of."""

@@ -12,7 +12,7 @@ from pytest_hookharness.model.processes import (
     Exited,
     NotStarted,
     Output,
-    Run,
+    ProcessResult,
     Signaled,
     TimedOut,
 )
@@ -117,7 +117,7 @@ def test_used_words_are_no_fault(read, event, code, stdout):
 def test_a_hook_that_did_not_end_well(profile, ending, fault, on_failure, ruling):
     """A cut, killed or missing hook is ignored, unless its settings say that a failure blocks."""
     hook = Hook(event="Stop", command="./hook", on_failure=on_failure)
-    run = Run(ending=ending, stdout=Output(BLOCK.encode(), len(BLOCK)))
+    run = ProcessResult(ending=ending, stdout=Output(BLOCK.encode(), len(BLOCK)))
 
     reply = hosts.read_reply(profile, hook, "Stop", run)
 
@@ -162,7 +162,7 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
     """Of a long reason for a stop 10,000 bytes are told, of one for a refused call all."""
     codex, run = (
         hosts.find("codex"),
-        Run(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
+        ProcessResult(ending=Exited(2), stderr=Output(b"x" * 9_999 + "\u00e4\u00e4".encode(), 0)),
     )
     told = {
         event: hosts.read_reply(codex, Hook(event=event, command="x"), event, run)
@@ -177,7 +177,7 @@ def test_codex_cuts_texts_by_bytes_and_spares_refused_calls():
 def test_qwen_reads_so_much_of_each_stream(kilobytes):
     """What is below a mebibyte is read whole, and the launch keeps no more than that."""
     qwen, text = hosts.find("qwen-code"), json.dumps({"decision": "block", "reason": "x" * kilobytes * 1000})
-    run = Run(ending=Exited(0), stdout=Output(text.encode(), len(text)))
+    run = ProcessResult(ending=Exited(0), stdout=Output(text.encode(), len(text)))
     reply = hosts.read_reply(qwen, Hook(event="Stop", command="x"), "Stop", run)
 
     assert (len(reply.reason), reply.fault) == (kilobytes * 1000, None)
@@ -186,7 +186,7 @@ def test_qwen_reads_so_much_of_each_stream(kilobytes):
 
 def test_output_that_was_cut_is_a_fault(profile, ended):
     """Output of which only a part was kept is noted as such, whatever was made of it."""
-    run = Run(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
+    run = ProcessResult(ending=ended().ending, stdout=Output(b'{"decision": "bl', 90_000))
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 
     assert reply.fault == "too-long: the harness keeps 16 of the 90000 bytes that were printed"

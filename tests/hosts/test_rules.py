@@ -10,7 +10,7 @@ import pytest
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.rules.caps import (
     Asking,
-    Capped,
+    AtCap,
     FlagUse,
     OptionRule,
     Resets,
@@ -29,9 +29,8 @@ from pytest_hookharness.hosts.rules.replies import (
     Words,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, MatcherRules
-from pytest_hookharness.model.moves import Prompt, Run, Stop, Subagent, ToolCall, ToolResult, Tools
-from pytest_hookharness.model.processes import Cut, Exited, TimedOut
-from pytest_hookharness.model.processes import Run as Process
+from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
 
 KNOWN = Rule("made for a test", Basis.ASSUMED, "this test")
@@ -312,29 +311,29 @@ def test_a_group_that_asks_for_it_makes_all_go_one_by_one(play, profile):
 
 
 @pytest.mark.parametrize(
-    "guard, asked, how",
+    "cap, asked, how",
     [
         ({"cap": 3}, 4, "capped"),
         ({"cap": 3, "on": True}, 3, "capped"),
         ({"cap": 0, "low": 2}, 3, "capped"),
         ({"cap": 99, "most": 2}, 3, "capped"),
-        ({"cap": 1, "then": Capped.ASKS_NO_MORE}, 1, "capped"),
-        ({"cap": 2, "then": Capped.ERRS, "status": "error"}, 3, "capped"),
+        ({"cap": 1, "then": AtCap.ASKS_NO_MORE}, 1, "capped"),
+        ({"cap": 2, "then": AtCap.ERRS, "status": "error"}, 3, "capped"),
     ],
 )
-def test_caps(play, profile, guard, asked, how):
+def test_caps(play, profile, cap, asked, how):
     """A guard steps in on the refusal of its number or after it, and a cap is kept within bounds."""
-    kind = change(profile, "guard", **guard)
+    kind = change(profile, "cap", **cap)
 
     played = play({"Stop": "./x"}, [GO, *[DONE] * 9], always(BLOCK), profile=kind)
 
     assert len(played.asked("Stop")) == asked
-    assert (played.endings[0].how, played.endings[0].status) == (how, guard.get("status", ""))
+    assert (played.endings[0].how, played.endings[0].status) == (how, cap.get("status", ""))
 
 
 def test_a_cap_by_option(play, profile):
     """An option of the host sets the cap."""
-    kind = change(profile, "guard", option="denials", on=True)
+    kind = change(profile, "cap", option="denials", on=True)
     kind = replace(kind, options={"denials": OptionRule(default=5, rule=KNOWN)})
     acts = [GO, *[DONE] * 9]
 
@@ -345,7 +344,7 @@ def test_a_cap_by_option(play, profile):
 
 def test_a_cap_of_a_hook(play, profile):
     """A handler has a cap of its own, or none."""
-    kind = change(profile, "guard", cap=3, per_hook="loop_limit")
+    kind = change(profile, "cap", cap=3, per_hook="loop_limit")
     acts = [GO, *[DONE] * 6]
 
     for limit, asked in ((1, 2), (None, 6)):
@@ -358,8 +357,8 @@ def test_a_cap_of_a_hook(play, profile):
 )
 def test_what_begins_the_count_again(play, profile, resets, asked):
     """A call between refusals begins the count again, or does not."""
-    kind = change(profile, "guard", cap=1, resets=resets)
-    acts = [GO, *[Run(command="true"), DONE] * 4]
+    kind = change(profile, "cap", cap=1, resets=resets)
+    acts = [GO, *[RunCommand(command="true"), DONE] * 4]
 
     assert len(play({"Stop": "./x"}, acts, always(BLOCK), profile=kind).asked("Stop")) == asked
 
@@ -375,9 +374,9 @@ def test_what_begins_the_count_again(play, profile, resets, asked):
 )
 def test_the_flag(play, profile, use, flags):
     """The flag of a stop is set as the host sets it."""
-    kind = change(profile, "guard", flag=use)
+    kind = change(profile, "cap", flag=use)
 
-    acts = [GO, DONE, DONE, Run(command="true"), DONE]
+    acts = [GO, DONE, DONE, RunCommand(command="true"), DONE]
 
     assert play({"Stop": "./x"}, acts, always(BLOCK), profile=kind).flags() == flags
 
@@ -411,7 +410,7 @@ def test_a_limit_of_moves(play, profile):
     kind = replace(kind, options={"moves": OptionRule(default=3, rule=KNOWN)})
 
     played = play({"Stop": "./x"}, [GO, *[DONE] * 9], always(BLOCK), profile=kind)
-    calls = play({"Stop": "./x"}, [GO, *[Run(command="true")] * 9], always(BLOCK), profile=kind)
+    calls = play({"Stop": "./x"}, [GO, *[RunCommand(command="true")] * 9], always(BLOCK), profile=kind)
 
     assert len(played.asked("Stop")) == 2
     assert (played.endings[0].how, played.endings[0].status) == ("capped", "finished")
@@ -427,7 +426,7 @@ def test_a_look_for_circles(play, profile):
 
     kind = replace(profile, stuck=StuckRules(look=look, remembered=4, option="watch", rule=KNOWN))
     kind = replace(kind, options={"watch": OptionRule(default=True, rule=KNOWN)})
-    acts = [GO, *[Run(command="true")] * 6, DONE]
+    acts = [GO, *[RunCommand(command="true")] * 6, DONE]
 
     assert len(play({}, acts, always(None), profile=kind).performed) == 4
     assert len(play({}, acts, always(None), profile=kind, options={"watch": False}).performed) == 6
@@ -471,7 +470,7 @@ def test_prompts_that_are_no_prompts(play, profile):
 
     played = play(
         {"UserPromptSubmit": "./p", "Stop": "./s"},
-        [GO, Run(command="true"), DONE, DONE],
+        [GO, RunCommand(command="true"), DONE, DONE],
         answer,
         profile=kind,
     )
@@ -512,7 +511,7 @@ def test_asking(play, profile, asking, how, made):
     """A call that somebody must be asked about is made, or waits for ever."""
     kind = change(profile, "turns", asking=asking)
 
-    played = play({"PreToolUse": "./x"}, [GO, Run(command="true"), DONE], always(ASK), profile=kind)
+    played = play({"PreToolUse": "./x"}, [GO, RunCommand(command="true"), DONE], always(ASK), profile=kind)
 
     assert played.endings[0].how == how
     assert len([call for call in played.performed if not call.refused]) == made
@@ -523,7 +522,9 @@ def test_a_turn_that_ends_at_once(play, profile):
     answers = replace(profile.replies.answers, halting=Halting.AT_ONCE)
     kind = change(profile, "replies", answers=answers)
 
-    played = play({"PreToolUse": "./x"}, [GO, Run(command="true")], always({"continue": False}), profile=kind)
+    played = play(
+        {"PreToolUse": "./x"}, [GO, RunCommand(command="true")], always({"continue": False}), profile=kind
+    )
 
     assert [call.refused for call in played.performed] == [True]
     assert played.endings[0].how == "halted"
@@ -549,7 +550,7 @@ def test_several_events_for_one_role(play, profile):
     kind = replace(profile, events={**profile.events, **more})
     settings = {"PreToolUse": "./x", "beforeShell": "./x", "beforeRead": "./x"}
 
-    acts = [GO, Run(command="true"), DONE]
+    acts = [GO, RunCommand(command="true"), DONE]
 
     assert play(settings, acts, always(None), profile=kind).events == ["PreToolUse", "beforeShell"]
     assert play(settings, acts, always(BLOCK), profile=kind).events == ["PreToolUse"]
@@ -568,7 +569,7 @@ def test_events_around_each_request(play, profile):
     kind = change(replace(profile, events={**profile.events, **around}), "turns", **turns)
     settings = dict.fromkeys(("BeforeModel", "AfterModel", "PreToolUse", "Stop"), "./x")
 
-    played = play(settings, [GO, Run(command="true"), DONE], always(None), profile=kind)
+    played = play(settings, [GO, RunCommand(command="true"), DONE], always(None), profile=kind)
 
     model = ["BeforeModel", "AfterModel"]
     assert played.events == [*model, "PreToolUse", *model, "Stop"]
@@ -583,7 +584,7 @@ def test_input_that_is_merged(play, profile):
 
     played = play(
         {"PreToolUse": "./x"},
-        [GO, Run(command="true"), DONE],
+        [GO, RunCommand(command="true"), DONE],
         always({"hookSpecificOutput": own}),
         profile=kind,
     )
@@ -596,7 +597,7 @@ def test_a_reason_that_replaces_a_result(play, profile):
     """After a tool the reason of a refusal stands in for the result."""
     kind = of_event(profile, "PostToolUse", power=hosts.Power.REPLACES)
 
-    played = play({"PostToolUse": "./x"}, [GO, Run(command="true"), DONE], always(BLOCK), profile=kind)
+    played = play({"PostToolUse": "./x"}, [GO, RunCommand(command="true"), DONE], always(BLOCK), profile=kind)
 
     assert played.seen()[-1] == "not yet"
 
@@ -642,7 +643,7 @@ def test_fields_of_standard_input(play, profile):
 
 def test_a_result_that_was_lost(profile):
     """Of a hook whose output stayed open until the limit it is said that it had ended."""
-    run = Process(ending=TimedOut(1.0, by=Cut.LIMIT, ended=Exited(2)))
+    run = ProcessResult(ending=TimedOut(1.0, by=Cut.LIMIT, ended=Exited(2)))
 
     reply = hosts.read_reply(profile, Hook(event="Stop", command="x"), "Stop", run)
 

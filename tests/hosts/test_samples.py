@@ -6,7 +6,7 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.moves import Prompt, Run, Stop
+from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 
 KNOWN = hosts.known()
 TOLD = {"tool_name", "tool_input", "toolName", "toolArgs", "toolCall", "command"}
@@ -23,7 +23,7 @@ def facts_of(profile):
 def test_a_command_is_told_as_in_a_session(play, ended, profile):
     """Before a shell call, hooks are told the same of it outside of a session as within one."""
     names = [name for name, event in profile.events.items() if event.role is Role.BEFORE_TOOL]
-    acts = [Prompt(text="go"), Run(command="true"), Stop()]
+    acts = [Prompt(text="go"), RunCommand(command="true"), Stop()]
     asked = play(dict.fromkeys(names, "x"), acts, lambda *_: ended(), profile=profile).asked()
     told = {request.event: request.payload for request in asked if request.event in names}
 

@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -61,7 +61,7 @@ def test_without_hooks_only_acts_are_asked_for(play):
 def test_events_of_a_session_in_order(play, profile):
     """A prompt, a call and a stop wake their events in the order of the host."""
     settings = dict.fromkeys(profile.events, "./hook")
-    acts = [GO, Run(command="true", say="Running."), Stop(text="")]
+    acts = [GO, RunCommand(command="true", say="Running."), Stop(text="")]
 
     played = play(settings, acts, always(None))
 
@@ -85,15 +85,17 @@ def test_a_saved_session_goes_on_alike(profile):
     progress = hosts.advance(hosts.begin(profile, configuration, facts).session, GO)
     saved = hosts.advance(progress.session, Stop()).session
 
-    blocked = hosts.advance(saved, hosts.Fired(runs=(BLOCK,)))
-    let = hosts.advance(saved, hosts.Fired(runs=(None,)))
+    blocked = hosts.advance(saved, hosts.HooksFinished(runs=(BLOCK,)))
+    let = hosts.advance(saved, hosts.HooksFinished(runs=(None,)))
 
-    assert hosts.advance(saved, hosts.Fired(runs=(BLOCK,))) == blocked
+    assert hosts.advance(saved, hosts.HooksFinished(runs=(BLOCK,))) == blocked
     assert (blocked.session.visible["stop_hook_active"], blocked.session.streak) == (True, 1)
     assert (let.session.visible["stop_hook_active"], let.session.streak) == (False, 0)
 
 
-@pytest.mark.parametrize("answer", [hosts.Fired(), Performance(), hosts.Fired(runs=(None, None))])
+@pytest.mark.parametrize(
+    "answer", [hosts.HooksFinished(), Performance(), hosts.HooksFinished(runs=(None, None))]
+)
 def test_an_answer_that_does_not_fit_is_refused(profile, answer):
     """An answer of the wrong kind or number is an error, whatever was asked."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
@@ -164,7 +166,7 @@ def test_the_cap_may_stand_in_the_settings(play):
 
 def test_tool_calls_begin_the_count_again(play):
     """Calls between refusals keep the guard from ever acting, and without them it acts after eight more."""
-    lap = [Run(command="true"), Stop()]
+    lap = [RunCommand(command="true"), Stop()]
 
     played = play({"Stop": "./hook"}, [GO, *lap * 30, *[Stop()] * 20], always(BLOCK))
 
@@ -183,7 +185,7 @@ def test_tool_calls_begin_the_count_again(play):
 def test_refused_calls_do_not_begin_the_count_again(play, event, answer):
     """Calls that were never carried out leave the guard's count as it is, and that they do is assumed."""
     answers = {event: answer, "Stop": BLOCK}
-    acts = [GO, *[Run(command="true"), Stop()] * 20]
+    acts = [GO, *[RunCommand(command="true"), Stop()] * 20]
 
     played = play({event: "./no", "Stop": "./hook"}, acts, lambda request, _: answers[request.event])
 
@@ -198,7 +200,7 @@ def test_a_call_that_is_carried_out_begins_the_count_again_after_refused_ones(pl
     """Of several calls one that is carried out is enough, and then nothing is assumed any more."""
     settings = {"PreToolUse": {"command": "./no", "if": "Bash(a)"}, "Stop": "./hook"}
     both = Tools(calls=tuple(ToolCall(name="Bash", input={"command": name}) for name in "ab"))
-    acts = [GO, *[Run(command="a"), Stop()] * 5, both, Run(command="a"), *[Stop()] * 20]
+    acts = [GO, *[RunCommand(command="a"), Stop()] * 5, both, RunCommand(command="a"), *[Stop()] * 20]
 
     played = play(settings, acts, always(BLOCK))
 
@@ -210,7 +212,7 @@ def test_a_call_that_is_carried_out_begins_the_count_again_after_refused_ones(pl
 def test_the_flag_falls_with_the_next_prompt(play):
     """stop_hook_active stays set across tool calls and is clear again at the next prompt."""
     answers = iter([BLOCK, None, None])
-    acts = [GO, Stop(), Run(command="true"), Stop(), Prompt(text="more"), Stop()]
+    acts = [GO, Stop(), RunCommand(command="true"), Stop(), Prompt(text="more"), Stop()]
 
     played = play({"Stop": "./hook"}, acts, lambda *_: next(answers))
 
@@ -290,7 +292,7 @@ def test_a_failed_call_wakes_the_failure_event(play):
     settings = dict.fromkeys(("PostToolUse", "PostToolUseFailure"), "./hook")
     done = Performance(exit=3, stderr="boom\n")
 
-    played = play(settings, [GO, Run(command="x"), Stop()], always(None), perform=lambda _: done)
+    played = play(settings, [GO, RunCommand(command="x"), Stop()], always(None), perform=lambda _: done)
 
     assert played.events == ["PostToolUseFailure"]
     assert played.asked()[0].payload["error"] == "Exit code 3\nboom"
@@ -377,7 +379,7 @@ def test_continue_false_before_a_call_lets_it_happen(play):
     """A hook that ends everything before a call ends the turn after it, and no stop is asked for."""
     settings = dict.fromkeys(("PreToolUse", "PostToolUse", "Stop"), "./hook")
 
-    played = play(settings, [GO, Run(command="x"), Stop()], at("PreToolUse", {"continue": False}))
+    played = play(settings, [GO, RunCommand(command="x"), Stop()], at("PreToolUse", {"continue": False}))
 
     assert played.events == ["PreToolUse", "PostToolUse"]
     assert played.endings[0].how == "halted"
@@ -387,7 +389,7 @@ def test_a_permission_is_asked_only_where_settings_do_not_allow(play):
     """PermissionRequest fires for a call that no rule allows, and a rule that covers it keeps it away."""
     hooks = {"PermissionRequest": "./hook"}
     deny = special("PermissionRequest", decision={"behavior": "deny", "message": "ask first"})
-    acts = [GO, Run(command="git status"), Stop()]
+    acts = [GO, RunCommand(command="git status"), Stop()]
 
     asked = play({"hooks": hooks}, acts, always(deny))
     allowed = play({"hooks": hooks, "permissions": {"allow": ["Bash(git *)"]}}, acts, always(deny))
@@ -400,7 +402,7 @@ def test_a_replaced_result_is_what_the_agent_sees(play):
     """What a hook gives as updatedToolOutput takes the place of the result."""
     answer = special("PostToolUse", updatedToolOutput="hidden")
 
-    played = play({"PostToolUse": "./hook"}, [GO, Run(command="x"), Stop()], always(answer))
+    played = play({"PostToolUse": "./hook"}, [GO, RunCommand(command="x"), Stop()], always(answer))
 
     assert [message.text for message in played.observations[1]] == ["hidden"]
 
@@ -416,7 +418,7 @@ def test_feedback_after_a_call_holds_nothing_up(play):
 
 def test_a_refusal_after_all_calls_ends_the_turn(play):
     """A refusal on PostToolBatch ends the turn without another word to the model."""
-    played = play({"PostToolBatch": "./hook"}, [GO, Run(command="x"), Stop()], always(BLOCK))
+    played = play({"PostToolBatch": "./hook"}, [GO, RunCommand(command="x"), Stop()], always(BLOCK))
 
     assert len(played.observations) == 1
     assert played.endings[0].how == "halted"
@@ -424,7 +426,9 @@ def test_a_refusal_after_all_calls_ends_the_turn(play):
 
 def test_the_transcript_is_one_chain_of_json_lines(play):
     """Every line of the transcript names the one before it, and Stop is asked after the last words."""
-    played = play({"Stop": "./hook"}, [GO, Run(command="x", say="Now."), Stop(text="Bye.")], always(None))
+    played = play(
+        {"Stop": "./hook"}, [GO, RunCommand(command="x", say="Now."), Stop(text="Bye.")], always(None)
+    )
 
     lines = [line for request in played.requests for line in request.records]
     assert [line["parentUuid"] for line in lines] == [None, *(line["uuid"] for line in lines[:-1])]
@@ -442,7 +446,7 @@ def test_changed_settings_hold_from_the_next_event_on(profile):
     asked = hosts.advance(progress.session, Stop())
 
     changed = hosts.reconfigure(asked.session, new)
-    answered = hosts.advance(changed, hosts.Fired(runs=(BLOCK,)))
+    answered = hosts.advance(changed, hosts.HooksFinished(runs=(BLOCK,)))
     again = hosts.advance(answered.session, Stop())
 
     assert [hook.command for hook in changed.hooks] == ["./old"]
@@ -457,7 +461,7 @@ def test_a_loop_without_a_stop_is_not_ended_by_the_guard(play):
     deny, stop = at("PreToolUse", BLOCK), at("Stop", BLOCK)
     settings = {"PreToolUse": "./x", "Stop": "./x"}
 
-    calls = play(settings, [GO, *[Run(command="a")] * 3], deny, most=8).sessions[-1]
+    calls = play(settings, [GO, *[RunCommand(command="a")] * 3], deny, most=8).sessions[-1]
     stops = play(settings, [GO, *[Stop()] * 3], stop, most=8).sessions[-1]
 
     assert hosts.guard_for(calls, lap_used_tools=False).overrides is None

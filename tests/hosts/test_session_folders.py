@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Prompt, Resume, Run, Stop
+from pytest_hookharness.model.moves import Edit, Performance, Prompt, Resume, RunCommand, Stop
 
 GO = Prompt(text="go")
 
@@ -29,7 +29,7 @@ def performed(played):
 
 def test_a_command_starts_where_the_last_one_ended(play):
     """A command is asked for in the current folder, and the change is told before its result."""
-    acts = [GO, Run(command="a"), Run(command="b"), Stop()]
+    acts = [GO, RunCommand(command="a"), RunCommand(command="b"), Stop()]
 
     played = play(
         {"CwdChanged": "./x", "PostToolUse": "./x"},
@@ -47,7 +47,7 @@ def test_a_command_starts_where_the_last_one_ended(play):
 def test_no_other_folder_is_no_change(play, folder):
     """A command that ends where it began, or of which that is not known, changes nothing."""
     played = play(
-        {"CwdChanged": "./x"}, [GO, Run(command="a"), Stop()], lambda *_: None, perform=ends_in(folder)
+        {"CwdChanged": "./x"}, [GO, RunCommand(command="a"), Stop()], lambda *_: None, perform=ends_in(folder)
     )
 
     assert played.asked() == []
@@ -57,7 +57,7 @@ def test_no_other_folder_is_no_change(play, folder):
 @pytest.mark.parametrize("folder", ["/", "/project2", "/tmp"])
 def test_outside_of_the_project_the_shell_is_put_back(play, folder):
     """A shell that left the project is put back, and the agent reads that behind the output."""
-    played = play({}, [GO, Run(command="a"), Stop()], lambda *_: None, perform=ends_in(folder))
+    played = play({}, [GO, RunCommand(command="a"), Stop()], lambda *_: None, perform=ends_in(folder))
 
     assert played.performed[0].result.text == "x\nShell cwd was reset to /project"
     assert played.sessions[-1].cwd == "/project"
@@ -68,7 +68,7 @@ def test_a_host_may_keep_no_folder(profile):
     other = replace(profile, tools=replace(profile.tools, keeps_folder=False))
     facts = hosts.facts(other, workspace="/project", home="/h", tmp="/t")
     progress = hosts.advance(hosts.begin(other, hosts.Configuration(), facts).session, GO)
-    progress = hosts.advance(progress.session, Run(command="cd sub"))
+    progress = hosts.advance(progress.session, RunCommand(command="cd sub"))
 
     after = hosts.advance(progress.session, Performance(exit=0, folder="/project/sub"))
 

@@ -17,7 +17,7 @@ from pytest_hookharness.model.moves import (
     Performance,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -47,11 +47,11 @@ def perform(request):
     What each call of the scripted agent does.
     """
     match request.operation:
-        case Run(command=command) if command.startswith("cd "):
+        case RunCommand(command=command) if command.startswith("cd "):
             return Performance(exit=0, folder=posixpath.join("/project", command.removeprefix("cd -- ")))
-        case Run(command="exit 3"):
+        case RunCommand(command="exit 3"):
             return Performance(exit=3)
-        case Run():
+        case RunCommand():
             return Performance(exit=0, stdout="visible\n")
         case Edit(text=text):
             return Performance(content=text)
@@ -71,11 +71,11 @@ def asked(play, ended):
         Prompt(text="/mycmd some args"),
         Tools(calls=(ToolCall(name="TaskCreate", input=task),)),
         Tools(calls=(ToolCall(name="TaskUpdate", input={"taskId": "1", "status": "completed"}),)),
-        Run(command="cd sub"),
-        Run(command="echo hi > ran.txt; echo visible", say="I will run a command"),
+        RunCommand(command="cd sub"),
+        RunCommand(command="echo hi > ran.txt; echo visible", say="I will run a command"),
         Edit(file="new.txt", text="abc\n"),
         Read(file="nope.txt"),
-        Run(command="exit 3"),
+        RunCommand(command="exit 3"),
         Subagent(prompt="SUBTASK do sub", text="sub done"),
         Stop(text="All done."),
         Compact(),
@@ -171,7 +171,7 @@ def test_unknown_names_are_errors(profile, facts, event, fields, near):
 
 def test_made_up_values_follow_from_the_seed(play, ended):
     """The same seed gives the same inputs, and identifiers within a session differ."""
-    acts = [Prompt(text="x"), Run(command="a"), Run(command="b"), Stop()]
+    acts = [Prompt(text="x"), RunCommand(command="a"), RunCommand(command="b"), Stop()]
     settings = {"PreToolUse": "./hook"}
 
     first, second = (play(settings, acts, lambda *_: ended()).asked() for _ in range(2))

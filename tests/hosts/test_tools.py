@@ -5,7 +5,7 @@ The tools of the host: calls, what they do, and the form of their results.
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def tools():
 @pytest.mark.parametrize(
     "operation, name",
     [
-        (Run(command="ls"), "Bash"),
+        (RunCommand(command="ls"), "Bash"),
         (Edit(file="a.txt", text="x"), "Write"),
         (Edit(file="a.txt", text="x", old="y"), "Edit"),
         (Read(file="a.txt"), "Read"),

@@ -8,13 +8,12 @@ import pytest
 
 from pytest_hookharness import hosts
 from pytest_hookharness.hosts.rules.replies import Halting
-from pytest_hookharness.model.moves import Performance, Prompt, Stop, ToolCall, Tools
-from pytest_hookharness.model.moves import Run as Command
-from pytest_hookharness.model.processes import Cut, Exited, Run, TimedOut
+from pytest_hookharness.model.moves import Performance, Prompt, RunCommand, Stop, ToolCall, Tools
+from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Field
 
 BLOCK = {"decision": "block", "reason": "not yet"}
-GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), Command(command="true", say="running")
+GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), RunCommand(command="true", say="running")
 
 
 def change(profile, part, **values):
@@ -155,17 +154,17 @@ def cut(after, by, ended=None):
     """
     A fire that was cut.
     """
-    return Run(ending=TimedOut(after, by=by, ended=ended))
+    return ProcessResult(ending=TimedOut(after, by=by, ended=ended))
 
 
 @pytest.mark.parametrize(
     "close_wait, run, how",
     [
-        (None, cut(2.0, Cut.PATIENCE), "waiting"),
-        (None, cut(0.5, Cut.PATIENCE), "stopped"),
-        (None, cut(0.5, Cut.PATIENCE, Exited(0)), "waiting"),
+        (None, cut(2.0, Cut.HOOK_TIMEOUT), "waiting"),
+        (None, cut(0.5, Cut.HOOK_TIMEOUT), "stopped"),
+        (None, cut(0.5, Cut.HOOK_TIMEOUT, Exited(0)), "waiting"),
         (None, cut(1.0, Cut.LIMIT), "stopped"),
-        (1.0, cut(2.0, Cut.PATIENCE), "stopped"),
+        (1.0, cut(2.0, Cut.HOOK_TIMEOUT), "stopped"),
     ],
     ids=["limit is over", "limit is to come", "only output is open", "host cut it", "host gives up"],
 )

@@ -7,7 +7,7 @@ import pytest
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.loop_endings import names_something
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
@@ -17,10 +17,10 @@ def refusals(*reasons, silent=False):
 
     def hooked(reason):
         reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
-        fire = Fire(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
+        fire = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
         told = {"reasons": (reason,), "refused": True}
         decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **told)
-        return Hooked(event="Stop", fires=(fire,), decision=decision)
+        return HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
 
     steps = [Step(number=n, turn=n, exchange=hooked(reason)) for n, reason in enumerate(reasons, 1)]
     return Trace(steps=tuple(steps))

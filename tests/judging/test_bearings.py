@@ -10,9 +10,9 @@ from pytest_hookharness.judging.comparison.fault_outcome import find_bearings, j
 from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.faults import Fault, Fed, Placed
 from pytest_hookharness.model.mutations import WithoutTool
-from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, NotStarted, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 PATH = Fault("path", Placed("a space", "my project"))
@@ -20,7 +20,7 @@ TOOL = Fault("tools", WithoutTool("jq"))
 EMPTY = Fault("stdin", Fed("nothing on standard input", Delivery(shape="empty")))
 REFUSES, LETS_GO = Exited(2), Exited(0)
 NO_FILE = Exited(127)
-CUT = TimedOut(1.0, Cut.PATIENCE)
+CUT = TimedOut(1.0, Cut.HOOK_TIMEOUT)
 
 
 def ran(*endings, command="guard.sh"):
@@ -28,15 +28,15 @@ def ran(*endings, command="guard.sh"):
     steps = []
     for turn, ending in enumerate(endings, 1):
         ruling = Ruling.DENY if ending == REFUSES else Ruling.NONE
-        fire = Fire(
+        fire = HookRun(
             hook=Hook(event="PreToolUse", command=command),
             payload={},
             stdin=b"x" * 9,
-            run=Run(ending=ending, stdin_taken=4, stderr=Output(b"why\n", 4)),
+            run=ProcessResult(ending=ending, stdin_taken=4, stderr=Output(b"why\n", 4)),
             reply=Reply(ruling=ruling, rule=RULE),
         )
         decision = Decision(event="PreToolUse", ruling=ruling, refused=ruling is Ruling.DENY, rule=RULE)
-        hooked = Hooked(event="PreToolUse", fires=(fire,), decision=decision)
+        hooked = HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision)
         steps.append(Step(number=turn, turn=turn, exchange=hooked))
     return Trace(steps=tuple(steps))
 
@@ -115,9 +115,9 @@ def test_what_a_hook_says_is_quoted_without_the_path_of_its_workspace():
     said = f"{folder}/.claude/hooks/guard.sh: line 3: jq: not found\n".encode()
     faulty = ran(LETS_GO)
     (step,) = faulty.steps
-    (fire,) = step.exchange.fires
+    (fire,) = step.exchange.hook_runs
     fire = replace(fire, payload={"cwd": folder}, run=replace(fire.run, stderr=Output(said, len(said))))
-    faulty = Trace(steps=(replace(step, exchange=replace(step.exchange, fires=(fire,))),))
+    faulty = Trace(steps=(replace(step, exchange=replace(step.exchange, hook_runs=(fire,))),))
 
     (sight,) = find_bearings(TOOL, {}, ran(REFUSES), faulty)
 

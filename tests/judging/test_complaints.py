@@ -7,13 +7,13 @@ import pytest
 from pytest_hookharness.judging.checkup.complaints import complaints, doubts
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
-from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import TwoAgents, TwoSessions
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
@@ -32,18 +32,20 @@ def outcome(verdict=None, steps=(), **more):
 
 
 def refusal(turn, reason="Run the tests."):
-    fire = Fire(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
+    fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
     moved = Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop()))
     return moved, Step(
-        number=2 * turn + 1, turn=turn, exchange=Hooked(event="Stop", fires=(fire,), decision=decision)
+        number=2 * turn + 1, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
     )
 
 
 def written(path):
     decision = Decision(event="Stop", rule=RULE)
-    fire = Fire(hook=HOOK, payload={}, reply=Reply(rule=RULE))
-    hooked = Hooked(event="Stop", fires=(fire,), decision=decision, changes=(Change(path=path, how="added"),))
+    fire = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
+    hooked = HookEvent(
+        event="Stop", hook_runs=(fire,), decision=decision, changes=(Change(path=path, how="added"),)
+    )
     return Step(number=1, turn=1, exchange=hooked)
 
 
@@ -94,14 +96,14 @@ def test_files_that_hooks_may_not_touch(path, kinds):
 def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
     """A guard that refuses data is a complaint, one that does not look into other code is none."""
     finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
-    cell = Cell(
+    cell = TrialResult(
         cause="quoting",
         fault="the same words in a title",
         verdict=verdict,
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
-    assert len(complaints(outcome(findings=(finding,), cells=(cell,)))) == number
+    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number
 
 
 def asked(turn, *, refused):
@@ -125,5 +127,5 @@ def test_words_that_only_speak_of_something(refusals, number):
 def test_agents_of_one_session_may_be_counted_together(fault, number):
     """A count that other sessions change is a complaint, and one that agents of a session share is none."""
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
-    cell = Cell(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
-    assert len(complaints(outcome(findings=(finding,), cells=(cell,)))) == number
+    cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
+    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number

@@ -19,15 +19,15 @@ from pytest_hookharness.model.processes import (
     NotStarted,
     Output,
     Process,
-    Run,
+    ProcessResult,
     Signaled,
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import (
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
@@ -57,25 +57,25 @@ def fire(
     ending: Ending | None = None,
     *,
     fault: str | None = None,
-    run: Run | None = None,
+    run: ProcessResult | None = None,
     ruling: Ruling = Ruling.NONE,
     silent: bool = False,
-) -> Fire:
-    return Fire(
+) -> HookRun:
+    return HookRun(
         hook=Hook(event="Stop", command="./hook.sh"),
         payload={},
-        run=run or Run(ending=ending or Exited(0)),
+        run=run or ProcessResult(ending=ending or Exited(0)),
         reply=Reply(fault=fault, ruling=ruling, silent=silent, rule=RULE),
     )
 
 
-def hooked(*fires: Fire, refused: bool = False, reasons: tuple[str, ...] = ()) -> Hooked:
+def hooked(*fires: HookRun, refused: bool = False, reasons: tuple[str, ...] = ()) -> HookEvent:
     ruling = Ruling.DENY if refused else Ruling.NONE
     decision = Decision(event="Stop", ruling=ruling, refused=refused, reasons=reasons, rule=RULE)
-    return Hooked(event="Stop", fires=fires, decision=decision)
+    return HookEvent(event="Stop", hook_runs=fires, decision=decision)
 
 
-def trace(*asked: Hooked, states: dict[int, State] | None = None) -> Trace:
+def trace(*asked: HookEvent, states: dict[int, State] | None = None) -> Trace:
     steps = tuple(Step(number=turn, turn=turn, exchange=item) for turn, item in enumerate(asked, 1))
     return Trace(steps=steps, states=states or {})
 
@@ -98,7 +98,7 @@ def test_what_came_too_late_is_told(ended: Exited | None, said: bytes, late: str
     A hook that was cut once it had answered is told with what does not count any more.
     """
     cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
-    (finding,) = find(trace(hooked(fire(run=Run(ending=cut, stdout=Output(said, len(said)))))))
+    (finding,) = find(trace(hooked(fire(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
 
     assert finding.name == "HUNG-FIRE"
     assert late in finding.text
@@ -114,7 +114,7 @@ def test_an_undone_refusal_is_found() -> None:
 
     assert names(trace(hooked(lost, fire()))) == ["MANGLED"]
     assert names(trace(hooked(lost, refused=True, reasons=("no",)))) == []
-    assert names(trace(Hooked(event="Stop", fires=(lost,), decision=halted))) == []
+    assert names(trace(HookEvent(event="Stop", hook_runs=(lost,), decision=halted))) == []
 
 
 def test_a_clean_trace_has_no_findings() -> None:
@@ -161,7 +161,7 @@ def test_a_cut_at_our_patience_is_marked_as_assumed() -> None:
     """
     texts = [
         find(trace(hooked(fire(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
-        for host in (Cut.LIMIT, Cut.PATIENCE)
+        for host in (Cut.LIMIT, Cut.HOOK_TIMEOUT)
     ]
     assert ["assumed: never ends" in text for text in texts] == [False, True]
     assert all("cat waits for end of file on stdin" in text for text in texts)
@@ -172,11 +172,11 @@ def test_processes_that_are_left_over_are_found() -> None:
     A process that outlived its hook is a finding of its own, unless it held the output open.
     """
     other = Process(8, "server", 0.1)
-    left = Run(ending=Exited(0), leftovers=(SLEEP,))
+    left = ProcessResult(ending=Exited(0), leftovers=(SLEEP,))
     assert names(trace(hooked(fire(run=left)))) == ["LEFTOVER"]
-    held = Run(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP,))
+    held = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP,))
     assert names(trace(hooked(fire(run=held)))) == ["HELD-OPEN"]
-    both = Run(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP, other))
+    both = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP, other))
     assert names(trace(hooked(fire(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
 
 
@@ -184,8 +184,10 @@ def test_output_that_the_harness_cut_is_found() -> None:
     """
     Output beyond what the harness keeps is a finding.
     """
-    assert names(trace(hooked(fire(run=Run(ending=Exited(0), stdout=Output(b"ab", 3)))))) == ["OUTPUT-CUT"]
-    assert names(trace(hooked(fire(run=Run(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
+    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
+        "OUTPUT-CUT"
+    ]
+    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
 
 
 @pytest.mark.parametrize("reasons,expected", [((), 1), (("  \n",), 1), (("lint failed",), 0)])
@@ -289,7 +291,7 @@ def test_process_numbers_do_not_keep_findings_apart() -> None:
     """
     The same left over command of two fires is one finding although its number differs.
     """
-    runs = [Run(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
+    runs = [ProcessResult(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
     assert [item.times for item in find(trace(*(hooked(fire(run=run)) for run in runs)))] == [2]
 
 
@@ -298,7 +300,7 @@ def test_every_finding_says_what_to_do() -> None:
     Every code says what, why and what to do, and is found by its number and by its name.
     """
     for code in catalogue():
-        assert all((code.what, code.why, code.mend))
+        assert all((code.what, code.why, code.fix))
         assert look_up(code.code) is look_up(code.name.lower()) is code
     assert len({code.code for code in catalogue()}) == len(catalogue())
     assert look_up("HH999") is None
@@ -306,7 +308,7 @@ def test_every_finding_says_what_to_do() -> None:
 
 def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     """That a fire never ends is not assumed where sessions that it started were still going on."""
-    asked = hooked(fire(TimedOut(after=10.0, by=Cut.PATIENCE)))
+    asked = hooked(fire(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))
     children = (
         ChildSession(number=1, ended="idle"),
         ChildSession(number=2),

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.fingerprint import changes, environment_digest, same, state
-from pytest_hookharness.model.trace import Change, Entry, State
+from pytest_hookharness.model.trace import Change, State, StateEntry
 
 # A machine with other work to do is no failure.
 UNHURRIED = settings(deadline=None)
 
 entries = st.builds(
-    Entry,
+    StateEntry,
     kind=st.sampled_from(["file", "folder", "link", "other"]),
     mode=st.sampled_from([0o644, 0o755, 0]),
     content=st.text(max_size=3),
@@ -80,7 +80,7 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
 @UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
 def test_bringing_up_to_date_gives_what_starting_anew_gives(
-    steps: list[dict[str, Entry]], visible: dict
+    steps: list[dict[str, StateEntry]], visible: dict
 ) -> None:
     """
     A digest that was updated from any earlier state is the one that is computed from nothing.
@@ -93,7 +93,9 @@ def test_bringing_up_to_date_gives_what_starting_anew_gives(
 
 @UNHURRIED
 @given(files, files)
-def test_going_there_and_back_gives_the_first_digest(one: dict[str, Entry], other: dict[str, Entry]) -> None:
+def test_going_there_and_back_gives_the_first_digest(
+    one: dict[str, StateEntry], other: dict[str, StateEntry]
+) -> None:
     """
     A state that comes back has the digest that it had.
     """
@@ -104,7 +106,7 @@ def test_going_there_and_back_gives_the_first_digest(one: dict[str, Entry], othe
 
 @UNHURRIED
 @given(files, files)
-def test_changes_name_exactly_what_differs(one: dict[str, Entry], other: dict[str, Entry]) -> None:
+def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: dict[str, StateEntry]) -> None:
     """
     Each file that differs is named once, in order, and reversed what was added was removed.
     """
@@ -121,16 +123,16 @@ def test_changes_name_exactly_what_differs(one: dict[str, Entry], other: dict[st
 @pytest.mark.parametrize(
     ("after", "how"),
     [
-        (Entry("link", 0o755, "y"), "kind"),
-        (Entry("file", 0o755, "y"), "content"),
-        (Entry("file", 0o755, "x"), "mode"),
+        (StateEntry("link", 0o755, "y"), "kind"),
+        (StateEntry("file", 0o755, "y"), "content"),
+        (StateEntry("file", 0o755, "x"), "mode"),
     ],
 )
-def test_the_weightiest_difference_is_named(after: Entry, how: str) -> None:
+def test_the_weightiest_difference_is_named(after: StateEntry, how: str) -> None:
     """
     A new kind outweighs new content, and that a new mode.
     """
-    before = state({}, "", "", {"p": Entry("file", 0o644, "x")})
+    before = state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
     assert changes(before, state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
 
 
@@ -151,9 +153,9 @@ def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
     Where path, kind, mode and content of a file meet, nothing can move from one to the next.
     """
     alike = [
-        ("a", Entry("file", 0o6, "44")),
-        ("a", Entry("file", 0o644, "")),
-        ("afile", Entry("", 0o644, "")),
+        ("a", StateEntry("file", 0o6, "44")),
+        ("a", StateEntry("file", 0o644, "")),
+        ("afile", StateEntry("", 0o644, "")),
     ]
     assert len({state({}, "", "", dict([item])).digest for item in alike}) == 3
 
@@ -179,6 +181,6 @@ def test_names_that_are_no_text_have_a_digest() -> None:
     """
     Files and variables whose bytes are no UTF-8 are part of a digest like others.
     """
-    odd = [state({}, "", "", {path: Entry("file", 0, "")}).digest for path in ("\udcff", "\udcfe", "?")]
+    odd = [state({}, "", "", {path: StateEntry("file", 0, "")}).digest for path in ("\udcff", "\udcfe", "?")]
     assert len(set(odd)) == 3
     assert environment_digest({"A": "\udcff"}) != environment_digest({"A": "\udcfe"})

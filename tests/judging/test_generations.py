@@ -11,14 +11,13 @@ import pytest
 from pytest_hookharness.judging.expectations.tool_calls import broken_calls
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.findings.nested_agents import find_chain
-from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession
-from pytest_hookharness.model.moves import Run as RunCommand
-from pytest_hookharness.model.moves import ToolCall, ToolResult
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession
+from pytest_hookharness.model.moves import RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Output, Run
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.model.trace import Change, Exchange, Fire, Hooked, Performed, Step, Trace
+from pytest_hookharness.model.trace import Change, Exchange, HookEvent, HookRun, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -40,13 +39,15 @@ def edited(before: str, after: str) -> Performed:
     return Performed(call=call, result=ToolResult(), changes=changed(before, after))
 
 
-def hooked(before: str, after: str, *, children: tuple[ChildSession, ...] = (), stderr: str = "") -> Hooked:
-    run = Run(ending=Exited(0), stderr=Output(stderr.encode(), len(stderr)))
-    fire = Fire(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
+def hooked(
+    before: str, after: str, *, children: tuple[ChildSession, ...] = (), stderr: str = ""
+) -> HookEvent:
+    run = ProcessResult(ending=Exited(0), stderr=Output(stderr.encode(), len(stderr)))
+    fire = HookRun(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
     decision = Decision(event="PostToolUse", rule=RULE)
-    return Hooked(
+    return HookEvent(
         event="PostToolUse",
-        fires=(fire,),
+        hook_runs=(fire,),
         decision=decision,
         changes=changed(before, after) if before != after else (),
         children=children,
@@ -189,7 +190,7 @@ def test_a_session_that_only_the_guard_ended_is_found() -> None:
     """
     A session within that its host's guard ended is found, and one that its hooks let stop is not.
     """
-    fires = (ChildFire(event="Stop", command="./a.sh", ruling="deny"),)
-    held = replace(child(1, 0), ended="capped", fires=fires)
+    fires = (ChildHookRun(event="Stop", command="./a.sh", ruling="deny"),)
+    held = replace(child(1, 0), ended="capped", hook_runs=fires)
     (finding,) = find(trace(hooked("", "", children=(held, replace(held, number=2, ended="stopped")))))
     assert (finding.name, finding.hook) == ("CHILD-CAPPED", "./a.sh")

@@ -6,16 +6,16 @@ import pytest
 
 from pytest_hookharness.judging.checkup.complaints import complaints
 from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
-from pytest_hookharness.model.moves import Edit, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Hooked, Moved, Performed, Step, Trace
-from pytest_hookharness.model.verdicts import Capped, Guard, Terminated
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Performed, Step, Trace
+from pytest_hookharness.model.verdicts import Cap, Capped, Terminated
 
 RULE = Rule("a refusal", Basis.DOCUMENTED, "a page")
 HOOK = Hook(event="PreToolUse", command="./guard.sh")
-LOOK, EDIT, COMMAND = Read(file="a.txt"), Edit(file="a.txt", text="a"), Run(command="true")
+LOOK, EDIT, COMMAND = Read(file="a.txt"), Edit(file="a.txt", text="a"), RunCommand(command="true")
 
 
 def outcome(*calls, verdict=None):
@@ -23,12 +23,12 @@ def outcome(*calls, verdict=None):
     steps = []
     for turn, (move, refused) in enumerate(calls, 1):
         ruling = Ruling.DENY if refused else Ruling.NONE
-        fire = Fire(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
+        fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
         decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
         done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
         exchanges = (
             Moved(move=move),
-            Hooked(event="PreToolUse", fires=(fire,), decision=decision),
+            HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision),
             done,
         )
         steps += [
@@ -82,12 +82,14 @@ def test_only_harmless_sessions_are_looked_at():
 )
 def test_files_above_the_project(path, name):
     """What is written in a folder above the project lies beside it, and what lies in /tmp itself does not."""
-    fire = Fire(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
-    hooked = Hooked(event="PreToolUse", fires=(fire,), decision=Decision(event="PreToolUse", rule=RULE))
+    fire = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
+    hooked = HookEvent(
+        event="PreToolUse", hook_runs=(fire,), decision=Decision(event="PreToolUse", rule=RULE)
+    )
     assert lies_beside(path, hooked) == name
 
 
 def test_circles_of_the_agent_are_no_complaint():
     """A session that its host ended without setting a refusal aside says nothing of the hooks."""
-    guard = Guard(overrides=None, why="circles", rule=RULE)
-    assert complaints(outcome((COMMAND, False), verdict=Capped(turn=1, guard=guard))) == ()
+    guard = Cap(overrides=None, why="circles", rule=RULE)
+    assert complaints(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()

@@ -7,21 +7,30 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.probing.experiments import DAY, FARTHEST, HOUR, Conclusion, inquire
+from pytest_hookharness.judging.probing.experiments import DAY, FARTHEST, HOUR, ExperimentResult, inquire
 from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.model.probes import Part, PartKind, Push, Pushing, Reaction, Seen
+from pytest_hookharness.model.probes import (
+    PartKind,
+    Perturbation,
+    PerturbationKind,
+    ProbeEffect,
+    ProbeResult,
+    StatePart,
+)
 
-COUNT = Part(path="home/.state", name="count", kind=PartKind.COUNTER, before="2", after="3", step=1)
-LIMIT = Part(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)
-ID = Part(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", after="d4c3b2a1")
-SAME = Seen(reaction=Reaction.SAME)
-OTHER = Seen(reaction=Reaction.DECISION, what="Stop was let through", lets_go=True)
-EFFECT = Seen(reaction=Reaction.EFFECT, what="the log was cut")
+COUNT = StatePart(path="home/.state", name="count", kind=PartKind.COUNTER, before="2", after="3", step=1)
+LIMIT = StatePart(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)
+ID = StatePart(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", after="d4c3b2a1")
+SAME = ProbeResult(reaction=ProbeEffect.SAME)
+OTHER = ProbeResult(reaction=ProbeEffect.DECISION, what="Stop was let through", allows_stop=True)
+EFFECT = ProbeResult(reaction=ProbeEffect.EFFECT, what="the log was cut")
 
 
-def ask(*parts, react: Callable[[Push], Seen] = lambda _: SAME, **options) -> tuple[Conclusion, list[Push]]:
+def ask(
+    *parts, react: Callable[[Perturbation], ProbeResult] = lambda _: SAME, **options
+) -> tuple[ExperimentResult, list[Perturbation]]:
     """The conclusion of an inquiry whose experiments come out as ``react`` says, and the experiments."""
-    pushes: list[Push] = []
+    pushes: list[Perturbation] = []
     experiment = inquire(parts, **options)
     try:
         push = next(experiment)
@@ -32,21 +41,26 @@ def ask(*parts, react: Callable[[Push], Seen] = lambda _: SAME, **options) -> tu
         return ended.value, pushes
 
 
-def ahead(push: Push) -> bool:
-    return push.how is Pushing.AHEAD
+def ahead(push: Perturbation) -> bool:
+    return push.how is PerturbationKind.AHEAD
 
 
 def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
     """Parts that never make a difference lead to a conclusion that names no place and no doubt."""
     conclusion, pushes = ask(COUNT, ID)
-    assert conclusion == Conclusion()
-    assert {push.how for push in pushes} == {Pushing.OLDER, Pushing.AHEAD, Pushing.AGED, Pushing.REPLACED}
+    assert conclusion == ExperimentResult()
+    assert {push.how for push in pushes} == {
+        PerturbationKind.OLDER,
+        PerturbationKind.AHEAD,
+        PerturbationKind.AGED,
+        PerturbationKind.REPLACED,
+    }
 
 
 def test_a_counter_is_pushed_by_doubling_to_a_million():
     """The laps ahead are the next one, then double, and end at a million."""
     _, pushes = ask(COUNT)
-    laps = [push.laps for push in pushes if ahead(push)]
+    laps = [push.repetitions for push in pushes if ahead(push)]
     assert laps[:5] == [0, 1, 2, 4, 8]
     assert laps[-1] == FARTHEST == 1_000_000
     assert len(laps) == 22
@@ -55,25 +69,27 @@ def test_a_counter_is_pushed_by_doubling_to_a_million():
 @pytest.mark.parametrize("threshold", [0, 1, 2, 3, 5, 17, 64, 65, 1000, 999_999])
 def test_the_threshold_of_a_valve_is_found_exactly(threshold):
     """Whatever the lap from which on something else happens, bisecting names that very lap."""
-    conclusion, _ = ask(COUNT, react=lambda push: OTHER if ahead(push) and push.laps >= threshold else SAME)
-    assert conclusion.push == Push(parts=(0,), how=Pushing.AHEAD, laps=threshold)
+    conclusion, _ = ask(
+        COUNT, react=lambda push: OTHER if ahead(push) and push.repetitions >= threshold else SAME
+    )
+    assert conclusion.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=threshold)
     assert conclusion.seen == OTHER
 
 
 def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
     """A count that matters at 50 alone is found if 50 stands in the source, and not otherwise."""
 
-    def exactly(push: Push) -> Seen:
-        return OTHER if ahead(push) and 3 + push.laps == 50 else SAME
+    def exactly(push: Perturbation) -> ProbeResult:
+        return OTHER if ahead(push) and 3 + push.repetitions == 50 else SAME
 
     found, _ = ask(COUNT, react=exactly, numbers=(2, 50))
     missed, _ = ask(COUNT, react=exactly, numbers=(2,))
-    assert found.push == Push(parts=(0,), how=Pushing.AHEAD, laps=47)
+    assert found.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=47)
     assert missed.push is None
 
 
 @pytest.mark.parametrize(
-    ("parts", "options", "laps"),
+    ("parts", "options", "repetitions"),
     [
         ((COUNT,), {"numbers": (50,)}, 47),
         ((replace(COUNT, before="8", after="a", step=2),), {"numbers": (50,)}, 20),
@@ -83,10 +99,10 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
         ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
     ],
 )
-def test_meetings_are_tried(parts, options, laps):
+def test_meetings_are_tried(parts, options, repetitions):
     """The lap at which a count or size stands at a number, at 0, or at another count is tried."""
     _, pushes = ask(*parts, **options)
-    assert laps in [push.laps for push in pushes if ahead(push)]
+    assert repetitions in [push.repetitions for push in pushes if ahead(push)]
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
@@ -94,33 +110,33 @@ def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
     conclusion, _ = ask(
         COUNT, LIMIT, react=lambda push: OTHER if ahead(push) and push.parts == (0,) else SAME
     )
-    assert conclusion == Conclusion(alone=(0,))
+    assert conclusion == ExperimentResult(alone=(0,))
 
 
 def test_an_identifier_that_decides_leaves_all_open():
     """If it matters which identifier is there, nothing follows, for the next one is not known."""
-    conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is Pushing.REPLACED else SAME)
+    conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is PerturbationKind.REPLACED else SAME)
     assert "it matters what home/.id is" in conclusion.unclear
 
 
 def test_another_effect_on_the_way_is_a_place_too():
     """A state from which files move otherwise is named, although the decision there is the same."""
-    conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.laps >= 100 else SAME)
-    assert conclusion.push == Push(parts=(0,), how=Pushing.AHEAD, laps=100)
+    conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.repetitions >= 100 else SAME)
+    assert conclusion.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
     assert conclusion.seen == EFFECT
 
 
 def test_another_effect_of_a_part_alone_is_no_place():
     """What no longer fits the rest may be mended by the hook; only another decision counts there."""
     conclusion, _ = ask(COUNT, LIMIT, react=lambda push: EFFECT if len(push.parts) == 1 else SAME)
-    assert conclusion == Conclusion()
+    assert conclusion == ExperimentResult()
 
 
 @pytest.mark.parametrize("limit", [1.5, 300.0, HOUR, 5 * HOUR, 20 * DAY])
 def test_the_time_after_which_something_else_happens_is_found(limit):
     """The time that must pass is found to within two per cent, or a second."""
     conclusion, _ = ask(
-        react=lambda push: OTHER if push.how is Pushing.AGED and push.seconds >= limit else SAME
+        react=lambda push: OTHER if push.how is PerturbationKind.AGED and push.seconds >= limit else SAME
     )
     assert conclusion.push is not None
     assert limit <= conclusion.push.seconds <= max(limit + 1, limit * 1.021)
@@ -129,26 +145,30 @@ def test_the_time_after_which_something_else_happens_is_found(limit):
 def test_a_moment_that_makes_a_difference_is_waited_for():
     """What happens after a second already is made sure of by really waiting."""
     conclusion, pushes = ask(
-        react=lambda push: OTHER if push.seconds and push.how in (Pushing.AGED, Pushing.WAITED) else SAME
+        react=lambda push: (
+            OTHER if push.seconds and push.how in (PerturbationKind.AGED, PerturbationKind.WAITED) else SAME
+        )
     )
     assert conclusion.push is not None
-    assert conclusion.push.how is pushes[-1].how is Pushing.WAITED
+    assert conclusion.push.how is pushes[-1].how is PerturbationKind.WAITED
 
 
 def test_stored_times_that_are_names_say_nothing_about_time():
     """If any change of stored times matters, and waiting does not, nothing is said about time."""
-    conclusion, _ = ask(react=lambda push: OTHER if push.how is Pushing.AGED else SAME)
-    assert conclusion == Conclusion(timeless=True)
+    conclusion, _ = ask(react=lambda push: OTHER if push.how is PerturbationKind.AGED else SAME)
+    assert conclusion == ExperimentResult(timeless=True)
 
 
 def test_time_is_not_asked_about_where_that_is_not_wanted():
     """Without parts, time and transcript there is nothing to try."""
-    assert ask(time=False) == (Conclusion(), [])
+    assert ask(time=False) == (ExperimentResult(), [])
 
 
 def test_a_transcript_whose_length_decides_leaves_all_open():
     """A transcript that nobody opened, and whose length decides, is said to matter."""
-    conclusion, _ = ask(react=lambda push: OTHER if push.how is Pushing.TRANSCRIPT else SAME, transcript=True)
+    conclusion, _ = ask(
+        react=lambda push: OTHER if push.how is PerturbationKind.TRANSCRIPT else SAME, transcript=True
+    )
     assert "how long the transcript is" in conclusion.unclear
 
 
@@ -156,14 +176,14 @@ def test_at_a_pace_the_clock_goes_on_with_the_laps_and_no_other_time_passes():
     """At a pace laps are pushed ahead though no part moves, a few years at most, and nothing is aged."""
     conclusion, pushes = ask(pace=DAY)
 
-    assert conclusion == Conclusion()
-    assert {(push.how, push.pace) for push in pushes} == {(Pushing.AHEAD, DAY)}
-    assert max(push.laps for push in pushes) == 5 * 365
-    assert {push.how for push in ask()[1]} == {Pushing.AGED}
+    assert conclusion == ExperimentResult()
+    assert {(push.how, push.pace) for push in pushes} == {(PerturbationKind.AHEAD, DAY)}
+    assert max(push.repetitions for push in pushes) == 5 * 365
+    assert {push.how for push in ask()[1]} == {PerturbationKind.AGED}
 
 
 def test_at_a_pace_the_lap_is_found_at_which_time_ends_it():
     """The lap from which on the clock makes a difference is found exactly."""
-    conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.laps * push.pace >= 300 else SAME)
+    conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.repetitions * push.pace >= 300 else SAME)
 
-    assert conclusion.push == Push(parts=(), how=Pushing.AHEAD, laps=30, pace=10.0)
+    assert conclusion.push == Perturbation(parts=(), how=PerturbationKind.AHEAD, repetitions=30, pace=10.0)

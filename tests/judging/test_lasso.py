@@ -131,14 +131,14 @@ def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int)
 
 
 @given(machines(), st.integers(0, 3))
-def test_unrolling_a_lasso_changes_nothing(machine: Machine, laps: int) -> None:
+def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -> None:
     """
     Going round a proved cycle once more proves the same cycle, only later.
     """
     result = drive(machine, 160)
     if result.lasso is None:
         return
-    more = laps * result.lasso.period
+    more = repetitions * result.lasso.period
     path = machine.path(result.lasso.last + more)
     unrolled = {turn: machine.state(node) for turn, node in enumerate(path, 1)}
     later = completed(unrolled)

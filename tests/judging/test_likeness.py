@@ -9,8 +9,8 @@ import pytest
 
 from pytest_hookharness.judging.recurrence.similar_turns import (
     LONGEST,
-    Likeness,
-    Outlines,
+    TextOutlines,
+    TurnSignature,
     conduct,
     difference,
     like_periods,
@@ -18,7 +18,7 @@ from pytest_hookharness.judging.recurrence.similar_turns import (
 )
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.protocol import Basis, Decision, Rule, Ruling
-from pytest_hookharness.model.trace import Hooked, Moved, Step
+from pytest_hookharness.model.trace import HookEvent, Moved, Step
 
 RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
 
@@ -31,13 +31,13 @@ def turn(number, *, refused=True, reason="try 1 of 3"):
     )
     return (
         Step(number=2 * number - 1, turn=number, exchange=Moved(move=Stop())),
-        Step(number=2 * number, turn=number, exchange=Hooked(event="Stop", decision=decision)),
+        Step(number=2 * number, turn=number, exchange=HookEvent(event="Stop", decision=decision)),
     )
 
 
 def period_of(word):
     """The period of turns of which each letter stands for one kind."""
-    likenesses = {number: Likeness((letter,), "") for number, letter in enumerate(word, 1)}
+    likenesses = {number: TurnSignature((letter,), "") for number, letter in enumerate(word, 1)}
     return next(like_periods(len(word), likenesses.get), None)
 
 
@@ -84,7 +84,7 @@ def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginnin
 
 def test_a_period_needs_the_same_standing_at_its_beginning():
     """Turns of one conduct after which something else holds are not alike."""
-    likenesses = {number: Likeness(("a",), standing) for number, standing in enumerate("xyy", 1)}
+    likenesses = {number: TurnSignature(("a",), standing) for number, standing in enumerate("xyy", 1)}
     assert [*like_periods(3, likenesses.get)] == []
 
 
@@ -114,10 +114,10 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
     """In each of 200 runs turns with drawn names become alike and stay so, whatever chance draws."""
     surprises = 0
     for seed in range(200):
-        dice, outlines = random.Random(seed), Outlines()  # noqa: S311  # dice, not secrets
+        dice, outlines = random.Random(seed), TextOutlines()  # noqa: S311  # dice, not secrets
         texts = [drawn(dice) for _ in range(24)]
         read = [outlines.of(text) for text in texts]
-        likenesses = {number: Likeness((text,), "") for number, text in enumerate(read, 1)}
+        likenesses = {number: TurnSignature((text,), "") for number, text in enumerate(read, 1)}
 
         assert any(any(like_periods(last, likenesses.get)) for last in range(3, 9)), seed
         assert len({*read[8:]}) == 1, seed
@@ -141,7 +141,7 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
 )
 def test_a_word_is_no_id(before, word):
     """What stands where less than two ids did, or differs in length or letters, or came before, is a word."""
-    outlines = Outlines()
+    outlines = TextOutlines()
     for one in before:
         outlines.of(f"It is {one} now.")
 

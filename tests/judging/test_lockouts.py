@@ -6,15 +6,15 @@ import pytest
 
 from pytest_hookharness.judging.verdict.conclusion import judge_explored
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.exploration import Exploration, Trap
-from pytest_hookharness.model.moves import Edit, Read, Run, Stop, Subagent, ToolCall, Tools
+from pytest_hookharness.model.exploration import Exploration, TrapState
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop, Subagent, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Livelock, Lockout, Terminated, Undecided, Violation
 
-MENU = (Stop(), Run(command="./check"))
-TRAP = Trap(way=MENU[1:], trace=Trace(), met=(), holding=(), digest="d", states=2)
+MENU = (Stop(), RunCommand(command="./check"))
+TRAP = TrapState(way=MENU[1:], trace=Trace(), met=(), holding=(), digest="d", states=2)
 ENDED, LOOP = Terminated(turn=1), Livelock(stem=1, period=1)
 
 
@@ -64,7 +64,7 @@ def test_promises_about_the_verdict_are_judged_anew():
     broken = tuple(
         Violation(path=f"expect.{name}", expected="", seen="") for name in ("verdict", "way_in", "files")
     )
-    expect = Expectation(verdict="lockout", way_in=(Run(command="./check", label="expect.way_in[0]"),))
+    expect = Expectation(verdict="lockout", way_in=(RunCommand(command="./check", label="expect.way_in[0]"),))
 
     kept = judged(ENDED, trap=TRAP, broken=broken, expect=expect)
     assert [violation.path for violation in kept.violations] == ["expect.files"]

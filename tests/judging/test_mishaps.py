@@ -5,11 +5,11 @@ Claims about mishaps that last: hooks that refuse all from then on, or tell no m
 import pytest
 
 from pytest_hookharness.judging.comparison.relations import find_variance
-from pytest_hookharness.model.moves import Run as RunMove
+from pytest_hookharness.model.moves import RunCommand
 from pytest_hookharness.model.mutations import StateFile, TwoAgents, TwoSessions
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 EMPTIED = StateFile("state.json", "empty", 1)
@@ -20,10 +20,10 @@ LAID_DOWN = Change(path="home/.host", how="added")
 def asked(refused=False, *, event="PreToolUse", target="Bash", told=(), changes=()):
     ruling = Ruling.DENY if refused else Ruling.NONE
     hook = Hook(event=event, command="./guard.sh")
-    run = Run(ending=Exited(2 if refused else 0))
-    fire = Fire(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    run = ProcessResult(ending=Exited(2 if refused else 0))
+    fire = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     decision = Decision(event=event, ruling=ruling, refused=refused, to_agent=told, rule=RULE)
-    return Hooked(event=event, target=target, fires=(fire,), decision=decision, changes=changes)
+    return HookEvent(event=event, target=target, hook_runs=(fire,), decision=decision, changes=changes)
 
 
 def calls(*refused):
@@ -31,7 +31,7 @@ def calls(*refused):
     exchanges = [
         (turn, one)
         for turn, no in enumerate(refused, 1)
-        for one in (Moved(move=RunMove(command="true")), asked(no))
+        for one in (Moved(move=RunCommand(command="true")), asked(no))
     ]
     return Trace(steps=tuple(Step(number=1, turn=turn, exchange=one) for turn, one in exchanges))
 

@@ -15,13 +15,13 @@ from pytest_hookharness.model.processes import (
     Exited,
     HeldOpen,
     NotStarted,
-    Run,
+    ProcessResult,
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, timings
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, timings
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 FINE = Exited(0)
@@ -30,13 +30,15 @@ DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
 def fired(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
-    fire = Fire(
+    fire = HookRun(
         hook=Hook(event="Stop", command=command),
         payload={},
-        run=Run(ending=ending, wall=wall, limit=60.0),
+        run=ProcessResult(ending=ending, wall=wall, limit=60.0),
         reply=Reply(ruling=Ruling.NONE, rule=RULE),
     )
-    return Step(number=turn, turn=turn, exchange=Hooked(event="Stop", fires=(fire,), decision=DECISION))
+    return Step(
+        number=turn, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(fire,), decision=DECISION)
+    )
 
 
 def broken(steps: Sequence[Step], **within_ms: int) -> list[tuple[str, str]]:
@@ -88,7 +90,7 @@ def test_a_quick_hook_does_not_hide_a_slow_one():
 
 def test_a_fire_that_was_cut_is_never_within_its_time():
     """A fire that was cut before its budget was over breaks the promise, for nobody saw it end."""
-    cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.PATIENCE))
+    cut = fired(1, 10.0, TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT))
 
     assert broken([cut], Stop=60_000)[0][1].startswith("cut after 10,000 ms in turn 1")
 
@@ -115,14 +117,14 @@ def test_the_time_that_the_host_stands_still(ending, seconds):
     """What counts is how long the host waited: for the process, and then for its output to be closed."""
     (timing,) = timings(Trace(steps=(fired(1, 0.2, ending),)))
 
-    assert timing.fires[0].seconds == pytest.approx(seconds)
+    assert timing.hook_runs[0].seconds == pytest.approx(seconds)
     assert timing.limit == 60.0
 
 
 def test_shares_are_times_of_real_fires():
     """A share is taken by nearest rank, so that it is the time of some fire."""
-    fires = tuple(Timed(cut=False, seconds=number) for number in range(1, 21))
+    fires = tuple(RunTime(cut=False, seconds=number) for number in range(1, 21))
 
-    assert Timing(event="Stop", command="x", fires=fires).within(MEDIAN).seconds == 10
-    assert Timing(event="Stop", command="x", fires=fires).within(NEARLY_ALL).seconds == 19
-    assert Timing(event="Stop", command="x", fires=fires[:1]).within(MEDIAN).seconds == 1
+    assert Timing(event="Stop", command="x", hook_runs=fires).within(MEDIAN).seconds == 10
+    assert Timing(event="Stop", command="x", hook_runs=fires).within(NEARLY_ALL).seconds == 19
+    assert Timing(event="Stop", command="x", hook_runs=fires[:1]).within(MEDIAN).seconds == 1

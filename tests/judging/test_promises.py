@@ -11,32 +11,32 @@ import pytest
 from pytest_hookharness.judging.expectations.check_expectations import violations, with_findings
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import (
+    CapExpectation,
     Expectation,
     FileExpectations,
-    GuardExpectation,
     Range,
 )
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Output, Process, Run
+from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
-    Entry,
     Exchange,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
+    StateEntry,
     Step,
     Trace,
 )
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
     Finding,
-    Guard,
     Hung,
     Livelock,
     Lockout,
@@ -49,15 +49,15 @@ from pytest_hookharness.model.verdicts import (
 )
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)
-IDLE_GUARD = Guard(overrides=None, why="Tool calls reset it.", rule=RULE)
-LOOP = Livelock(stem=1, period=2, guard=GUARD)
+GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
+IDLE_GUARD = Cap(overrides=None, why="Tool calls reset it.", rule=RULE)
+LOOP = Livelock(stem=1, period=2, cap=GUARD)
 BASH = ToolCall(name="Bash", input={"command": "ls"}, label="agent[1]")
 READ = ToolCall(name="Read", input={"file": "x"}, label="agent[1]")
 PROMPT = Happened(event=Prompt(text="Go."))
 VERDICTS: list[Verdict] = [
     Terminated(turn=2),
-    Capped(turn=2, guard=GUARD),
+    Capped(turn=2, cap=GUARD),
     LOOP,
     Hung(turn=1, event="Stop", command="./x", rule=RULE),
     Recursing(turn=1, limit="3"),
@@ -76,10 +76,10 @@ def asked(
     payload: Mapping[str, Mapping[str, str]] | None = None,
     fired: bool = True,
     leftovers: int = 0,
-) -> Hooked:
+) -> HookEvent:
     refused = ruling is Ruling.DENY and not overridden
-    run = Run(ending=Exited(0), leftovers=tuple(Process(n, "sleep 9", 0) for n in range(leftovers)))
-    fire = Fire(
+    run = ProcessResult(ending=Exited(0), leftovers=tuple(Process(n, "sleep 9", 0) for n in range(leftovers)))
+    fire = HookRun(
         hook=Hook(event=event, command="./lint.sh"),
         payload=payload or {},
         run=run,
@@ -93,7 +93,7 @@ def asked(
         reasons=(reason,) if reason else (),
         rule=RULE,
     )
-    return Hooked(event=event, target=target, fires=(fire,) if fired else (), decision=decision)
+    return HookEvent(event=event, target=target, hook_runs=(fire,) if fired else (), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -142,8 +142,8 @@ def nothing(_file: str) -> str | None:
 def broken(
     seen: Outcome,
     *,
-    initial: Mapping[str, Entry] | None = None,
-    final: Mapping[str, Entry] | None = None,
+    initial: Mapping[str, StateEntry] | None = None,
+    final: Mapping[str, StateEntry] | None = None,
     final_text: Callable[[str], str | None] = nothing,
 ) -> list[str]:
     found = violations(seen, initial=initial or {}, final=final or {}, final_text=final_text)
@@ -193,8 +193,8 @@ KEPT_AND_BROKEN: list[tuple[Expectation, list[str]]] = [
     (Expectation(blocks=TWO), ["expect.blocks"]),
     (Expectation(blocks={"Stop": ONE}), []),
     (Expectation(blocks={"Stop": ONE, "PreToolUse": ONE}), ["expect.blocks.PreToolUse"]),
-    (Expectation(fires={"lint.sh": Range(min=2), "Stop": TWO}), []),
-    (Expectation(fires={"lint.sh": Range(max=2)}), ["expect.fires.lint.sh"]),
+    (Expectation(hook_runs={"lint.sh": Range(min=2), "Stop": TWO}), []),
+    (Expectation(hook_runs={"lint.sh": Range(max=2)}), ["expect.fires.lint.sh"]),
     (Expectation(decisions={"Stop": ("deny", "allow")}), []),
     (Expectation(decisions={"Stop": ("deny", "none")}), []),
     (Expectation(decisions={"Stop": ("deny",)}), []),
@@ -221,14 +221,14 @@ def test_what_the_agent_must_be_told() -> None:
     A promise of what the agent is told is kept by what reaches it, and names where else it was said.
     """
     lost = Unheard(place="reason of an allow", text="tabs", rule=RULE)
-    run = Run(ending=Exited(0), stderr=Output(b"spaces", 6))
-    fire = Fire(
+    run = ProcessResult(ending=Exited(0), stderr=Output(b"spaces", 6))
+    fire = HookRun(
         hook=Hook(event="Stop", command="./x"), payload={}, run=run, reply=Reply(unheard=lost, rule=RULE)
     )
     decision = Decision(event="Stop", to_agent=("<x>short lines</x>",), rule=RULE)
     seen = outcome(
         Expectation(told=("short", "tabs", "spaces", "blank")),
-        trace(Moved(move=Stop()), Hooked(event="Stop", fires=(fire,), decision=decision)),
+        trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(fire,), decision=decision)),
     )
     found = violations(seen, initial={}, final={}, final_text=nothing)
 
@@ -282,31 +282,31 @@ def test_promises_about_the_cycle_need_one(expect: Expectation) -> None:
 
 
 @pytest.mark.parametrize(
-    "verdict,kept",
+    "verdict,kept_workspace",
     [
         (LOOP, {"present", "ninth"}),
-        (replace(LOOP, guard=IDLE_GUARD), {"none"}),
-        (replace(LOOP, guard=None), {"none"}),
-        (Capped(turn=9, guard=GUARD), {"present", "ninth"}),
-        (Capped(turn=9, guard=IDLE_GUARD), {"present"}),
+        (replace(LOOP, cap=IDLE_GUARD), {"none"}),
+        (replace(LOOP, cap=None), {"none"}),
+        (Capped(turn=9, cap=GUARD), {"present", "ninth"}),
+        (Capped(turn=9, cap=IDLE_GUARD), {"present"}),
         (Terminated(turn=2), set[str]()),
     ],
 )
-def test_promises_about_the_guard(verdict: Verdict, kept: set[str]) -> None:
+def test_promises_about_the_guard(verdict: Verdict, kept_workspace: set[str]) -> None:
     """
     A guard is present if it ended or would end this very loop.
     """
     promises = {
-        "present": GuardExpectation(),
-        "ninth": GuardExpectation(overrides=9),
-        "none": GuardExpectation(present=False),
-        "eighth": GuardExpectation(overrides=8),
+        "present": CapExpectation(),
+        "ninth": CapExpectation(overrides=9),
+        "none": CapExpectation(present=False),
+        "eighth": CapExpectation(overrides=8),
     }
     assert {
         name
         for name, guard in promises.items()
-        if not broken(outcome(Expectation(guard=guard), verdict=verdict))
-    } == kept
+        if not broken(outcome(Expectation(cap=guard), verdict=verdict))
+    } == kept_workspace
 
 
 CRASH = Finding(code="HH005", name="CRASHED", text="exit code 1")
@@ -378,7 +378,7 @@ def test_naming_the_finding_names_its_processes() -> None:
     assert broken(outcome(Expectation(), seen, findings=(finding,))) == ["expect.leftovers"]
 
 
-OLD, NEW = Entry("file", 0o644, "old"), Entry("file", 0o644, "new")
+OLD, NEW = StateEntry("file", 0o644, "old"), StateEntry("file", 0o644, "new")
 FILES = {"workspace/kept": OLD, "workspace/changed": NEW, "workspace/folder/new": NEW}
 BEFORE = {"workspace/kept": OLD, "workspace/changed": OLD, "workspace/gone": OLD, "workspace/folder": OLD}
 
@@ -443,7 +443,7 @@ def call(expect: str | None, of: ToolCall = BASH) -> ToolCall:
     return replace(of, expect=expect)
 
 
-def pre(ruling: Ruling, of: ToolCall = BASH) -> Hooked:
+def pre(ruling: Ruling, of: ToolCall = BASH) -> HookEvent:
     payload = {"tool_input": {key: str(value) for key, value in of.input.items()}}
     return asked("PreToolUse", ruling, target=of.name, payload=payload)
 
@@ -524,7 +524,7 @@ def test_a_shell_move_is_judged_like_a_call() -> None:
     """
     A promise on a run, an edit or a read is kept by the call that the host made of it.
     """
-    move = moves.Run(command="ls", expect="deny", label="agent[0]")
+    move = moves.RunCommand(command="ls", expect="deny", label="agent[0]")
     assert broken(outcome(Expectation(), trace(Moved(move=move), pre(Ruling.DENY)))) == []
     assert broken(outcome(Expectation(), trace(Moved(move=move), performed(BASH)))) == ["agent[0].expect"]
 

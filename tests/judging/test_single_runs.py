@@ -8,16 +8,15 @@ import pytest
 
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Event, Prompt, Read, Resume, Run, ToolCall, ToolResult
-from pytest_hookharness.model.processes import Exited, Output
-from pytest_hookharness.model.processes import Run as Process
+from pytest_hookharness.model.moves import Event, Prompt, Read, Resume, RunCommand, ToolCall, ToolResult
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     Step,
@@ -29,23 +28,25 @@ LINES = "Indent with tabs.\nKeep it short."
 GO, AGAIN = Prompt(text="Go."), Resume()
 
 
-def fire(command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object) -> Fire:
-    ended = Process(
+def fire(command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object) -> HookRun:
+    ended = ProcessResult(
         ending=Exited(code),
         stdout=Output(out.encode(), len(out)),
         stderr=Output(err.encode(), len(err)),
     )
     hook = Hook(event="PreToolUse", command=command)
-    return Fire(hook=hook, payload={}, run=ended, reply=Reply(rule=RULE, **reply))  # type: ignore[arg-type]
+    return HookRun(hook=hook, payload={}, run=ended, reply=Reply(rule=RULE, **reply))  # type: ignore[arg-type]
 
 
-def asked(*fires: Fire, changed: str = "", told: str = "", target: str = "Bash", why: str = "no") -> Hooked:
+def asked(
+    *fires: HookRun, changed: str = "", told: str = "", target: str = "Bash", why: str = "no"
+) -> HookEvent:
     ruling = next((one.reply.ruling for one in fires if one.reply.ruling is not Ruling.NONE), Ruling.NONE)
     refused = ruling is Ruling.DENY
-    return Hooked(
+    return HookEvent(
         event="PreToolUse",
         target=target,
-        fires=fires,
+        hook_runs=fires,
         decision=Decision(
             event="PreToolUse",
             ruling=ruling,
@@ -58,7 +59,7 @@ def asked(*fires: Fire, changed: str = "", told: str = "", target: str = "Bash",
     )
 
 
-def denied(**how: str) -> Hooked:
+def denied(**how: str) -> HookEvent:
     return asked(fire(code=2, err="no", ruling=Ruling.DENY, reason="no"), **how)
 
 
@@ -120,7 +121,7 @@ def ran(command: str, *, refused: bool, changed: str = "") -> list[Exchange]:
     changes = (Change(path=changed, how="added"),) if changed else ()
     call = ToolCall(name="Bash", input={"command": command})
     done = Performed(call=call, result=ToolResult(), refused=refused, changes=changes)
-    return [Moved(move=Run(command=command)), denied() if refused else asked(fire()), done]
+    return [Moved(move=RunCommand(command=command)), denied() if refused else asked(fire()), done]
 
 
 LOCKED = [*read("a.md"), *read("b.md")]
@@ -212,12 +213,12 @@ def test_words_that_do_not_arrive_are_found(place, text, told, heard, names) -> 
     assert [name for name, _ in found(trace(asked(fire(unheard=lost), told=heard)), told=told)] == names
 
 
-def loud(command: str, **more: object) -> Fire:
+def loud(command: str, **more: object) -> HookRun:
     return fire(command, err="alive\n", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("fires", "texts"),
+    ("hook_runs", "texts"),
     [
         (
             (loud("a"), loud("b")),
@@ -239,8 +240,8 @@ def loud(command: str, **more: object) -> Fire:
         ((loud("a", user_text="x"), loud("b", user_text="y")), []),
     ],
 )
-def test_noise_of_several_hooks_is_found(fires, texts) -> None:
+def test_noise_of_several_hooks_is_found(hook_runs, texts) -> None:
     """Several hooks that mutter, or say the same, at one event are told with what they cost."""
-    seen = [text for name, text in found(trace(asked(*fires, told="x"))) if name == "DOUBLE-NOISE"]
+    seen = [text for name, text in found(trace(asked(*hook_runs, told="x"))) if name == "DOUBLE-NOISE"]
 
     assert seen == texts

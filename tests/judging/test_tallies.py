@@ -7,10 +7,10 @@ from __future__ import annotations
 import pytest
 
 from pytest_hookharness.judging.comparison.lost_updates import find_lost, find_torn, tally
-from pytest_hookharness.model.parallel import Counted
+from pytest_hookharness.model.parallel import CountedIn
 
-CALLS = Counted(file="count.json", json="calls")
-LINES = Counted(file="log")
+CALLS = CountedIn(file="count.json", json="calls")
+LINES = CountedIn(file="log")
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_a_count_is_found_by_its_keys(keys: str, data: bytes, amount: int | None
     """
     A number counts as itself, a list or mapping by its length, and all else not at all.
     """
-    assert tally(data, Counted(file="x", json=keys)).amount == amount
+    assert tally(data, CountedIn(file="x", json=keys)).amount == amount
 
 
 def test_less_than_every_time_alone_is_lost() -> None:

@@ -6,17 +6,17 @@ import pytest
 
 from pytest_hookharness.judging.expectations.events import broken_threads
 from pytest_hookharness.judging.verdict.conclusion import judge_threads
-from pytest_hookharness.model.background import Denial, HookThread, Tracked
+from pytest_hookharness.model.background import BackgroundReport, Denial, HookThread
 from pytest_hookharness.model.expectations import ProcessExpectation, Range
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Capped, Guard, Hung, Recursing, Terminated, Undecided
+from pytest_hookharness.model.verdicts import Cap, Capped, Hung, Recursing, Terminated, Undecided
 
 RULE = Rule("It waits.", Basis.OBSERVED, "a host")
 ENDED = Terminated(turn=2)
-CAPPED = Capped(turn=4, guard=Guard(overrides=9, why="It overrides.", rule=RULE))
+CAPPED = Capped(turn=4, cap=Cap(overrides=9, why="It overrides.", rule=RULE))
 HUNG = Hung(turn=3, event="Stop", command="./x", rule=RULE)
 OPEN = Undecided(turn=5, why="no end in 5 turns")
 STOPPED = Denial(
@@ -60,14 +60,14 @@ def thread(number, name, hook, depth):
 )
 def test_promises_about_threads(threads, depth, paths):
     """Threads are counted by process and by hook, where no hook's name begins another's; so is depth."""
-    tracked = Tracked(
+    tracked = BackgroundReport(
         threads=(
             thread(1, "build", "build.on_exit", 1),
             thread(2, "build", "build.on_exit.2", 1),
             thread(3, "build", "build.on_exit.2", 2),
         )
     )
-    outcome = Outcome(scenario=Scenario(name="a"), host="h", trace=Trace(), verdict=ENDED, tracked=tracked)
+    outcome = Outcome(scenario=Scenario(name="a"), host="h", trace=Trace(), verdict=ENDED, background=tracked)
     expected = ProcessExpectation(
         threads={word: Range.exactly(number) for word, number in threads.items()},
         depth=None if depth is None else Range.exactly(depth),

@@ -11,8 +11,7 @@ from pytest_hookharness.judging.comparison.relations import (
 )
 from pytest_hookharness.judging.comparison.tried import CONTROL, TRIED, wordings
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
-from pytest_hookharness.model.moves import Run as RunMove
-from pytest_hookharness.model.moves import Stop, ToolCall, ToolResult
+from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import (
     EmptyInput,
     FailingTool,
@@ -27,22 +26,22 @@ from pytest_hookharness.model.mutations import (
     Unset,
     WithoutTool,
 )
-from pytest_hookharness.model.processes import Cut, Exited, Output, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Moved, Performed, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-CUT = TimedOut(1.0, Cut.PATIENCE)
+CUT = TimedOut(1.0, Cut.HOOK_TIMEOUT)
 OUT_OF_BUDGET = TimedOut(1.0, Cut.BUDGET)
 
 
 def asked(code=0, *, ruling=Ruling.NONE, said="", ending=None, told=(), changes=(), target="Bash"):
     hook = Hook(event="PreToolUse", command="./guard.sh")
-    run = Run(ending=ending or Exited(code), stderr=Output(said.encode(), len(said)))
-    fire = Fire(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
+    run = ProcessResult(ending=ending or Exited(code), stderr=Output(said.encode(), len(said)))
+    fire = HookRun(hook=hook, payload={}, run=run, reply=Reply(ruling=ruling, rule=RULE))
     refused = ruling is Ruling.DENY
     decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, to_agent=told, rule=RULE)
-    return Hooked(event="PreToolUse", target=target, fires=(fire,), decision=decision, changes=changes)
+    return HookEvent(event="PreToolUse", target=target, hook_runs=(fire,), decision=decision, changes=changes)
 
 
 def called(label, *, refused):
@@ -63,7 +62,7 @@ REFUSED = asked(2, ruling=Ruling.DENY, said="no")
 FAILED = asked(1, said="tool: not found")
 SILENT = asked(1)
 HELD = asked(ending=CUT)
-CALL = Moved(move=RunMove(command="rm -rf x"))
+CALL = Moved(move=RunCommand(command="rm -rf x"))
 
 FOUND = [
     (KeyOrder(), REFUSED, ALLOWED, "RAW-JSON"),

@@ -124,7 +124,7 @@ def test_the_simulation_says_two_fires(hook_loop, agent):
     outcome = hook_loop(replace(made, project=project, script=script_from(acts, then="idle")))
 
     assert isinstance(outcome.verdict, Terminated)
-    assert (outcome.fires(agent.event), outcome.blocks(agent.event)) == (2, 1)
+    assert (outcome.hook_runs(agent.event), outcome.blocks(agent.event)) == (2, 1)
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_after_the_fix_one_block(played):
 
     assert outcome.terminated
     assert outcome.blocks("Stop") == 1
-    assert outcome.fires("Stop") == 2
+    assert outcome.hook_runs("Stop") == 2
 
 
 def test_before_the_fix_every_stop(played):
@@ -58,7 +58,7 @@ def test_before_the_fix_every_stop(played):
 
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.period, outcome.verdict.evidence) == (1, "probed")
-    parts = outcome.probings[-1].parts
+    parts = outcome.probe_reports[-1].parts
     assert any("rules/queue/" in part.path and part.kind is PartKind.STAMP for part in parts)
 
 
@@ -82,4 +82,4 @@ def test_after_the_fix_editing(played):
     outcome = played("editing", AFTER)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert outcome.blocks("Stop") == outcome.fires("Stop") > 4
+    assert outcome.blocks("Stop") == outcome.hook_runs("Stop") > 4

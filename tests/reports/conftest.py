@@ -9,22 +9,21 @@ import pytest
 
 from pytest_hookharness.model.moves import Prompt, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Output, Process
-from pytest_hookharness.model.processes import Run as Ran
+from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
     Step,
     Trace,
 )
-from pytest_hookharness.model.verdicts import Finding, Guard, Livelock, Violation
+from pytest_hookharness.model.verdicts import Cap, Finding, Livelock, Violation
 from pytest_hookharness.reports.trace import records
 from pytest_hookharness.reports.trace.hook_runs import bound
 from pytest_hookharness.reports.trace.read import read_run
@@ -37,7 +36,7 @@ VERSIONS = {FILE: Versions(b"x = 1\ny = 2\n", b"x = 1\ny = 3\n")}
 
 def _asked(text, printed):
     written = printed.encode("utf-8", "replace")
-    run = Ran(
+    run = ProcessResult(
         ending=Exited(2),
         wall=0.1,
         stdout=Output(written, len(written)),
@@ -46,11 +45,11 @@ def _asked(text, printed):
     )
     hook = Hook(event="Stop", command=f"./check.sh {text}", source=".claude/settings.json")
     reply = Reply(ruling=Ruling.DENY, reason=text, rule=RULE)
-    fire = Fire(hook=hook, payload={"text": text}, run=run, reply=reply)
+    fire = HookRun(hook=hook, payload={"text": text}, run=run, reply=reply)
     decision = Decision(
         event="Stop", ruling=Ruling.DENY, refused=True, reasons=(text,), to_agent=(text,), rule=RULE
     )
-    return Hooked(event="Stop", fires=(fire,), decision=decision)
+    return HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
 
 
 def _steps(text, turns, printed):
@@ -79,25 +78,27 @@ def read_back():
         host="claude-code@1",
         turns=3,
         verdict=None,
-        kept=True,
+        kept_workspace=True,
         ended=True,
         printed=None,
     ):
         origin = Origin(file=Path("/here/a.scenario.yaml"), marks={"expect.verdict": (14, 1)})
         scenario = Scenario(name=name, why=text, origin=origin)
-        guard = Guard(overrides=9, why=text, rule=RULE)
+        guard = Cap(overrides=9, why=text, rule=RULE)
         seen = Outcome(
             scenario=scenario,
             host=host,
             trace=Trace(steps=_steps(text, turns, text if printed is None else printed)),
-            verdict=verdict or Livelock(stem=1, period=2, guard=guard),
+            verdict=verdict or Livelock(stem=1, period=2, cap=guard),
             findings=(Finding(code="HH010", name="SILENT-REFUSAL", text=text, advice=text, hook=text),),
-            violations=() if kept else (Violation(path="expect.verdict", expected=text, seen=text),),
+            violations=()
+            if kept_workspace
+            else (Violation(path="expect.verdict", expected=text, seen=text),),
             assumptions=(text,),
             varied=(text,),
             wall=1.5,
         )
-        occasion = records.Occasion(
+        occasion = records.TraceHeader(
             id=f"a.scenario.yaml::{name}[{host}]", door="pytest", host=host, again=text
         )
         made = [

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_hookharness.judging.findings.finding_catalogue import look_up
 from pytest_hookharness.judging.findings.loop_endings import look_up_ending
-from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal.check_report import as_json, told
 from pytest_hookharness.reports.terminal.host_facts import told_codes
@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[2]
 )
 def test_every_problem_has_a_page(kind, code):
     """A problem names a command that explains it and a page that is there, also where it is a verdict."""
-    complaint = Complaint(kind=kind, code=code, text="It is.")
+    complaint = Symptom(kind=kind, code=code, text="It is.")
     problem = Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"))
-    place = Place(host="claude-code", root=Path("/p"), files=())
-    checkup = Checkup(place=place, problems=(problem,))
+    place = HookSet(host="claude-code", root=Path("/p"), files=())
+    checkup = CheckReport(place=place, problems=(problem,))
 
     (seen,) = as_json([checkup], lambda _: "")["checkups"][0]["problems"]
     path, _, part = seen["page"].partition("#")

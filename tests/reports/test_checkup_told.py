@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.frontends.checkup import FOUND, UNKNOWN, judge
-from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
-from pytest_hookharness.model.moves import FIRST_PROMPT, Run, Script
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal.check_report import as_json, headline, told
 
 HOOKS = tuple(Hook(event="Stop", command=command) for command in ("./a.sh", "./b.sh", "./c.sh"))
-PLACE = Place(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
+PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
 
 
 def problem(hook, kind="livelock", **more):
-    complaint = Complaint(kind=kind, hook=hook, text="It is.", turn=29)
+    complaint = Symptom(kind=kind, hook=hook, text="It is.", turn=29)
     return Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
 
 
 def report(**more):
-    return told(Checkup(place=PLACE, **more), lambda _: "hookharness check")
+    return told(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
 
 
 @pytest.mark.parametrize(
@@ -33,14 +33,14 @@ def report(**more):
 )
 def test_one_problem_that_was_looked_for(undecided, said):
     """Where one problem was looked for, it is said whether it is gone, and not that all is well."""
-    made = Checkup(place=PLACE, only="livelock-a", undecided=undecided)
+    made = CheckReport(place=PLACE, only="livelock-a", undecided=undecided)
     assert headline(made).startswith(f"claude-code: the problem livelock-a {said}, ")
     assert "Only livelock-a was looked for" in report(only="livelock-a")
 
 
 def test_which_hooks_have_problems():
     """Problems are counted with the hooks that have them, and hooks that ran without any are named."""
-    made = Checkup(
+    made = CheckReport(
         place=PLACE,
         problems=(problem("./a.sh"), problem("./a.sh", "CRASHED")),
         woken=("./a.sh", "./b.sh"),
@@ -54,19 +54,22 @@ def test_which_hooks_have_problems():
 def test_problems_of_all_hooks_or_of_none():
     """Where every hook has a problem, or the settings have one, nobody is left out of the count."""
     of_all = tuple(problem(hook.command) for hook in HOOKS)
-    assert headline(Checkup(place=PLACE, problems=of_all)).startswith(
+    assert headline(CheckReport(place=PLACE, problems=of_all)).startswith(
         "claude-code: 3 problems with 3 hooks in "
     )
-    of_none = Checkup(place=PLACE, problems=(problem("", "CONFIG-OFF"),))
+    of_none = CheckReport(place=PLACE, problems=(problem("", "CONFIG-OFF"),))
     assert headline(of_none).startswith("claude-code: 1 problem with 3 hooks in ")
 
 
 def test_a_session_that_was_not_made_smaller():
     """A problem of a long session is told by the move after which it was seen, not by its last ones."""
-    acts = (FIRST_PROMPT, *(Run(command=f"echo {number}") for number in range(40)))
+    acts = (FIRST_PROMPT, *(RunCommand(command=f"echo {number}") for number in range(40)))
     scenario = Scenario(name="check", host="claude-code", script=Script(acts=acts))
     found = replace(
-        problem("./a.sh"), scenario=scenario, shown_by=("hostile text",), move=Run(command="rm -rf build")
+        problem("./a.sh"),
+        scenario=scenario,
+        shown_by=("hostile text",),
+        move=RunCommand(command="rm -rf build"),
     )
     said = report(problems=(found,))
     assert '  shown by  turn 29 of hostile text, not made smaller: runs "rm -rf build"\n' in said
@@ -75,7 +78,7 @@ def test_a_session_that_was_not_made_smaller():
 
 def test_an_interrupted_check_up_is_unknown():
     """After Ctrl-C the exit status says that not all is known, whatever was found until then."""
-    found = Checkup(place=PLACE, problems=(problem("./a.sh"),))
+    found = CheckReport(place=PLACE, problems=(problem("./a.sh"),))
     assert judge([found]) == FOUND
     assert judge([found, replace(found, interrupted=True)]) == UNKNOWN
 

@@ -4,19 +4,19 @@ How sessions of stand-ins are told, and sets of hooks that refuse in turn.
 
 from dataclasses import replace
 
-from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession
+from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Recursing, Terminated, Verdict
 from pytest_hookharness.reports.terminal.agent_tree import write_children
 from pytest_hookharness.reports.terminal.story import story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-FIRE = ChildFire(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")
+FIRE = ChildHookRun(event="Stop", command="./a.sh", code=2, ruling="deny", reason="not\nyet")
 BOMB = "\x1b[31mred\u202e"
 
 
@@ -25,22 +25,22 @@ def child(number: int, parent: int = 0, depth: int = 1, **others: object) -> Chi
     return replace(made, **others)  # type: ignore[arg-type]
 
 
-def refusing(*hooks: tuple[str, str], children: tuple[ChildSession, ...] = ()) -> Hooked:
+def refusing(*hooks: tuple[str, str], children: tuple[ChildSession, ...] = ()) -> HookEvent:
     ruling = Ruling.DENY if hooks else Ruling.NONE
     fires = tuple(
-        Fire(
+        HookRun(
             hook=Hook(event="PreToolUse", command=command),
             payload={},
-            run=Run(ending=Exited(2)),
+            run=ProcessResult(ending=Exited(2)),
             reply=Reply(ruling=ruling, reason=reason, rule=RULE),
         )
         for command, reason in hooks
     )
     decision = Decision(event="PreToolUse", ruling=ruling, refused=bool(hooks), reasons=("x",), rule=RULE)
-    return Hooked(event="PreToolUse", fires=fires, decision=decision, children=children)
+    return HookEvent(event="PreToolUse", hook_runs=fires, decision=decision, children=children)
 
 
-def outcome(verdict: Verdict, *asked: Hooked) -> Outcome:
+def outcome(verdict: Verdict, *asked: HookEvent) -> Outcome:
     steps: list[Step] = []
     for turn, item in enumerate(asked, 1):
         steps.append(Step(number=2 * turn - 1, turn=turn, exchange=Moved(move=Stop())))
@@ -53,7 +53,7 @@ def test_sessions_are_told_as_a_tree() -> None:
     Each session stands below the one that it was started from, with what its hooks said.
     """
     children = (
-        child(1, fires=(FIRE,), ended="stopped"),
+        child(1, hook_runs=(FIRE,), ended="stopped"),
         child(2, 1, 2),
         child(3, 0, 1, refused="a depth of 2"),
     )
@@ -69,7 +69,7 @@ def test_a_great_many_sessions_and_fires_are_cut_short() -> None:
     """
     However many sessions and fires there are, and however they lie, a few lines tell of them.
     """
-    many = [child(number, number - 1, number, fires=(FIRE,) * 9) for number in range(1, 60)]
+    many = [child(number, number - 1, number, hook_runs=(FIRE,) * 9) for number in range(1, 60)]
     lines = write_children(many)
     assert len(lines) == 17
     assert lines[5] == "    and 5 more fires"
@@ -82,7 +82,7 @@ def test_what_a_session_says_acts_on_no_terminal() -> None:
     Words of a session, which a hook may have made up, are printed without anything that acts on a terminal.
     """
     fire = replace(FIRE, event=BOMB, command=BOMB, ruling=BOMB, reason=BOMB)
-    made = child(1, argv=(BOMB,), ended=BOMB, fires=(fire,))
+    made = child(1, argv=(BOMB,), ended=BOMB, hook_runs=(fire,))
     told = story(outcome(Recursing(turn=1, limit=BOMB, chain=(BOMB,)), refusing(children=(made,))))
     assert "\x1b" not in told
     assert "\u202e" not in told

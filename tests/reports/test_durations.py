@@ -7,11 +7,11 @@ import json
 import pytest
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.timings import Timed, Timing
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.timings import RunTime, Timing
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 from pytest_hookharness.reports.terminal.durations import read, render, rows
 from pytest_hookharness.reports.terminal.table import properties
@@ -21,21 +21,21 @@ DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
 def timing(command: str, *seconds: float, cut: bool = False, limit: float | None = 60.0) -> Timing:
-    fires = tuple(Timed(cut=cut, seconds=each) for each in seconds)
-    return Timing(event="Stop", command=command, fires=fires, limit=limit)
+    fires = tuple(RunTime(cut=cut, seconds=each) for each in seconds)
+    return Timing(event="Stop", command=command, hook_runs=fires, limit=limit)
 
 
 def outcome(*walls: float) -> Outcome:
     fires = tuple(
-        Fire(
+        HookRun(
             hook=Hook(event="Stop", command="./lint.sh"),
             payload={},
-            run=Run(ending=Exited(0), wall=wall, limit=10.0),
+            run=ProcessResult(ending=Exited(0), wall=wall, limit=10.0),
             reply=Reply(ruling=Ruling.NONE, rule=RULE),
         )
         for wall in walls
     )
-    step = Step(number=1, turn=1, exchange=Hooked(event="Stop", fires=fires, decision=DECISION))
+    step = Step(number=1, turn=1, exchange=HookEvent(event="Stop", hook_runs=fires, decision=DECISION))
     return Outcome(
         scenario=Scenario(name="lint"), host="h@1", trace=Trace(steps=(step,)), verdict=Terminated(turn=1)
     )
@@ -98,7 +98,7 @@ def test_fires_of_several_runs_are_one_row():
 
     (found,) = read([*crossed, *crossed])
 
-    assert [fire.seconds for fire in found.fires] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+    assert [fire.seconds for fire in found.hook_runs] == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
     assert found.limit == 10.0
 
 

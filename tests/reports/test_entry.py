@@ -10,16 +10,16 @@ import pytest
 
 from pytest_hookharness.model.moves import Prompt, Stop
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.probes import Part, PartKind, Probing
-from pytest_hookharness.model.processes import Exited, Run, Tier
+from pytest_hookharness.model.probes import PartKind, ProbeReport, StatePart
+from pytest_hookharness.model.processes import Exited, ProcessResult, Tier
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Origin, Scenario
-from pytest_hookharness.model.trace import Change, Fire, Happened, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.trace import Change, Happened, HookEvent, HookRun, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
     Finding,
-    Guard,
     Hung,
     Livelock,
     Lockout,
@@ -28,7 +28,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.markdown.incident import TO_DO, Circumstances, entry
+from pytest_hookharness.reports.markdown.incident import TO_DO, IncidentContext, entry
 
 HEADINGS = [
     "Symptoms",
@@ -40,26 +40,24 @@ HEADINGS = [
     "Related Files",
 ]
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
-GUARD = Guard(
-    overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b")
-)
+GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b"))
 EVIL = "EVIL ``` ~~~\n# EVIL\n```\n[EVIL](http://e) @EVIL \x1b[31mEVIL\u202e `EVIL`` ![EVIL](x)\n\n    EVIL"
-AROUND = Circumstances(again="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
+AROUND = IncidentContext(again="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
 
 
 def asked(command, reason):
     """
     A Stop that a hook refuses.
     """
-    fire = Fire(
+    fire = HookRun(
         hook=Hook(event="Stop", command=command, source=".claude/settings.json"),
         payload={},
-        run=Run(ending=Exited(2), wall=0.1),
+        run=ProcessResult(ending=Exited(2), wall=0.1),
         reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE),
     )
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
     changes = (Change(path="workspace/log", how="content"),)
-    return Hooked(event="Stop", fires=(fire,), decision=decision, changes=changes)
+    return HookEvent(event="Stop", hook_runs=(fire,), decision=decision, changes=changes)
 
 
 def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
@@ -80,17 +78,19 @@ def outcome(text="no", *, command="./check.sh --all", verdict=None, **more):
         scenario=more.pop("scenario", scenario),
         host="claude-code@1",
         trace=Trace(steps=tuple(steps)),
-        verdict=verdict or Livelock(stem=1, period=2, evidence="probed", guard=GUARD),
+        verdict=verdict or Livelock(stem=1, period=2, evidence="probed", cap=GUARD),
         tier=Tier.SUBREAPER,
         seed=7,
         **more,
     )
 
 
-PROBING = Probing(
+PROBING = ProbeReport(
     turn=3,
     period=1,
-    parts=(Part(path="workspace/.n", name="count", kind=PartKind.COUNTER, before="1", after="2", step=1),),
+    parts=(
+        StatePart(path="workspace/.n", name="count", kind=PartKind.COUNTER, before="1", after="2", step=1),
+    ),
 )
 FINDING = Finding(code="HH001", name="HUNG-FIRE", text="It hung.", advice="Give it a limit.", turn=2, times=3)
 
@@ -134,7 +134,7 @@ def test_what_the_trace_knows_is_filled_in():
     told = sections(
         entry(
             outcome(
-                probings=(PROBING,),
+                probe_reports=(PROBING,),
                 findings=(FINDING,),
                 violations=(Violation(path="expect.verdict", expected="terminated", seen="livelock"),),
             ),
@@ -223,7 +223,7 @@ def test_text_that_leaves_its_place_is_seen():
     "verdict",
     [
         Terminated(turn=2),
-        Capped(turn=9, guard=GUARD, changed=(Change(path="workspace/log", how="content"),)),
+        Capped(turn=9, cap=GUARD, changed=(Change(path="workspace/log", how="content"),)),
         Hung(turn=1, event="Stop", command="./lint.sh", rule=RULE),
         Recursing(turn=3, limit="a depth of 3"),
         Lockout(turn=2),
@@ -233,7 +233,7 @@ def test_text_that_leaves_its_place_is_seen():
 )
 def test_every_verdict_has_its_entry(verdict):
     """Every verdict is told with all sections, and none of the others is called a loop."""
-    told = sections(entry(outcome(verdict=verdict), Circumstances(again="")))
+    told = sections(entry(outcome(verdict=verdict), IncidentContext(again="")))
 
     assert list(told) == HEADINGS
     assert "The loop begins" not in told["Root Cause"]

@@ -14,7 +14,7 @@ def summary(**values):
     """
     A host in one line.
     """
-    given = {"id": "a@1", "events": 3, "unreached": 0, "guard": "none", "observed": 1, "documented": 2}
+    given = {"id": "a@1", "events": 3, "unreached": 0, "cap": "none", "observed": 1, "documented": 2}
     return HostSummary(**{**given, "assumed": 30, **values})
 
 

@@ -3,7 +3,7 @@ The catalogue of findings as text.
 """
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.terminal.host_facts import (
     SEEN,
     codes_table,
@@ -12,7 +12,7 @@ from pytest_hookharness.reports.terminal.host_facts import (
     told_codes,
 )
 
-CODE = Code("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
+CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")
 
 
 def test_a_code_is_told_in_full() -> None:
@@ -21,7 +21,7 @@ def test_a_code_is_told_in_full() -> None:
         "HH777 ODD-THING",
         "  what: A thing was odd.",
         "  why:  It matters.",
-        "  mend: Mend it.",
+        "  fix:  Mend it.",
         "  page: docs/findings/HH777.md, of the documentation of pytest-hookharness",
     ]
 

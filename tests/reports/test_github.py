@@ -4,7 +4,7 @@ What GitHub Actions is told, in its own words and within its limits.
 
 import re
 
-from pytest_hookharness.reports.ci.github import Failure, annotation, step_summary
+from pytest_hookharness.reports.ci.github import FailureAnnotation, annotation, step_summary
 
 ROW = {
     "scenario": "lint",
@@ -18,7 +18,7 @@ ROW = {
 
 
 def failure(name="lint[claude-code]", headline="livelock: 100 %", story="one\ntwo", file="a,b:c.yaml"):
-    return Failure(name=name, file=file, line=7, headline=headline, story=story)
+    return FailureAnnotation(name=name, file=file, line=7, headline=headline, story=story)
 
 
 def test_an_annotation_is_one_workflow_command():

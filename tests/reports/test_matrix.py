@@ -2,7 +2,7 @@
 One scenario on several hosts: the verdicts side by side, and the facts that part the hosts.
 """
 
-from pytest_hookharness.reports.terminal.host_matrix import Run, render
+from pytest_hookharness.reports.terminal.host_matrix import HostRun, render
 
 
 def turn(number, came, fact):
@@ -27,7 +27,7 @@ def run(host, verdict, *turns, scenario="loop"):
         "basis": "documented",
         "source": "its pages",
     }
-    return Run(row, [*turns, last])
+    return HostRun(row, [*turns, last])
 
 
 REFUSED = turn(1, "refused", "exit code 2 refuses")

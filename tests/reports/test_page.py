@@ -129,7 +129,7 @@ def test_each_run_has_a_row_of_its_own(read_back):
     runs = [
         read_back(),
         read_back(),
-        read_back(kept=False, host="codex@1", verdict=Terminated(turn=3)),
+        read_back(kept_workspace=False, host="codex@1", verdict=Terminated(turn=3)),
         read_back(ended=False),
     ]
     rows = rows_of(runs, {})
@@ -144,7 +144,7 @@ def test_each_run_has_a_row_of_its_own(read_back):
 
 
 @pytest.mark.parametrize(
-    ("kept", "passed", "promise"),
+    ("kept_workspace", "passed", "promise"),
     [
         (True, {}, "kept"),
         (False, {}, "left to its test"),
@@ -153,9 +153,9 @@ def test_each_run_has_a_row_of_its_own(read_back):
         (False, {"t.py::test_other": True}, "left to its test"),
     ],
 )
-def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
+def test_what_a_test_in_python_expects(read_back, kept_workspace, passed, promise):
     """A simulation without a scenario file is as promised if its test passed, and is left to it otherwise."""
-    run = read_back(kept=kept)
+    run = read_back(kept_workspace=kept_workspace)
     run.begin.update(file=None, id="t.py::test_it")
     (row,) = rows_of([run], passed)
 
@@ -164,7 +164,7 @@ def test_what_a_test_in_python_expects(read_back, kept, passed, promise):
 
 def test_what_the_shell_plays_is_left_to_no_test(read_back):
     """A simulation of the shell command without a scenario file keeps the usual promise, or breaks it."""
-    runs = [read_back(kept=kept) for kept in (True, False)]
+    runs = [read_back(kept_workspace=kept) for kept in (True, False)]
     for run in runs:
         run.begin.update(file=None, id="try[claude-code]", door="hookharness")
 
@@ -173,7 +173,7 @@ def test_what_the_shell_plays_is_left_to_no_test(read_back):
 
 def test_a_page_without_a_script(read_back):
     """Without JavaScript there is a table of all simulations, in which hostile text is text."""
-    text = page([read_back(EVIL, name=EVIL, kept=False)])
+    text = page([read_back(EVIL, name=EVIL, kept_workspace=False)])
     table = text[text.index("<noscript>") : text.index("</noscript>")]
 
     assert table.count("<tr>") == 2
@@ -196,7 +196,7 @@ def test_texts_are_shortened_until_a_browser_can_open_it(read_back, monkeypatch,
     """Where all texts together are too much for a browser each is cut shorter, and says so."""
     monkeypatch.setattr(pages, "_MOST", most)
     read = Outline(page([read_back("x" * 8000, turns=1)])).data("run-0")
-    (fire,) = read["steps"][-1]["fires"]
+    (fire,) = read["steps"][-1]["hook_runs"]
     stderr = fire["run"]["stderr"]
 
     assert len(stderr["text"]) == longest

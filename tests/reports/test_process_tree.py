@@ -2,7 +2,7 @@
 How processes and the threads of their hooks are told.
 """
 
-from pytest_hookharness.model.background import Denial, HookThread, Tracked, TrackedRun
+from pytest_hookharness.model.background import BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.reports.terminal.agent_tree import write_tracked
 
 HOSTILE = "\x1b[2J\n\u202e" + "x" * 5000
@@ -10,7 +10,7 @@ HOSTILE = "\x1b[2J\n\u202e" + "x" * 5000
 
 def ran(name, by=0, **more):
     """A process that was seen."""
-    return TrackedRun(id=name, name="build", by=by, depth=0, pid=7, **more)
+    return BackgroundRun(id=name, name="build", by=by, depth=0, pid=7, **more)
 
 
 def thread(number, process, because="on_exit (exit code 1: failure)", **more):
@@ -22,12 +22,12 @@ def thread(number, process, because="on_exit (exit code 1: failure)", **more):
 
 def test_nothing_is_told_of_nothing():
     """Where no process was detached there is no tree."""
-    assert write_tracked(Tracked()) == []
+    assert write_tracked(BackgroundReport()) == []
 
 
 def test_the_tree():
     """Each process stands below the thread that detached it, with what became of its hooks."""
-    tracked = Tracked(
+    tracked = BackgroundReport(
         processes=(
             ran("build", ended=2.5, started=1.0, code=1, lines=3, missed=2),
             ran("build.2", by=1, side=True),
@@ -57,7 +57,7 @@ def test_the_tree():
 
 def test_hostile_words_and_long_trees_are_bounded():
     """Whatever processes print or ask for, the tree stays short and acts on no terminal."""
-    tracked = Tracked(
+    tracked = BackgroundReport(
         processes=tuple(ran(f"{number}{HOSTILE}") for number in range(500)),
         threads=(thread(1, f"1{HOSTILE}", because=HOSTILE),),
         denials=(Denial(process=HOSTILE, hook=HOSTILE, reason=HOSTILE, stops=False),),

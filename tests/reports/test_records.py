@@ -10,31 +10,31 @@ import pytest
 
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession
 from pytest_hookharness.model.delivery import Asked, Dialogue
 from pytest_hookharness.model.expectations import Expectation, Range
 from pytest_hookharness.model.moves import Message, Observation, Prompt, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.probes import (
-    Part,
     PartKind,
+    PerturbationKind,
     Probe,
-    Probing,
-    Pushing,
-    Reaction,
-    Seen,
-    Valve,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    StatePart,
+    Threshold,
 )
 from pytest_hookharness.model.processes import (
     Activity,
-    Call,
     Cut,
+    DoubleCall,
     Exited,
     HeldOpen,
     NotStarted,
     Output,
     Process,
-    Run,
+    ProcessResult,
     Signaled,
     Tier,
     TimedOut,
@@ -43,20 +43,20 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
-    Entry,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
+    StateEntry,
     Step,
     Trace,
 )
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
     Finding,
-    Guard,
     Hung,
     Livelock,
     Lockout,
@@ -72,12 +72,12 @@ from pytest_hookharness.reports.trace.steps import Versions, step
 from pytest_hookharness.reports.trace.validate import misfit
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)
+GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
 CHILD = ChildSession(
     number=1,
     argv=("claude", "-p"),
     environment={"API_KEY": "hidden"},
-    fires=(ChildFire(event="Stop", command="./hook"),),
+    hook_runs=(ChildHookRun(event="Stop", command="./hook"),),
     calls=(ChildCall(name="Bash"),),
 )
 CHANGE = Change(path="workspace/a", how="content", before="1", after="2")
@@ -91,8 +91,8 @@ ENDINGS = [
 ]
 VERDICTS = [
     Terminated(turn=1),
-    Capped(turn=9, guard=GUARD, changed=(CHANGE,)),
-    Livelock(stem=1, period=2, guard=GUARD),
+    Capped(turn=9, cap=GUARD, changed=(CHANGE,)),
+    Livelock(stem=1, period=2, cap=GUARD),
     Hung(turn=1, event="Stop", command="./hook", rule=RULE),
     Recursing(turn=1, limit="a depth of 3", chain=("one",)),
     Lockout(turn=1, moves=("run",)),
@@ -100,29 +100,31 @@ VERDICTS = [
 ]
 ORIGIN = Origin(file="scenarios/a.scenario.yaml", marks={"expect": (7, 1), "expect.verdict": (8, 3)})
 SCENARIO = Scenario(name="lint", origin=ORIGIN, expect=Expectation(verdict="terminated", within=4))
-OCCASION = records.Occasion(id="a::b", door="pytest", host="claude-code", tier=Tier.GROUP)
+OCCASION = records.TraceHeader(id="a::b", door="pytest", host="claude-code", tier=Tier.GROUP)
 
 
 def fire(ending=ENDINGS[0], **others):
     dialogue = Dialogue(shown=b"Name: ", total=6, asked=(Asked("Name:", "me"),))
-    run = Run(ending=ending, stderr=Output(b"no", 2), leftovers=(PROCESS,), dialogue=dialogue)
+    run = ProcessResult(ending=ending, stderr=Output(b"no", 2), leftovers=(PROCESS,), dialogue=dialogue)
     unheard = Unheard(place="reason of an allow", text="words", rule=RULE)
     reply = Reply(ruling=Ruling.DENY, reason="no", updated_input={"a": 1}, unheard=unheard, rule=RULE)
     given = {"hook": Hook(event="Stop", command="./hook"), "payload": {"a": 1}, "stdin": b"{}", "run": run}
-    return Fire(**{**given, "reply": reply, **others})
+    return HookRun(**{**given, "reply": reply, **others})
 
 
 def hooked(*fires, **others):
     decision = Decision(
         event="Stop", ruling=Ruling.DENY, refused=True, reasons=("no",), rule=RULE, rests_on=(RULE,)
     )
-    made = Hooked(event="Stop", fires=fires, decision=decision, changes=(CHANGE,), children=(CHILD,))
+    made = HookEvent(event="Stop", hook_runs=fires, decision=decision, changes=(CHANGE,), children=(CHILD,))
     return replace(made, **others)
 
 
 def performed():
     call = ToolCall(name="Bash", input={"command": "ls"})
-    return Performed(call=call, result=ToolResult(text="a"), run=Run(ending=Exited(0)), changes=(CHANGE,))
+    return Performed(
+        call=call, result=ToolResult(text="a"), run=ProcessResult(ending=Exited(0)), changes=(CHANGE,)
+    )
 
 
 def record(exchange, **others):
@@ -131,18 +133,23 @@ def record(exchange, **others):
 
 SAW = Observation((Message("prompt", "Go."),))
 STEPS = [
-    *(record(Moved(move=move, saw=SAW)) for move in (Stop(), moves.Run(command="ls"), moves.Read(file="a"))),
+    *(
+        record(Moved(move=move, saw=SAW))
+        for move in (Stop(), moves.RunCommand(command="ls"), moves.Read(file="a"))
+    ),
     *(record(Happened(event=event)) for event in (Prompt(text="Go."), moves.Wait(seconds=3))),
     record(performed()),
     record(hooked(fire(), fire(run=None, stdin=b""))),
     *(record(hooked(fire(ending))) for ending in ENDINGS),
 ]
-PROBING = Probing(
+PROBING = ProbeReport(
     turn=3,
     period=1,
-    parts=(Part(path="home/a", kind=PartKind.COUNTER, before="1", after="2", step=1),),
-    probes=(Probe(kind=Pushing.AHEAD, tried="count 9", seen=Seen(reaction=Reaction.SAME)),),
-    valve=Valve(at="count 50", what="lets go", seconds=1.5),
+    parts=(StatePart(path="home/a", kind=PartKind.COUNTER, before="1", after="2", step=1),),
+    probes=(
+        Probe(kind=PerturbationKind.AHEAD, tried="count 9", seen=ProbeResult(reaction=ProbeEffect.SAME)),
+    ),
+    threshold=Threshold(at="count 50", what="lets go", seconds=1.5),
 )
 TRACE = Trace(steps=(Step(number=1, turn=1, exchange=hooked(fire())),))
 
@@ -151,8 +158,8 @@ def ended(verdict, **others):
     given = {
         "findings": (Finding(code="HH001", name="HUNG-FIRE", text="It hung.", rule=RULE),),
         "violations": (Violation(path="expect.verdict", expected="terminated", seen="livelock"),),
-        "calls": {"npm": (Call(("npm", "test"), stdin=b"x"),)},
-        "probings": (PROBING,),
+        "calls": {"npm": (DoubleCall(("npm", "test"), stdin=b"x"),)},
+        "probe_reports": (PROBING,),
         "assumptions": ("It is so.",),
     }
     outcome = Outcome(scenario=SCENARIO, host="claude-code", trace=TRACE, verdict=verdict, **given)
@@ -162,7 +169,7 @@ def ended(verdict, **others):
 OTHERS = [
     records.begin(SCENARIO, replace(OCCASION, hooks=(Hook(event="Stop", command="./hook", timeout=3.0),))),
     records.begin(replace(SCENARIO, origin=None), replace(OCCASION, tier=None)),
-    records.state(1, State(visible={"stop_hook_active": True}, files={"a": Entry("file", 0o644, "1")})),
+    records.state(1, State(visible={"stop_hook_active": True}, files={"a": StateEntry("file", 0o644, "1")})),
     records.trouble("the workspace could not be made"),
     *map(ended, VERDICTS),
 ]
@@ -186,7 +193,7 @@ def closed(schema):
 
 
 # Values whose form is the model's own, which the schema leaves open.
-OPEN = {"verdict": {"name"}, "probings": None, "cells": None, "tracked": None}
+OPEN = {"verdict": {"name"}, "probe_reports": None, "trial_results": None, "background": None}
 
 
 @pytest.mark.parametrize("made", [*STEPS, *OTHERS])
@@ -218,8 +225,8 @@ def test_steps_hold_nothing_that_the_schema_does_not_name(made):
         (lambda line: line.pop("decision"), "the record has no 'decision'"),
         (lambda line: line.update(turn=True), "/turn is not of type integer"),
         (lambda line: line.update(turn=-1), "/turn is below 0"),
-        (lambda line: line["fires"][0]["stdin"].pop("bytes"), "/fires/0/stdin has no 'bytes'"),
-        (lambda line: line["fires"][0]["run"]["ending"].update(kind="flew"), "/fires/0/run"),
+        (lambda line: line["hook_runs"][0]["stdin"].pop("bytes"), "/hook_runs/0/stdin has no 'bytes'"),
+        (lambda line: line["hook_runs"][0]["run"]["ending"].update(kind="flew"), "/hook_runs/0/run"),
         (lambda line: line["decision"].update(ruling="perhaps"), "/decision/ruling is none of"),
         (lambda line: line.update(changes={}), "/changes is not of type array"),
     ],
@@ -236,7 +243,7 @@ def test_what_does_not_fit_is_told_with_its_place(harm, said):
 def test_a_fire_is_told_raw_and_in_words():
     """Of a fire stand there its bytes, its ending as data and in words, the decision and its rule."""
     told = record(hooked(fire()))
-    (one,) = told["fires"]
+    (one,) = told["hook_runs"]
 
     assert told["words"] == "Stop: refused"
     assert one["stdin"]["text"] == "{}"
@@ -257,11 +264,11 @@ def test_an_environment_is_never_told():
 
 def test_what_was_promised_is_told_in_words():
     """Each key that was promised is a line, and what was not promised is none."""
-    expect = Expectation(verdict="livelock", fires={"./hook": Range(min=2)}, findings=("HH001",))
+    expect = Expectation(verdict="livelock", hook_runs={"./hook": Range(min=2)}, findings=("HH001",))
 
     assert records.begin(replace(SCENARIO, expect=expect), OCCASION)["expected"] == [
         "verdict: livelock",
-        "fires: ./hook at least 2",
+        "hook_runs: ./hook at least 2",
         "findings: HH001",
     ]
 
@@ -269,7 +276,7 @@ def test_what_was_promised_is_told_in_words():
 def test_a_promised_way_is_told_as_moves():
     """Moves on a promised way are told as everywhere, without what a value is made of."""
     lockout = Expectation(
-        verdict="lockout", way_in=(moves.Run(command="./release", label="expect.way_in[0]"),)
+        verdict="lockout", way_in=(moves.RunCommand(command="./release", label="expect.way_in[0]"),)
     )
 
     for expect, told in ((lockout, 'runs "./release"'), (replace(lockout, way_in=()), "none")):
@@ -321,9 +328,9 @@ def test_a_name_with_a_line_end_makes_no_line_of_a_difference():
 def test_long_texts_are_cut_and_say_so():
     """A stream of ten megabytes is told by its beginning, with its size and where it was cut."""
     flood = record(
-        hooked(fire(run=Run(ending=Exited(0), stdout=Output(b"\xc3\xa4" * (1 << 19), 10_000_000))))
+        hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"\xc3\xa4" * (1 << 19), 10_000_000))))
     )
-    stdout = bound(flood)["fires"][0]["run"]["stdout"]
+    stdout = bound(flood)["hook_runs"][0]["run"]["stdout"]
 
     assert (stdout["bytes"], stdout["cut_at"], len(stdout["text"].encode())) == (10_000_000, LONGEST, LONGEST)
     assert len(json.dumps(bound(flood))) < 7 * LONGEST

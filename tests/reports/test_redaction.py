@@ -16,9 +16,9 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from pytest_hookharness.model.delivery import Asked, Dialogue
-from pytest_hookharness.model.processes import Exited, Output, Process, Run, Tier
+from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult, Tier
 from pytest_hookharness.model.protocol import Basis, Hook, Reply, Rule
-from pytest_hookharness.model.trace import Change, Fire
+from pytest_hookharness.model.trace import Change, HookRun
 from pytest_hookharness.reports.redaction import Secrets, find_secrets, redact, redacted
 from pytest_hookharness.reports.trace.hook_runs import bound, of_json
 from pytest_hookharness.reports.trace.schema import words
@@ -225,14 +225,14 @@ def test_every_text_of_a_value_is_redacted():
     """Texts, bytes, keys and paths are redacted wherever they stand, and sizes of streams stay right."""
     secret, known = "open sesame", find_secrets({"A_TOKEN": "open sesame"})
     shown = f"say {secret}".encode()
-    run = Run(
+    run = ProcessResult(
         ending=Exited(0),
         stdout=Output(shown, len(shown)),
         stderr=Output(shown, 5000),
         leftovers=(Process(1, secret, 0),),
         dialogue=Dialogue(shown=shown, total=len(shown), asked=(Asked(secret, secret),), unanswered=secret),
     )
-    fire = Fire(
+    fire = HookRun(
         hook=Hook(event="Stop", command=f"./hook {secret}", env={"A_TOKEN": secret}),
         payload={secret: [secret, 1, None, True]},
         stdin=json.dumps({"a": secret}).encode(),

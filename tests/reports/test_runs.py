@@ -18,7 +18,7 @@ from pytest_hookharness.reports.trace.read import UnreadableTrace, read_run, row
 
 SCENARIO = Scenario(name="lint", variant="old")
 BEGIN = records.begin(
-    SCENARIO, records.Occasion(id="a::b`", door="pytest", host="claude-code", tier=Tier.GROUP)
+    SCENARIO, records.TraceHeader(id="a::b`", door="pytest", host="claude-code", tier=Tier.GROUP)
 )
 STATE = records.state(1, records.State())
 STEP = {

@@ -20,7 +20,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Violation
-from pytest_hookharness.reports.ci.sarif import Place, Surroundings, log, results
+from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo, log, results
 
 ROOT = Path("/repository")
 FILE = ROOT / "hook scenarios" / "lint.scenario.yaml"
@@ -84,7 +84,7 @@ def outcome(*findings, violations=(), verdict=None, origin=ORIGIN, expect=None):
 
 
 def found(seen, script=None, item="scenarios/lint.scenario.yaml::lint"):
-    around = Surroundings(item, Place(FILE, 1), ROOT, lambda _: script)
+    around = SarifRunInfo(item, SarifLocation(FILE, 1), ROOT, lambda _: script)
     return results(seen, around)
 
 
@@ -100,7 +100,7 @@ def test_the_log_has_the_form_of_the_standard():
     """All objects have the properties that the standard requires, and no others."""
     seen = outcome(FINDING, violations=(BROKEN,), verdict=Livelock(stem=1, period=1))
 
-    made = whole(found(seen, Place(ROOT / "check.sh")), trouble=["a file\x1b could not be read"])
+    made = whole(found(seen, SarifLocation(ROOT / "check.sh")), trouble=["a file\x1b could not be read"])
 
     assert list(flaws(made)) == []
     assert json.loads(json.dumps(made)) == made
@@ -151,7 +151,7 @@ def test_places_are_relative_to_the_repository():
     """A verdict stands at the line of its promise, a finding at its script and then at the scenario."""
     seen = outcome(FINDING, violations=(BROKEN,), verdict=Livelock(stem=1, period=1))
 
-    verdict, finding = found(seen, Place(ROOT / "hooks" / "check.sh"))
+    verdict, finding = found(seen, SarifLocation(ROOT / "hooks" / "check.sh"))
 
     base = {"uriBaseId": "%SRCROOT%"}
     written = {"uri": "hook%20scenarios/lint.scenario.yaml", **base}
@@ -225,4 +225,4 @@ def test_scripts_are_found(tmp_path, command, file, line):
 
     place = find_script(command.format(root=root), scenario, root)
 
-    assert place == (Place(root / file, line) if file else None)
+    assert place == (SarifLocation(root / file, line) if file else None)

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.exploration import Arrival, Exploration, Trap
+from pytest_hookharness.model.exploration import Exploration, Successor, TrapState
 from pytest_hookharness.model.moves import Event, Move, Prompt, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import (
@@ -20,7 +20,7 @@ from pytest_hookharness.model.processes import (
     HeldOpen,
     NotStarted,
     Process,
-    Run,
+    ProcessResult,
     Signaled,
     Tier,
     TimedOut,
@@ -30,18 +30,18 @@ from pytest_hookharness.model.scenario import Origin, Scenario
 from pytest_hookharness.model.trace import (
     Change,
     Exchange,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     Step,
     Trace,
 )
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
     Finding,
-    Guard,
     Hung,
     Livelock,
     Lockout,
@@ -56,7 +56,7 @@ from pytest_hookharness.reports.terminal.headline import gravest
 from pytest_hookharness.reports.terminal.story import first_line, story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
-GUARD = Guard(overrides=9, why="It overrides the ninth.", rule=RULE)
+GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=RULE)
 PROMPT = Happened(event=Prompt(text="Fix it."))
 STOP = Moved(move=Stop(text="I am done."))
 ORIGIN = Origin(file=Path("/work place/scenarios/lint.scenario.yaml"), marks={"expect.verdict": (14, 12)})
@@ -64,18 +64,18 @@ CHANGED = tuple(Change(path=f"workspace/{name}", how="content") for name in ("lo
 VERDICTS: list[tuple[Verdict, str]] = [
     (Terminated(turn=2), "terminated: the hooks let the agent stop in turn 2 after 1 block"),
     (
-        Capped(turn=9, guard=GUARD, changed=CHANGED),
+        Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
             "capped: claude-code overrode block 9 in turn 9; "
             "changing: workspace/log, workspace/b, workspace/c and 1 more"
         ),
     ),
     (
-        Capped(turn=9, guard=replace(GUARD, overrides=None)),
+        Capped(turn=9, cap=replace(GUARD, overrides=None)),
         "capped: the guard of claude-code ended it in turn 9: It overrides the ninth.",
     ),
     (
-        Capped(turn=5, guard=GUARD, status="error"),
+        Capped(turn=5, cap=GUARD, status="error"),
         "capped: claude-code ended the run in turn 5 as 'error': It overrides the ninth.",
     ),
     (
@@ -102,7 +102,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
     ),
     (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
     (
-        Lockout(turn=2, moves=(Stop(), moves.Run(command="true"))),
+        Lockout(turn=2, moves=(Stop(), moves.RunCommand(command="true"))),
         "lockout: after turn 2 none of the 2 moves that the agent has leads to a stop",
     ),
     (
@@ -117,7 +117,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
 ENDINGS: list[tuple[Ending, str]] = [
     (Exited(2), "exited 2 in 0.1 s"),
     (Signaled(11), "was killed by signal 11 in 0.1 s"),
-    (TimedOut(0.5, by=Cut.PATIENCE), "was cut after 0.5 s (our patience)"),
+    (TimedOut(0.5, by=Cut.HOOK_TIMEOUT), "was cut after 0.5 s (our patience)"),
     (
         TimedOut(60, by=Cut.LIMIT, ignored_term=True),
         "was cut after 60 s (the host's limit) and ignored the signal",
@@ -142,12 +142,12 @@ def asked(
     fault: str | None = None,
     sign: str = "stop_hook_active",
     told: object = True,
-) -> Hooked:
+) -> HookEvent:
     refused = ruling is Ruling.DENY
-    fire = Fire(
+    fire = HookRun(
         hook=Hook(event=event, command=command),
         payload={sign: told},
-        run=Run(ending=ending or Exited(2 if refused else 0), wall=wall),
+        run=ProcessResult(ending=ending or Exited(2 if refused else 0), wall=wall),
         reply=Reply(
             ruling=ruling,
             reason=reason if refused else "",
@@ -166,7 +166,7 @@ def asked(
         halt=halt,
         rule=RULE,
     )
-    return Hooked(event=event, fires=(fire,), decision=decision)
+    return HookEvent(event=event, hook_runs=(fire,), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -221,7 +221,7 @@ def test_tells_a_livelock_to_the_end() -> None:
     """
     seen = trace(PROMPT, STOP, asked(wall=0.3, told=False), *(STOP, asked()) * 3)
     made = outcome(
-        Livelock(stem=2, period=1, guard=GUARD, assumptions=("Ids are derived.",)),
+        Livelock(stem=2, period=1, cap=GUARD, assumptions=("Ids are derived.",)),
         seen,
         violations=(Violation(path="expect.verdict", expected="terminated within 3", seen="livelock"),),
         assumptions=("Ids are derived.", "The network is not watched."),
@@ -248,7 +248,7 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """
     Turns that repeat in pairs are told once and then named together.
     """
-    call = Moved(move=moves.Run(command="true"))
+    call = Moved(move=moves.RunCommand(command="true"))
     told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
     assert "  turns 3 to 6  the same as turns 1 and 2\n  and so for ever" in told
     assert "claude-code has no known guard against it" in told
@@ -282,7 +282,7 @@ def test_a_long_turn_is_told_by_its_ends() -> None:
     """
     Of a turn with very many fires the first and the last are told and the rest are counted.
     """
-    hooked = replace(asked(), fires=asked().fires * 500)
+    hooked = replace(asked(), hook_runs=asked().hook_runs * 500)
     told = story(outcome(Terminated(turn=1), trace(STOP, hooked)))
     assert "... 487 lines ..." in told
 
@@ -307,7 +307,7 @@ MOVES: list[tuple[Move, str]] = [
         Tools(calls=(ToolCall(name="Bash", input={"command": "ls"}),), say="Now."),
         'says "Now.", calls Bash {"command": "ls"}',
     ),
-    (moves.Run(command="npm test"), 'runs "npm test"'),
+    (moves.RunCommand(command="npm test"), 'runs "npm test"'),
     (moves.Edit(file="src/a.py", text="x"), "edits src/a.py"),
     (moves.Read(file="src/a.py"), "reads src/a.py"),
     (Stop(text="Done."), 'stops: "Done."'),
@@ -354,7 +354,7 @@ def test_every_event_is_said_in_words(event: Event, expected: str) -> None:
         (asked(Ruling.NONE, fault="mangled: no JSON"), "(mangled: no JSON)"),
     ],
 )
-def test_every_reply_is_said_with_what_the_host_made_of_it(hooked: Hooked, expected: str) -> None:
+def test_every_reply_is_said_with_what_the_host_made_of_it(hooked: HookEvent, expected: str) -> None:
     """
     What a hook said is told together with whether the host honoured it.
     """
@@ -462,8 +462,8 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
             "The same PreToolUse will be refused",
         ),
         (Livelock(stem=1, period=1), trace(STOP), "which hook keeps the turn alive"),
-        (Capped(turn=1, guard=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
-        (Capped(turn=1, guard=GUARD), trace(STOP, asked()), "no limit of its own would have ended this"),
+        (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
+        (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no limit of its own would have ended this"),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
         (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
         (Undecided(turn=1, why="no end"), trace(STOP), "more turns or time"),
@@ -502,7 +502,7 @@ def test_says_where_the_workspace_was_kept() -> None:
     """
     A workspace that was kept is named.
     """
-    assert "  kept:   /tmp/kept" in story(outcome(Terminated(turn=2), kept="/tmp/kept"))
+    assert "  kept:   /tmp/kept" in story(outcome(Terminated(turn=2), kept_workspace="/tmp/kept"))
 
 
 def test_a_scenario_without_a_file_is_repeated_by_its_seed() -> None:
@@ -547,16 +547,16 @@ def test_hostile_text_stays_text_everywhere() -> None:
     )
     finding = Finding(code=BOMB, name=BOMB, text=BOMB, advice=BOMB, hook=BOMB)
     scenario = Scenario(name=BOMB, variant=BOMB, host=BOMB, origin=Origin(file=Path(BOMB)))
-    guard = Guard(overrides=None, why=BOMB, rule=RULE)
+    guard = Cap(overrides=None, why=BOMB, rule=RULE)
     change = (Change(path=BOMB, how="content"),)
-    met = Arrival(fate="held", why=BOMB, steps=seen.steps)
-    trap = Trap(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
-    menu = (Stop(text=BOMB), moves.Run(command=BOMB))
+    met = Successor(fate="held", why=BOMB, steps=seen.steps)
+    trap = TrapState(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
+    menu = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
     explored = Exploration(menu=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu)
     for verdict in (
         Terminated(turn=1),
-        Capped(turn=1, guard=guard, changed=change),
-        Livelock(stem=1, period=1, evidence=BOMB, assumptions=(BOMB,), guard=guard),
+        Capped(turn=1, cap=guard, changed=change),
+        Livelock(stem=1, period=1, evidence=BOMB, assumptions=(BOMB,), cap=guard),
         Hung(turn=1, event=BOMB, command=BOMB, rule=RULE),
         Recursing(turn=1, limit=BOMB),
         Lockout(turn=1, moves=(Stop(text=BOMB),)),
@@ -572,7 +572,7 @@ def test_hostile_text_stays_text_everywhere() -> None:
                 violations=(Violation(path=BOMB, expected=BOMB, seen=BOMB),),
                 assumptions=(BOMB,),
                 explored=replace(explored, trap=trap if isinstance(verdict, Lockout) else None),
-                kept=BOMB,
+                kept_workspace=BOMB,
             ),
             width=900,
         )

@@ -4,7 +4,7 @@ Claims about the table of a matrix.
 
 from dataclasses import replace
 
-from pytest_hookharness.model.faults import Cell
+from pytest_hookharness.model.faults import TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
@@ -16,12 +16,14 @@ BASE = Outcome(scenario=Scenario(name="test"), host="host@1", trace=Trace(), ver
 
 def shown(*cells, width=100):
     """The lines of the table of some cells."""
-    outcome = replace(BASE, cells=cells)
+    outcome = replace(BASE, trial_results=cells)
     return table(outcome, lambda words: f"play {words}", width=width).splitlines()
 
 
 def cell(fault, verdict, hook="guard.sh", evidence="", payload=""):
-    return Cell(cause="stdin", fault=fault, verdict=verdict, hook=hook, evidence=evidence, payload=payload)
+    return TrialResult(
+        cause="stdin", fault=fault, verdict=verdict, hook=hook, evidence=evidence, payload=payload
+    )
 
 
 def test_the_worst_row_stands_first():

@@ -7,7 +7,7 @@ import json
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.reports.terminal.host_paths import way
 
@@ -21,11 +21,11 @@ def hooked(fault=None, *, ruling=Ruling.NONE, refused=False, flag=None):
     """
     payload = {} if flag is None else {"stop_hook_active": flag}
     reply = Reply(fault=fault, ruling=ruling, rule=READING)
-    fire = Fire(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
+    fire = HookRun(hook=Hook(event="Stop", command="./x"), payload=payload, run=None, reply=reply)
     decided = Ruling.DENY if refused else Ruling.NONE
-    return Hooked(
+    return HookEvent(
         event="Stop",
-        fires=(fire,),
+        hook_runs=(fire,),
         decision=Decision(event="Stop", ruling=decided, refused=refused, rule=EVENT),
     )
 

@@ -18,21 +18,21 @@ from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.choose_shape import takes
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Many,
     Named,
     Nothing,
     Number,
-    Record,
-    Switch,
+    RecordShape,
     Tagged,
     Text,
     Whole,
 )
 from pytest_hookharness.scenario_files.yaml import parser
-from pytest_hookharness.scenario_files.yaml.nodes import Listing, Scalar, Table
+from pytest_hookharness.scenario_files.yaml.nodes import ListNode, ScalarNode, TableNode
 
 VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
 
@@ -93,8 +93,8 @@ def paper(value: Any) -> Paper:
 
 def element_of(value: Any) -> Any:
     if isinstance(value, dict):
-        return Table(entries=())
-    return Listing(items=()) if isinstance(value, list) else Scalar(value=value)
+        return TableNode(entries=())
+    return ListNode(items=()) if isinstance(value, list) else ScalarNode(value=value)
 
 
 def minimal(shape: Any) -> Any:
@@ -103,13 +103,13 @@ def minimal(shape: Any) -> Any:
         case Text():
             assert good(shape, shape.example), shape
             return shape.example
-        case Choice():
+        case ChoiceShape():
             return shape.words[0]
         case Whole():
             return shape.minimum or 0
         case Number():
             return 1
-        case Switch():
+        case FlagShape():
             return shape.only is not False
         case Nothing():
             return None
@@ -121,7 +121,7 @@ def minimal(shape: Any) -> Any:
             return [minimal(shape.item)] * max(1, shape.at_least)
         case Named():
             return {minimal(shape.key): minimal(shape.value)}
-        case Record():
+        case RecordShape():
             keys = [key for key in shape.keys if key.required] or shape.keys[: shape.at_least]
             return {key.name: minimal(key.shape) for key in keys}
         case Tagged():
@@ -146,7 +146,7 @@ def contexts(
     """Every shape of the tables, with the way to put a value there, and the key path of that place."""
     yield shape, wrap, path, inner
     match shape:
-        case Record():
+        case RecordShape():
             base = minimal(shape)
             for key in shape.keys:
                 yield from contexts(
@@ -208,12 +208,12 @@ def wrong_types(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
 
 
 def takes_a_mapping(shape: Either) -> bool:
-    return any(isinstance(one, Record | Named | Tagged) for one in shape.shapes)
+    return any(isinstance(one, RecordShape | Named | Tagged) for one in shape.shapes)
 
 
 def near_misses(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
     match shape:
-        case Choice():
+        case ChoiceShape():
             for word in shape.words:
                 document = wrap(word + word[-1])
                 yield Case("near", document, path, paper(document).values[path], "is not", word)
@@ -234,7 +234,7 @@ def near_misses(shape: Any, wrap: Any, path: str) -> Iterator[Case]:
                 yield Case("near", document, where, paper(document).keys[where][0], "")
 
 
-def wrong_keys(shape: Record, wrap: Any, path: str) -> Iterator[Case]:
+def wrong_keys(shape: RecordShape, wrap: Any, path: str) -> Iterator[Case]:
     base = minimal(shape)
     for key in shape.keys:
         strange = key.name + key.name[-1]
@@ -265,7 +265,7 @@ def generated() -> Iterator[Any]:
             cases = [*near_misses(shape, wrap, path), *([] if inner else wrong_types(shape, wrap, path))]
         else:
             cases = []
-        if isinstance(shape, Record):
+        if isinstance(shape, RecordShape):
             cases += wrong_keys(shape, wrap, path)
         if path.startswith("variants.before-the-fix."):
             # A variant has the same tables; its own keys are enough.
@@ -276,7 +276,7 @@ def generated() -> Iterator[Any]:
 CASES = list(generated())
 
 
-def report(document: Any) -> tuple[scenario_files.Problem, ...]:
+def report(document: Any) -> tuple[scenario_files.ScenarioProblem, ...]:
     text = "\n".join(paper(document).lines) + "\n"
     with pytest.raises(scenario_files.ScenarioErrors) as caught:
         scenario_files.loads(text, Path(__file__).parent / "x.scenario.yaml")

@@ -88,7 +88,11 @@ YAML = [
         ['2:7 flag: "sometimes" is not a word or list for the flag; allowed: never, always'],
     ),
     ("no flags", N + "flag: []\n", ["2:7 flag: "]),
-    ("infinity", N + "patience: .inf\n", ['2:11 patience: ".inf" is not a number that JSON can carry']),
+    (
+        "infinity",
+        N + "hook_timeout: .inf\n",
+        ['2:15 hook_timeout: ".inf" is not a number that JSON can carry'],
+    ),
     ("unknown directive", "%YAML 9.0\n---\nname: a\n", ["1:1: not YAML: found incompatible YAML document"]),
 ]
 MEANING = [
@@ -172,7 +176,11 @@ MEANING = [
         ["2:35 mask[0].text: a mask has keys or text"],
     ),
     ("bad duration", N + "agent: [wait: 5 min]\n", ['2:15 agent[0].wait: "5 min" is not a duration']),
-    ("negative duration", N + "patience: -1\n", ["2:11 patience: -1 (a number) is not a number of seconds"]),
+    (
+        "negative duration",
+        N + "hook_timeout: -1\n",
+        ["2:15 hook_timeout: -1 (a number) is not a number of seconds"],
+    ),
     ("mode not octal", N + "modes: {a: 0999}\n", ["2:12 modes.a: 0999 (a number) is not octal"]),
     (
         "range upside down",

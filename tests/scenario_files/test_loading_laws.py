@@ -17,15 +17,15 @@ from pytest_hookharness.scenario_files.keys.scenario import SCENARIO
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Many,
     Named,
     Nothing,
     Number,
-    Record,
-    Switch,
+    RecordShape,
     Tagged,
     Text,
     Whole,
@@ -102,7 +102,7 @@ def values(shape):
             return some.sampled_from([shape.example, shape.example + "x", "7s", "ab/c", "0644"]).filter(
                 lambda text: fits(shape, text)
             )
-        case Choice(words=words):
+        case ChoiceShape(words=words):
             return some.sampled_from(words)
         case Whole(octal=True):
             # Files mean digits as chmod does, Python code means a number.
@@ -111,9 +111,9 @@ def values(shape):
             return some.integers(least, 300 if most is None else min(most, 300))
         case Number():
             return some.floats(0, 1e6)
-        case Switch(only=None):
+        case FlagShape(only=None):
             return some.booleans()
-        case Switch(only=only):
+        case FlagShape(only=only):
             return some.just(only)
         case Nothing():
             return some.none()
@@ -125,7 +125,7 @@ def values(shape):
             return some.lists(values(item), min_size=least, max_size=2, unique_by=repr if unique else None)
         case Named(key=key, value=value, single=single):
             return some.dictionaries(values(key), values(value), min_size=1 if single else 0, max_size=1)
-        case Record():
+        case RecordShape():
             return some.fixed_dictionaries(
                 {key.name: values(key.shape) for key in shape.keys if key.required},
                 optional={key.name: values(key.shape) for key in shape.keys if not key.required},

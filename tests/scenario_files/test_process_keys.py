@@ -14,7 +14,7 @@ from pytest_hookharness.model.background import (
     Rate,
     ThreadLimits,
 )
-from pytest_hookharness.model.moves import Run, Stop
+from pytest_hookharness.model.moves import RunCommand, Stop
 
 SCHEMA = jsonschema.Draft202012Validator(scenario_files.schema())
 
@@ -55,7 +55,7 @@ def test_the_agent_of_a_thread_is_read():
     label = "processes.build.hooks[0].agent[0]"
     made = script.processes["build"].hooks[0].script
 
-    assert made.acts[0] == Run(command="x", label=label)
+    assert made.acts[0] == RunCommand(command="x", label=label)
     assert made.then.name == "obedient"
     assert read({"on_exit": 0}).processes["build"].hooks[0].script.acts == (Stop(),)
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from pytest_hookharness.scenario_files import writer
-from pytest_hookharness.scenario_files.writer import Records, Unreadable
+from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
 
 
 def test_lines_a_list_and_a_folder(tmp_path):
@@ -68,7 +68,7 @@ def test_no_file_no_pipe_no_end(tmp_path, monkeypatch):
     }
 
     for name, reason in cases.items():
-        with pytest.raises(Unreadable, match=reason):
+        with pytest.raises(UnreadableRecords, match=reason):
             list(Records(tmp_path / name).read())
 
 

@@ -10,9 +10,9 @@ import pytest
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import (
+    CapExpectation,
     Expectation,
     FileExpectations,
-    GuardExpectation,
     Range,
 )
 from pytest_hookharness.model.scenario import Answer, Double, Mask
@@ -68,7 +68,7 @@ mask: [tmp/**, transcript, {file: a, keys: [t]}, {file: b, text: x+}]
 cover: [/opt/state]
 until: guard
 turns: 9
-patience: 250ms
+hook_timeout: 250ms
 """.replace("do: [say: hm, run: make]", "do: [{say: hm}, {run: make}]")
     )
     (scenario,) = scenario_files.load(file)
@@ -91,7 +91,7 @@ patience: 250ms
         moves.Reaction(
             event="Stop",
             reason="lint: .*",
-            moves=(moves.Run(command="make", say="hm", label="when[0].do[1]"),),
+            moves=(moves.RunCommand(command="make", say="hm", label="when[0].do[1]"),),
             times=2,
         ),
     )
@@ -104,7 +104,7 @@ patience: 250ms
         Mask(file="a", keys=("t",)),
         Mask(file="b", text="x+"),
     )
-    assert (scenario.cover, scenario.patience) == (("/opt/state",), 0.25)
+    assert (scenario.cover, scenario.hook_timeout) == (("/opt/state",), 0.25)
 
 
 @pytest.mark.parametrize(
@@ -134,10 +134,10 @@ ACTS = [
     ("end:", moves.End()),
     ("corrupt: {file: a}", moves.Corrupt(file="a")),
     ("corrupt: {file: a, how: chmod, text: '0000'}", moves.Corrupt(file="a", how="chmod", text="0000")),
-    ("run: make", moves.Run(command="make", label="agent[0]")),
+    ("run: make", moves.RunCommand(command="make", label="agent[0]")),
     (
         "{run: make, expect: deny, result: {text: no, failed: true, response: [1]}}",
-        moves.Run(
+        moves.RunCommand(
             command="make",
             expect="deny",
             given=moves.ToolResult(text="no", failed=True, response=[1]),
@@ -180,8 +180,8 @@ def test_an_act_becomes_its_value(text, act):
 def test_words_go_with_the_next_call():
     """What the agent says becomes part of the call after it, and of no other."""
     assert acts("- say: hi\n- run: a\n- run: b\n") == (
-        moves.Run(command="a", say="hi", label="agent[1]"),
-        moves.Run(command="b", label="agent[2]"),
+        moves.RunCommand(command="a", say="hi", label="agent[1]"),
+        moves.RunCommand(command="b", label="agent[2]"),
     )
 
 
@@ -205,14 +205,14 @@ EXPECTATIONS = [
     ("blocks: 2", Expectation(verdict="terminated", blocks=Range(2, 2))),
     ("blocks: {max: 2}", Expectation(verdict="terminated", blocks=Range(None, 2))),
     ("blocks: {Stop: {min: 1}}", Expectation(verdict="terminated", blocks={"Stop": Range(1)})),
-    ("fires: {a.sh: 1}", Expectation(verdict="terminated", fires={"a.sh": Range(1, 1)})),
+    ("fires: {a.sh: 1}", Expectation(verdict="terminated", hook_runs={"a.sh": Range(1, 1)})),
     (
         "decisions: {Stop: [deny, none]}",
         Expectation(verdict="terminated", decisions={"Stop": ("deny", "none")}),
     ),
-    ("guard: none", Expectation(verdict="terminated", guard=GuardExpectation(present=False))),
-    ("guard: present", Expectation(verdict="terminated", guard=GuardExpectation())),
-    ("guard: {overrides: 9}", Expectation(verdict="terminated", guard=GuardExpectation(overrides=9))),
+    ("guard: none", Expectation(verdict="terminated", cap=CapExpectation(present=False))),
+    ("guard: present", Expectation(verdict="terminated", cap=CapExpectation())),
+    ("guard: {overrides: 9}", Expectation(verdict="terminated", cap=CapExpectation(overrides=9))),
     (
         "{verdict: livelock, period: 1, evidence: exact}",
         Expectation(verdict="livelock", period=1, evidence="exact"),
@@ -391,7 +391,7 @@ def test_a_script_is_made_of_plain_acts():
     )
 
     assert script == moves.Script(
-        acts=(moves.Run(command="make", label="agent[0]"), moves.Stop(text="x", label="agent[1]")),
+        acts=(moves.RunCommand(command="make", label="agent[0]"), moves.Stop(text="x", label="agent[1]")),
         then=moves.Behaviour(name="fixing", options={"after": 2}),
         reactions=(moves.Reaction(event="Stop", moves=(moves.Stop(text="y", label="when[0].do[0]"),)),),
     )

@@ -13,7 +13,7 @@ import pytest_hookharness
 from pytest_hookharness import scenario_files
 from pytest_hookharness.scenario_files.keys import scenario
 from pytest_hookharness.scenario_files.schema import patterns
-from pytest_hookharness.scenario_files.schema.shapes import Either, Many, Named, Record, Tagged, Text
+from pytest_hookharness.scenario_files.schema.shapes import Either, Many, Named, RecordShape, Tagged, Text
 
 SHIPPED = Path(pytest_hookharness.__path__[0]) / "scenario.schema.json"
 VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
@@ -27,7 +27,7 @@ VALID = [
     {"name": "a", "agent": [{"compact": None}, {"resume": None}, {"end": None}, {"wait": "2h"}]},
     {"name": "a", "agent": [{"tool": [{"name": "X"}, {"name": "Y", "input": {"a": [1]}}]}]},
     {"name": "a", "agent": [{"corrupt": {"file": "x", "how": "bom"}}, {"then": {"fixing": {"after": 2}}}]},
-    {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "patience": 0.5},
+    {"name": "a", "when": [{"do": [{"stop": "x"}]}], "turns": 1.0, "hook_timeout": 0.5},
     {"name": "a", "expect": {"blocks": {"Stop": {"min": 1}}, "guard": {"overrides": 2}, "reasons": "x"}},
     {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
@@ -80,7 +80,7 @@ def texts(shape):
     match shape:
         case Text():
             yield shape
-        case Record():
+        case RecordShape():
             for key in shape.keys:
                 yield from texts(key.shape)
         case Many():

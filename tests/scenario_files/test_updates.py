@@ -19,7 +19,7 @@ from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.scenario_files import loads
 from pytest_hookharness.scenario_files.update.edit_yaml import rewrite
-from pytest_hookharness.scenario_files.update.revise import Change, Observation
+from pytest_hookharness.scenario_files.update.revise import ObservedRun, Revision
 from pytest_hookharness.scenario_files.update.update import update
 
 HERE = Path(__file__).parent / "x.scenario.yaml"
@@ -31,7 +31,7 @@ def saw(verdict="terminated", iterations=2, blocks=1, reasons=("run the tests",)
     """
     What a run of one item gave; blocks are those of stops.
     """
-    return Observation(
+    return ObservedRun(
         verdict=verdict, iterations=iterations, blocks={"Stop": blocks}, reasons=reasons, unmet=unmet
     )
 
@@ -66,10 +66,10 @@ def test_what_is_known_of_a_run_crosses_as_json(promised):
         verdict=Terminated(turn=1),
         findings=(NOT_RUN.found("./x is not there"),),
     )
-    seen = Observation.of(outcome)
+    seen = ObservedRun.of(outcome)
 
     assert seen.hollow == (() if promised else ("NOT-RUN",))
-    assert Observation.from_json(json.loads(json.dumps(seen.to_json()))) == seen
+    assert ObservedRun.from_json(json.loads(json.dumps(seen.to_json()))) == seen
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_a_range_without_an_end_stays_without():
     """An end of a range that nobody promised is not made up."""
     text = "name: x\nexpect: {blocks: {max: 1}}\n"
 
-    assert rewrite(text, ("expect",), [Change(("blocks",), Range(None, 4))]) == text.replace("1", "4")
+    assert rewrite(text, ("expect",), [Revision(("blocks",), Range(None, 4))]) == text.replace("1", "4")
 
 
 @pytest.mark.nightly

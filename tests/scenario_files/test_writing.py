@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import (
     End,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Script,
     Stop,
     Subagent,
@@ -31,7 +31,7 @@ GIVEN = ToolResult(text="done")
 ACTS = (
     FIRST_PROMPT,
     Prompt(text="on: 12:30 \u2028 \U0001f600 \x85 'x' \"y\" \\"),
-    Run(command="rm -rf build", given=GIVEN),
+    RunCommand(command="rm -rf build", given=GIVEN),
     Edit(file="a b.py", text="x\n", expect="allow"),
     Edit(file="a.py", text="new", old="old"),
     Read(file="a.py"),

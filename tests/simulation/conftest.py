@@ -39,7 +39,7 @@ def inputs():
     """What the hooks of an outcome read on their standard input, of one event or of all."""
 
     def list_inputs(outcome, event=None):
-        fires = [fire for _, fire in outcome.trace.fires() if event in (None, fire.hook.event)]
+        fires = [fire for _, fire in outcome.trace.hook_runs() if event in (None, fire.hook.event)]
         return [json.loads(fire.stdin) for fire in fires]
 
     return list_inputs

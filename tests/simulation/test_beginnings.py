@@ -145,7 +145,7 @@ def test_a_branch_of_the_worktree(play):
     )
 
     assert outcome.terminated
-    assert outcome.fires("PostToolUseFailure") == 0
+    assert outcome.hook_runs("PostToolUseFailure") == 0
 
 
 def test_a_flag_needs_a_host_that_has_one(play):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.execution.processes.slots import Crowded, processors
+from pytest_hookharness.execution.processes.slots import NoFreeSlot, processors
 from pytest_hookharness.simulation.parallel_jobs import work
 
 BASE = Path("/base")
@@ -32,10 +32,10 @@ def test_no_empty_folder_of_a_job_is_left(tmp_path):
 
     def fails(_, base):
         base.mkdir()
-        raise Crowded
+        raise NoFreeSlot
 
     list(work([removes, keeps], tmp_path))
-    with pytest.raises(Crowded):
+    with pytest.raises(NoFreeSlot):
         list(work([fails], tmp_path))
 
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
@@ -45,10 +45,10 @@ def test_who_was_crowded_out_is_done_alone_at_the_end():
     """A job that was crowded out is done once more, with a seat that it shares with nobody."""
     shared = []
 
-    def crowded(seat, _):
-        shared.append(seat.shared)
-        if seat.shared:
-            raise Crowded
+    def crowded(slot, _):
+        shared.append(slot.shared)
+        if slot.shared:
+            raise NoFreeSlot
         return "alone"
 
     assert list(work([crowded, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
@@ -59,10 +59,10 @@ def test_a_job_that_fails_ends_the_others():
     """What a job raises is raised, and whoever stands for a seat is not kept."""
     begun = threading.Event()
 
-    def stands(seat, _):
+    def stands(slot, _):
         begun.wait(10)
-        seat.leave()
-        seat.take()
+        slot.leave()
+        slot.take()
 
     def fails(*_):
         begun.set()

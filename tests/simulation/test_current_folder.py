@@ -49,7 +49,7 @@ def test_a_hook_that_is_named_by_a_relative_path_is_lost(play):
     there = play(hooks={"PreToolUse": "./guard.sh"}, files=files, agent=run("cd sub"))
     lost = play(hooks={"PostToolUse": "./guard.sh"}, files=files, agent=run("cd sub", "true"))
 
-    assert there.fires() == 1
+    assert there.hook_runs() == 1
     assert there.findings == ()
     assert [finding.name for finding in lost.findings] == ["NOT-RUN"]
 
@@ -92,7 +92,7 @@ def test_a_folder_that_was_deleted(play):
     outcome = play(hooks={"PostToolUse": "pwd >> there", "Stop": "test -e here"}, files=FILES, agent=agent)
 
     assert outcome.findings == ()
-    assert outcome.fires() == 4
+    assert outcome.hook_runs() == 4
 
 
 def test_variables_of_a_folder(play):

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from pytest_hookharness.model.delivery import Delivery
-from pytest_hookharness.model.processes import Exited, Launch, Stdin, Stdio, TimedOut
+from pytest_hookharness.model.processes import Exited, ProcessSpec, Stdin, Stdio, TimedOut
 from pytest_hookharness.simulation.testbed.launch_overrides import deliver
 
 DATA = b'{"a":"\xc3\xa4"}\n'
-LAUNCH = Launch(argv=("x",), cwd="/", env={}, stdin=Stdin(data=DATA), stdio=Stdio.SOCKET)
+LAUNCH = ProcessSpec(argv=("x",), cwd="/", env={}, stdin=Stdin(data=DATA), stdio=Stdio.SOCKET)
 TELLS_KIND = """
 if [ -t 0 ]; then echo pty
 elif [ -p /dev/stdin ]; then echo pipe
@@ -65,8 +65,8 @@ def test_one_event_only_is_written_otherwise(play):
     """The input of one event is left open, and a hook that reads to its end hangs there and nowhere else."""
     ways = {"events": {"SessionEnd": {"close": False}}}
     reads = "cat >/dev/null"
-    outcome = play(hooks={"Stop": reads, "SessionEnd": reads}, stdin=ways, patience=0.3)
-    endings = {fire.hook.event: fire.run.ending for _, fire in outcome.trace.fires()}
+    outcome = play(hooks={"Stop": reads, "SessionEnd": reads}, stdin=ways, hook_timeout=0.3)
+    endings = {fire.hook.event: fire.run.ending for _, fire in outcome.trace.hook_runs()}
 
     assert endings["Stop"] == Exited(0)
     assert isinstance(endings["SessionEnd"], TimedOut)
@@ -76,7 +76,7 @@ def test_one_event_only_is_written_otherwise(play):
 def test_input_of_any_size_passes_through(play, size):
     """A hook that passes its input on gives back every byte of it."""
     outcome = play(hooks={"SessionEnd": "cat"}, stdin={"size": size})
-    ((_, fire),) = outcome.trace.fires()
+    ((_, fire),) = outcome.trace.hook_runs()
 
     assert len(fire.stdin) >= size
     assert fire.run.stdout.data == fire.stdin
@@ -86,6 +86,6 @@ def test_input_of_any_size_passes_through(play, size):
 def test_hook_that_ends_early_takes_less(play, hook, whole):
     """What a hook leaves of a large input is seen from the side that writes."""
     outcome = play(hooks={"SessionEnd": hook}, stdin={"size": 1 << 20})
-    ((_, fire),) = outcome.trace.fires()
+    ((_, fire),) = outcome.trace.hook_runs()
 
     assert (fire.run.stdin_taken == len(fire.stdin)) is whole

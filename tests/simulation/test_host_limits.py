@@ -14,7 +14,7 @@ def test_a_proof_looks_past_the_limits_of_the_host(play):
     outcome = play(host="openhands", hooks={"Stop": REFUSE}, agent=[{"prompt": "Fix it."}])
 
     assert isinstance(outcome.verdict, Livelock)
-    assert outcome.verdict.guard is None
+    assert outcome.verdict.cap is None
     assert any("500" in text for text in outcome.verdict.assumptions)
     assert [limit.turn for limit in outcome.verdict.limits] == [500]
     told = story.story(outcome)
@@ -33,7 +33,7 @@ def test_a_run_that_ends_at_the_limit(play):
 
     assert isinstance(outcome.verdict, Capped)
     assert (outcome.verdict.turn, outcome.verdict.status) == (3, "error")
-    assert "3 moves" in outcome.verdict.guard.why
+    assert "3 moves" in outcome.verdict.cap.why
 
 
 def test_an_agent_that_stops_by_a_call(play):

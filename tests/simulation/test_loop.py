@@ -10,9 +10,9 @@ import pytest
 
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.model.moves import Message
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Hooked, Moved, Performed
+from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import Capped, Livelock, Terminated, Undecided
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -25,8 +25,8 @@ def test_a_hook_that_never_lets_go(play):
     outcome = play(hooks={"Stop": REFUSE})
 
     assert isinstance(outcome.verdict, Livelock)
-    assert (outcome.verdict.stem, outcome.verdict.period, outcome.verdict.laps) == (1, 1, 2)
-    assert outcome.fires() == 3
+    assert (outcome.verdict.stem, outcome.verdict.period, outcome.verdict.repetitions) == (1, 1, 2)
+    assert outcome.hook_runs() == 3
 
 
 def test_a_hook_that_counts(play):
@@ -105,8 +105,8 @@ def test_a_transcript_that_is_read(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.evidence == "probed"
-    assert any(part.path.endswith(".jsonl") for part in outcome.probings[-1].parts)
-    assert all(fire.transcript_opened for _, fire in outcome.trace.fires())
+    assert any(part.path.endswith(".jsonl") for part in outcome.probe_reports[-1].parts)
+    assert all(fire.transcript_opened for _, fire in outcome.trace.hook_runs())
 
 
 def test_a_transcript_that_is_not_read(play):
@@ -115,7 +115,7 @@ def test_a_transcript_that_is_not_read(play):
 
     assert outcome.livelock
     assert any("transcript" in text for text in outcome.assumptions)
-    assert not any(fire.transcript_opened for _, fire in outcome.trace.fires())
+    assert not any(fire.transcript_opened for _, fire in outcome.trace.hook_runs())
 
 
 def test_a_covered_folder(play, tmp_path):
@@ -134,9 +134,9 @@ def test_the_guard_ends_what_cannot_be_proved(play):
     outcome = play(hooks={"Stop": f"head -c 9 /dev/urandom > log; {REFUSE}"})
 
     assert isinstance(outcome.verdict, Capped)
-    assert outcome.verdict.guard.overrides == 9
+    assert outcome.verdict.cap.overrides == 9
     assert outcome.blocks() == 8
-    assert outcome.fires() == 9
+    assert outcome.hook_runs() == 9
     assert [change.path for change in outcome.verdict.changed] == ["workspace/log"]
 
 
@@ -214,7 +214,7 @@ def test_hooks_of_one_event_run_at_once(play):
     wait = "touch {me}; while [ ! -e {other} ]; do :; done"
     hooks = {"Stop": [wait.format(me="a", other="b"), wait.format(me="b", other="a")]}
 
-    outcome = play(hooks=hooks, patience=5)
+    outcome = play(hooks=hooks, hook_timeout=5)
 
     assert outcome.terminated
     assert outcome.findings == ()
@@ -310,7 +310,7 @@ def test_a_hook_that_switches_itself_off(play):
     outcome = play(files={".claude/settings.json": json.dumps(settings), "once.sh": once})
 
     assert outcome.verdict == Terminated(turn=2)
-    assert outcome.fires() == 1
+    assert outcome.hook_runs() == 1
 
 
 def test_a_hook_below_tmp(play, tmp_path):
@@ -379,21 +379,21 @@ def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
 
     assert isinstance(outcome.verdict, Undecided)
     assert "HUNG-FIRE" not in [finding.name for finding in outcome.findings]
-    assert not any("patience" in text for text in outcome.assumptions)
+    assert not any("hook_timeout" in text for text in outcome.assumptions)
 
 
 def test_instructions_are_announced(play):
     """A CLAUDE.md in the project wakes the hooks for loaded instructions."""
     outcome = play(hooks={"InstructionsLoaded": "exit 0"}, files={"CLAUDE.md": "Be kind.\n"})
 
-    assert outcome.fires("InstructionsLoaded") == 1
+    assert outcome.hook_runs("InstructionsLoaded") == 1
 
 
 def test_no_end_of_input(play):
     """A hook that reads to the end of an input that has none is cut, and it is said what it waited for."""
-    outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, patience=0.3)
+    outcome = play(hooks={"Stop": "cat >/dev/null"}, stdin={"close": False}, hook_timeout=0.3)
 
-    (fire,) = (fire for _, fire in outcome.trace.fires())
+    (fire,) = (fire for _, fire in outcome.trace.hook_runs())
     assert outcome.verdict == Terminated(turn=1)
     assert [finding.name for finding in outcome.findings] == ["HUNG-FIRE"]
     assert "stdin" in str(fire.run.ending)
@@ -408,7 +408,7 @@ def test_settings_files_add_up(play):
         files={".claude/settings.json": json.dumps(one), ".claude/settings.local.json": json.dumps(two)}
     )
 
-    assert sorted(fire.hook.command for _, fire in outcome.trace.fires()) == ["true one", "true two"]
+    assert sorted(fire.hook.command for _, fire in outcome.trace.hook_runs()) == ["true one", "true two"]
 
 
 def test_a_settings_file_that_is_not_there(play):
@@ -439,7 +439,7 @@ def test_another_seed_gives_other_ids(harness, play):
             outcome = play(hooks={"Stop": "true"})
         finally:
             harness.settings = dataclasses.replace(harness.settings, seed=0)
-        return next(fire.payload["session_id"] for _, fire in outcome.trace.fires())
+        return next(fire.payload["session_id"] for _, fire in outcome.trace.hook_runs())
 
     assert session(0) == session(0) != session(1)
 
@@ -447,15 +447,15 @@ def test_another_seed_gives_other_ids(harness, play):
 def normalised(outcome) -> str:
     """A trace as text, without what no two runs share."""
 
-    def plain(run: Run) -> Run:
+    def plain(run: ProcessResult) -> ProcessResult:
         return dataclasses.replace(run, started=0.0, wall=0.0, cpu=0.0, peak_memory=0, pid=0)
 
     lines = []
     for step in outcome.trace.steps:
         exchange = step.exchange
-        if isinstance(exchange, Hooked):
-            fires = tuple(dataclasses.replace(fire, run=plain(fire.run)) for fire in exchange.fires)
-            exchange = dataclasses.replace(exchange, fires=fires)
+        if isinstance(exchange, HookEvent):
+            fires = tuple(dataclasses.replace(fire, run=plain(fire.run)) for fire in exchange.hook_runs)
+            exchange = dataclasses.replace(exchange, hook_runs=fires)
         if isinstance(exchange, Performed) and exchange.run is not None:
             exchange = dataclasses.replace(exchange, run=plain(exchange.run))
         lines.append(repr(dataclasses.replace(step, exchange=exchange)))

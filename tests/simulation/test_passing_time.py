@@ -18,7 +18,7 @@ ASKED = "date +%s >>asked; "
 
 def times(outcome):
     """What the hooks were told when they asked for the time, from the text that they left."""
-    (said,) = [fire.run.stdout.text for _, fire in outcome.trace.fires()][-1:]
+    (said,) = [fire.run.stdout.text for _, fire in outcome.trace.hook_runs()][-1:]
     return [int(word) for word in said.split()]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.frontends.progress import ProgressLine, Seen
+from pytest_hookharness.frontends.progress import ProgressEntry, ProgressLine
 from pytest_hookharness.model.probes import PartKind
 from pytest_hookharness.model.verdicts import Livelock, Terminated, Undecided
 
@@ -31,7 +31,7 @@ def test_a_count_that_decides_nothing(play):
     assert isinstance(outcome.verdict, Livelock)
     assert (outcome.verdict.evidence, outcome.verdict.period) == ("probed", 1)
     assert outcome.iterations == 3
-    kinds = {part.path: part.kind for part in outcome.probings[-1].parts}
+    kinds = {part.path: part.kind for part in outcome.probe_reports[-1].parts}
     assert kinds == {
         "workspace/log": PartKind.GROWTH,
         "workspace/n": PartKind.COUNTER,
@@ -43,7 +43,7 @@ def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch
     """Who watches a run is told of its turns and fires, and of each experiment."""
 
     class Kept(ProgressLine):
-        seen = Seen("test")
+        seen = ProgressEntry("test")
 
         def seen_of(self, _):
             return self.seen
@@ -52,8 +52,8 @@ def test_turns_and_experiments_are_told_while_it_runs(harness, play, monkeypatch
 
     outcome = play(hooks={"Stop": count(REFUSE)}, env=OFF)
 
-    assert Kept.seen.said == f"turn {outcome.iterations}, {outcome.fires()} fires"
-    assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probings) > 0
+    assert Kept.seen.said == f"turn {outcome.iterations}, {outcome.hook_runs()} fires"
+    assert Kept.seen.probes == sum(len(probing.probes) for probing in outcome.probe_reports) > 0
 
 
 def test_a_limit_within_the_turns_is_driven(play):
@@ -62,10 +62,10 @@ def test_a_limit_within_the_turns_is_driven(play):
 
     assert outcome.verdict == Terminated(turn=30)
     assert outcome.blocks("Stop") == 29
-    valve = outcome.probings[0].valve
+    valve = outcome.probe_reports[0].threshold
     assert valve is not None
-    assert (valve.turn, valve.lets_go) == (30, True)
-    assert len(outcome.probings) == 1
+    assert (valve.turn, valve.allows_stop) == (30, True)
+    assert len(outcome.probe_reports) == 1
 
 
 def test_a_limit_beyond_the_turns_is_named(play):
@@ -102,7 +102,7 @@ def test_a_limit_that_moves_along(play):
     outcome = play(hooks={"Stop": rearm}, env=OFF)
 
     assert isinstance(outcome.verdict, Livelock)
-    assert any("would decide if it moved alone" in limit for limit in outcome.probings[-1].limits)
+    assert any("would decide if it moved alone" in limit for limit in outcome.probe_reports[-1].limits)
 
 
 def test_words_that_change_on_the_way(play):
@@ -112,9 +112,9 @@ def test_words_that_change_on_the_way(play):
     outcome = play(hooks={"Stop": words}, env=OFF)
 
     assert isinstance(outcome.verdict, Livelock)
-    first, second = outcome.probings
-    assert first.valve is not None
-    assert (first.valve.turn, first.valve.lets_go) == (9, False)
+    first, second = outcome.probe_reports
+    assert first.threshold is not None
+    assert (first.threshold.turn, first.threshold.allows_stop) == (9, False)
     assert second.inert
     assert second.turn > 9
 
@@ -139,8 +139,8 @@ def test_probes_leave_no_marks(play):
     )
 
     assert outcome.passed, outcome.violations
-    assert outcome.fires() == len(outcome.calls["check"]) == 20
-    assert outcome.probings[0].fires > 5
+    assert outcome.hook_runs() == len(outcome.calls["check"]) == 20
+    assert outcome.probe_reports[0].hook_runs > 5
 
 
 @pytest.mark.slow
@@ -153,7 +153,7 @@ def test_a_time_that_would_end_it(play):
     outcome = play(hooks={"Stop": cooldown}, env=OFF)
 
     assert isinstance(outcome.verdict, Undecided)
-    valve = outcome.probings[-1].valve
+    valve = outcome.probe_reports[-1].threshold
     assert valve is not None
     assert valve.seconds == pytest.approx(300, rel=0.05)
     clock = next(finding for finding in outcome.findings if finding.name == "CLOCK")
@@ -196,7 +196,7 @@ def test_a_time_of_a_file_that_would_end_it(play):
     outcome = play(hooks={"Stop": old}, env=OFF)
 
     assert isinstance(outcome.verdict, Undecided)
-    valve = outcome.probings[-1].valve
+    valve = outcome.probe_reports[-1].threshold
     assert valve is not None
     assert valve.seconds == pytest.approx(11 * 60, rel=0.1)
 
@@ -261,7 +261,7 @@ def test_without_probes(harness, play):
         harness.settings = before
 
     assert isinstance(outcome.verdict, Undecided)
-    assert outcome.probings == ()
+    assert outcome.probe_reports == ()
 
 
 def test_a_clock_that_goes_on_between_two_laps(play):

@@ -33,7 +33,7 @@ def test_a_thread_is_a_session_of_its_own(play, inputs):
     outcome = play(hooks=hooks, processes=process("echo broken | tee log; exit 7", exits), agent=DETACH)
 
     assert isinstance(outcome.verdict, Terminated)
-    assert outcome.fires("SessionStart") == outcome.fires("Stop") == 2
+    assert outcome.hook_runs("SessionStart") == outcome.hook_runs("Stop") == 2
     ids = [payload["session_id"] for payload in inputs(outcome, "SessionStart")]
     assert len(set(ids)) == 2
     happened = [step.exchange for step in outcome.trace.steps if isinstance(step.exchange, Happened)]
@@ -91,7 +91,7 @@ def test_a_thread_that_never_stops_is_undecided(play):
     )
 
     assert isinstance(outcome.verdict, Undecided)
-    assert outcome.tracked.threads[0].verdict == "undecided"
+    assert outcome.background.threads[0].verdict == "undecided"
 
 
 def test_a_thread_asks_where_the_agent_asks(play):
@@ -104,7 +104,7 @@ def test_a_thread_asks_where_the_agent_asks(play):
     )
 
     assert outcome.verdict_name == "hung"
-    assert [thread.verdict for thread in outcome.tracked.threads] == ["hung"]
+    assert [thread.verdict for thread in outcome.background.threads] == ["hung"]
 
 
 def test_a_name_that_is_not_declared_is_an_error(play):
@@ -165,8 +165,8 @@ def test_a_storm_is_kept_under_control(tmp_path, tier):
 
     assert isinstance(outcome.verdict, Recursing)
     assert "the harness's own bound of 3 threads" in outcome.verdict.limit
-    assert len(outcome.tracked.threads) == 3
-    assert outcome.tracked.processes[0].lines > 20_000
+    assert len(outcome.background.threads) == 3
+    assert outcome.background.processes[0].lines > 20_000
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
 
 

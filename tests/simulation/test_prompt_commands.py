@@ -56,7 +56,7 @@ def test_a_refused_expansion_is_never_seen(play, hook):
     outcome = play(hooks={"UserPromptExpansion": hook, "UserPromptSubmit": "true"}, files=FILES, agent=AGENT)
 
     assert outcome.iterations == 0
-    assert outcome.fires() == 1
+    assert outcome.hook_runs() == 1
     assert outcome.verdict_name == "terminated"
 
 
@@ -92,16 +92,16 @@ def test_other_prompts_are_taken_as_they_are(play, prompt):
         hooks={"UserPromptExpansion": "exit 2"}, files=FILES, agent=[{"prompt": prompt}, {"stop": "Done."}]
     )
 
-    assert outcome.fires() == 0
+    assert outcome.hook_runs() == 0
     assert shown(outcome) == [("prompt", prompt)]
 
 
-@pytest.mark.parametrize("matcher, fires", [("mycmd", 1), ("other", 0)])
-def test_matchers_name_the_command(play, matcher, fires):
+@pytest.mark.parametrize("matcher, hook_runs", [("mycmd", 1), ("other", 0)])
+def test_matchers_name_the_command(play, matcher, hook_runs):
     """A matcher is compared with the name of the command."""
     hooks = {"UserPromptExpansion": {"matcher": matcher, "command": "true"}}
 
-    assert play(hooks=hooks, files=FILES, agent=AGENT).fires() == fires
+    assert play(hooks=hooks, files=FILES, agent=AGENT).hook_runs() == hook_runs
 
 
 def test_an_event_that_is_reached_is_no_finding(play):

@@ -52,7 +52,7 @@ def test_packages_are_lent_and_secrets_stay_away(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
     assert sorted(path.name for path in (repository / "packages").iterdir()) == ["sh", "tool"]
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
@@ -81,7 +81,7 @@ def test_packages_of_a_plugin_are_lent(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the plugin, lent as links and not watched: packages; left out: .env."
@@ -101,7 +101,7 @@ def test_names_that_mean_more_to_git(repository, harness):
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here, so nothing is lent")
 
-    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
     assert (fire.run.ending.code, fire.run.stderr.text) == (0, "")
 
 
@@ -142,7 +142,7 @@ def test_nothing_is_lent_where_writes_would_reach_it(repository, tmp_path_factor
     with Harness(Settings(base=tmp_path_factory.mktemp("subreaper"), tier=Tier.SUBREAPER)) as harness:
         outcome = harness.simulate(scenario)
 
-    (fire,) = [fire for _, fire in outcome.trace.fires()]
+    (fire,) = [fire for _, fire in outcome.trace.hook_runs()]
     assert "packages/tool: not found" in fire.run.stderr.text
     assert [line for line in outcome.assumptions if "git ignores" in line] == [
         "Of what git ignores in the project, left out: packages, .env."

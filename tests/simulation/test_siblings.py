@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.processes.sandbox import available_tiers
-from pytest_hookharness.execution.processes.slots import Crowded
+from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
-from pytest_hookharness.simulation.concurrent_hosts import Siblings
+from pytest_hookharness.simulation.concurrent_hosts import ConcurrentHostRuns
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 ONE, OTHER = (Scenario(name="loop", host=host) for host in ("codex", "kimi"))
@@ -30,7 +30,7 @@ def siblings():
     made = []
 
     def make(play):
-        made.append(Siblings(play))
+        made.append(ConcurrentHostRuns(play))
         return made[-1]
 
     yield make
@@ -59,7 +59,7 @@ def test_who_was_crowded_out_gave_nothing(siblings):
     """Of a simulation that was crowded out there is nothing to take, and it is known until then."""
 
     def play(_scenario, _base, _seat):
-        raise Crowded
+        raise NoFreeSlot
 
     both = siblings(play)
     both.begin((ONE, OTHER), Path("/base"))
@@ -89,11 +89,11 @@ def test_a_stop_forgets_all(siblings):
     """After a stop nothing is under way, and others can be begun."""
     begun = threading.Event()
 
-    def play(_scenario, _base, seat):
+    def play(_scenario, _base, slot):
         begun.set()
-        seat.leave()
+        slot.leave()
         threading.Event().wait(0.05)
-        seat.take()
+        slot.take()
 
     both = siblings(play)
     both.begin((ONE, OTHER), Path("/base"))

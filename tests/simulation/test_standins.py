@@ -59,8 +59,8 @@ def test_a_session_within_is_told_what_its_host_tells(play):
         expect={"files": {"equal": {"summary": "A summary.\n"}}, "sessions": 1},
     )
     (_, child), *_ = outcome.trace.children()
-    (fire,) = child.fires
-    (outer,) = [fire.payload for _, fire in outcome.trace.fires()]
+    (fire,) = child.hook_runs
+    (outer,) = [fire.payload for _, fire in outcome.trace.hook_runs()]
 
     assert outcome.passed, outcome.violations
     assert fire.payload["prompt"] == "Sum it up.\nmore\n"
@@ -163,7 +163,7 @@ def test_other_hosts_have_their_own_call(play):
         ("codex", "stopped"),
         ("gemini-cli", "stopped"),
     ]
-    assert [fire.event for child in children for fire in child.fires] == ["Stop", "AfterAgent"]
+    assert [fire.event for child in children for fire in child.hook_runs] == ["Stop", "AfterAgent"]
     assert {child.starter for child in children} == {"a call of Bash"}
 
 
@@ -231,5 +231,5 @@ def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
     )
     (_, child), *_ = outcome.trace.children()
 
-    assert [fire.ruling for fire in child.fires if fire.event == "PreToolUse"] == ["none"]
+    assert [fire.ruling for fire in child.hook_runs if fire.event == "PreToolUse"] == ["none"]
     assert "GATE-OPEN" not in [finding.name for finding in outcome.findings]

@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness.execution.processes.sandbox import available_tiers
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.model.processes import Exited, Run, Tier
+from pytest_hookharness.model.processes import Exited, ProcessResult, Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.testbed.launch_overrides import check_disks
@@ -38,7 +38,7 @@ def said(outcome):
 def test_hooks_are_started_in_a_folder(play):
     """The folder is made, hooks are started in it, and the input says so too."""
     outcome = play(hooks={"Stop": TELLS}, cwd="src/deep", turns=1)
-    (_, fire), *_ = outcome.trace.fires()
+    (_, fire), *_ = outcome.trace.hook_runs()
 
     assert "workspace/src/deep]" in said(outcome)
     assert b'workspace/src/deep"' in fire.stdin
@@ -114,7 +114,7 @@ class Open:
     tier = Tier.NAMESPACES
 
     def run(self, launches):
-        return [Run(ending=Exited(0)) for _ in launches]
+        return [ProcessResult(ending=Exited(0)) for _ in launches]
 
 
 def test_a_disk_that_is_open_all_the_same_is_refused():

@@ -86,7 +86,7 @@ def test_a_guard_before_the_tool_comes_first(play):
 
     outcome = play(hooks=hooks, agent=[CREATE, LIST, STOP])
 
-    assert outcome.fires("TaskCreated") == 0
+    assert outcome.hook_runs("TaskCreated") == 0
     assert results(outcome)[1][0] == "No tasks found"
 
 
@@ -94,7 +94,7 @@ def test_a_refused_task_is_a_failed_call(play):
     """The hooks after a failed tool are told of a task that was refused."""
     outcome = play(hooks={"TaskCreated": REFUSE, "PostToolUseFailure": "true"}, agent=[CREATE, STOP])
 
-    assert outcome.fires("PostToolUseFailure") == 1
+    assert outcome.hook_runs("PostToolUseFailure") == 1
 
 
 @pytest.mark.parametrize("hook, expect", [(REFUSE, "deny"), ("true", "allow")])
@@ -114,7 +114,7 @@ def test_a_task_that_is_never_done_is_a_livelock(play):
 
     assert isinstance(outcome.verdict, Livelock)
     assert outcome.verdict.period == 1
-    assert outcome.verdict.guard.overrides is None
+    assert outcome.verdict.cap.overrides is None
     assert any("TaskCompleted hook feedback" in text for text in outcome.assumptions)
 
 
@@ -133,4 +133,4 @@ def test_a_result_that_is_given_makes_no_task(play):
     outcome = play(hooks={"TaskCreated": REFUSE}, agent=[{**CREATE, "result": "made"}, LIST, STOP])
 
     assert [words for words, _ in results(outcome)] == ["made", "No tasks found"]
-    assert outcome.fires() == 0
+    assert outcome.hook_runs() == 0

@@ -9,7 +9,7 @@ import pytest
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.simulation.session.observers import Witness
+from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
@@ -20,7 +20,7 @@ echo >> seen; echo no >&2; test "$(wc -l < seen)" -gt 3 || exit 2
 """
 
 
-class Listener(Witness):
+class Listener(Observer):
     """One who remembers all that was said."""
 
     def __init__(self):
@@ -83,7 +83,7 @@ def test_being_written_down_changes_nothing(tmp_path):
     for traces in (None, tmp_path / "traces"):
         with Harness(Settings(base=tmp_path, traces=traces)) as harness:
             outcome = harness.simulate(scenario)
-        opened = [fire.transcript_opened for _, fire in outcome.trace.fires()]
+        opened = [fire.transcript_opened for _, fire in outcome.trace.hook_runs()]
         seen.append((outcome.verdict, outcome.assumptions, opened))
 
     assert seen[0] == seen[1]

@@ -78,7 +78,7 @@ def scenario(dice):
         "name": "soak",
         "hooks": {"PreToolUse": f"exec {command}"},
         "env": {"TOY_SECONDS": STAY},
-        "patience": "300ms",
+        "hook_timeout": "300ms",
         "stdin": dice.choice(SHAPES),
         **dice.choice(WORLDS),
     }
@@ -134,7 +134,7 @@ def test_a_soak_leaves_nothing_and_tells_each_end_as_it_was(tmp_path, first):
         while fired < min(FIRES, first + PIECE):
             made, expected, keys = scenario(dice)
             outcome = harness.simulate(made)
-            endings = [fire.run.ending for _, fire in outcome.trace.fires() if fire.run is not None]
+            endings = [fire.run.ending for _, fire in outcome.trace.hook_runs() if fire.run is not None]
             assert len(endings) >= MOVES, keys
             assert all(is_one_of(ending, expected) for ending in endings), (keys, endings)
             assert outcome.verdict_name == "terminated", keys
@@ -157,7 +157,7 @@ def test_pytest_counts_what_a_soak_comes_to(pytester):
     for place in range(max(6, FIRES // 50)):
         command, good = dice.choice([*hooks.items()])
         kept, broken = kept + good, broken + (not good)
-        text = f"name: soak-{place}\npatience: 300ms\nhooks: {{Stop: '{command}'}}\n"
+        text = f"name: soak-{place}\nhook_timeout: 300ms\nhooks: {{Stop: '{command}'}}\n"
         text += "agent: [{stop: Done.}]\n"
         pytester.path.joinpath(f"soak-{place}.scenario.yaml").write_text(text)
 

@@ -15,30 +15,30 @@ from typing import TypeAlias, TypeVar
 
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check import sessions as checkups
-from pytest_hookharness.campaigns.check.grouping import Evidence, Played, group, summarise
+from pytest_hookharness.campaigns.check.grouping import Evidence, PlayedSession, group, summarise
 from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
 from pytest_hookharness.campaigns.check.shrinking import shrink
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import Seat
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.complaints import complaints
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem, Session
-from pytest_hookharness.model.moves import Act, Edit, Run
+from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
+from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
-from pytest_hookharness.simulation.testbed.run_settings import Choice, Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 from pytest_hookharness.simulation.testbed.single_event import ask
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
 # Called with what is being done, how much of it is done, and how much there is of it.
 OnStep: TypeAlias = Callable[[str, int, int], None]
-_Job: TypeAlias = Callable[[Seat | None, Path], T]
+_Job: TypeAlias = Callable[[CpuSlot | None, Path], T]
 # For the first session, for others where something is to be shown again, and where nothing is.
 _FIRST, _LATER, _LAST = 0.4, 0.65, 0.9
 _LEAST = 1.0
@@ -50,7 +50,7 @@ _HUNG = "A hook did not end, so nothing else was tried; mend that first."
 
 
 @dataclass(slots=True)
-class Examination:
+class CheckRun:
     """
     The check-up of one place.
 
@@ -63,19 +63,19 @@ class Examination:
         on_step: Called as it goes on.
     """
 
-    place: Place
+    place: HookSet
     settings: Settings
     supervisor: Supervisor
     base: Path
     only: str = ""
     on_step: OnStep = lambda _words, _done, _all: None
     _began: float = field(default_factory=time.monotonic)
-    _played: list[Played] = field(default_factory=list[Played])
+    _played: list[PlayedSession] = field(default_factory=list[PlayedSession])
     _problems: list[Problem] = field(default_factory=list[Problem])
     _open: list[str] = field(default_factory=list[str])
     _undecided: list[str] = field(default_factory=list[str])
 
-    def examine(self) -> Checkup:
+    def examine(self) -> CheckReport:
         """
         Play everything, and tell what is wrong; Ctrl-C only makes it end earlier.
         """
@@ -89,7 +89,7 @@ class Examination:
             self._problems += [one.problem for one in self._wanted() if one.id not in shown]
         summary = summarise(self.place, self._played)
         problems = [*self._problems, *summary.problems]
-        checkup = Checkup(
+        checkup = CheckReport(
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
             only=self.only,
@@ -127,7 +127,7 @@ class Examination:
         yield
         if first.outcome is None:
             return
-        woken = {step.event for _, step in first.outcome.trace.hooked() if step.fires}
+        woken = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_asks(self.place, woken)])
         yield
         if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
@@ -140,7 +140,7 @@ class Examination:
         self._play("other sessions", [*behaviours[:1], *further])
         yield
         moves = [*dict.fromkeys(self._refused().values())][:_MOST_REFUSED]
-        commands = [move.command for move in moves if isinstance(move, Run)]
+        commands = [move.command for move in moves if isinstance(move, RunCommand)]
         files = [move.file for move in moves if isinstance(move, Edit)]
         self._play(
             "what must not matter",
@@ -155,7 +155,7 @@ class Examination:
         self._prove(commands, files)
         yield
 
-    def _play_usual(self, session: Session) -> Played:
+    def _play_usual(self, session: CheckSession) -> PlayedSession:
         """
         Play the first session; where it stays undecided, hooks that end in another order may be why.
         """
@@ -187,7 +187,9 @@ class Examination:
         found: dict[str, Act] = {}
         for outcome in (played.outcome for played in self._played if played.outcome is not None):
             for hook, move in checkups.refused_moves(outcome):
-                if hook not in found or (isinstance(move, Run) and not isinstance(found[hook], Run)):
+                if hook not in found or (
+                    isinstance(move, RunCommand) and not isinstance(found[hook], RunCommand)
+                ):
                     found[hook] = move
         return found
 
@@ -203,23 +205,23 @@ class Examination:
             for _, hooked in played.outcome.trace.hooked()
         )
 
-    def _play(self, words: str, sessions: Sequence[Session]) -> list[Played]:
-        found: list[Played] = []
+    def _play(self, words: str, sessions: Sequence[CheckSession]) -> list[PlayedSession]:
+        found: list[PlayedSession] = []
         for played in self._side_by_side([self._job(session) for session in sessions]):
             found.append(played)
             self._played.append(played)
             self.on_step(words, len(found), len(sessions))
         return found
 
-    def _job(self, session: Session) -> _Job[Played]:
-        def play(seat: Seat | None, base: Path) -> Played:
+    def _job(self, session: CheckSession) -> _Job[PlayedSession]:
+        def play(slot: CpuSlot | None, base: Path) -> PlayedSession:
             wall = self._share() * self.settings.wall - self._elapsed()
             if wall < _LEAST:
-                return Played(session, why=_NO_TIME)
+                return PlayedSession(session, why=_NO_TIME)
             try:
-                return Played(session, self._simulate(session, wall, seat, base))
+                return PlayedSession(session, self._simulate(session, wall, slot, base))
             except (SimulationError, WorkspaceError) as error:
-                return Played(session, why=str(error))
+                return PlayedSession(session, why=str(error))
 
         return play
 
@@ -234,18 +236,18 @@ class Examination:
     def _elapsed(self) -> float:
         return time.monotonic() - self._began
 
-    def _simulate(self, session: Session, wall: float, seat: Seat | None, base: Path) -> Outcome:
-        choice = Choice(only=session.only) if session.only else None
+    def _simulate(self, session: CheckSession, wall: float, slot: CpuSlot | None, base: Path) -> Outcome:
+        choice = TrialSelection(only=session.only) if session.only else None
         settings = replace(self.settings, wall=wall, keep=False, choice=choice)
         if session.event:
-            return self._ask(session, settings, seat, base)
-        return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, seat=seat)
+            return self._ask(session, settings, slot, base)
+        return simulate(session.scenario, settings=settings, supervisor=self.supervisor, base=base, slot=slot)
 
-    def _ask(self, session: Session, settings: Settings, seat: Seat | None, base: Path) -> Outcome:
+    def _ask(self, session: CheckSession, settings: Settings, slot: CpuSlot | None, base: Path) -> Outcome:
         """
         Ask the hooks of one event, outside of any session.
         """
-        with Stage.open(session.scenario, settings, self.supervisor, base, seat) as stage:
+        with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as stage:
             hooked = ask(stage, session.event, session.fields).hooked
         trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
         return Outcome(
@@ -253,7 +255,7 @@ class Examination:
             host=stage.profile.id,
             trace=trace,
             verdict=Terminated(turn=0),
-            findings=find(trace) if hooked.fires else (),
+            findings=find(trace) if hooked.hook_runs else (),
         )
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
@@ -277,28 +279,26 @@ class Examination:
                 continue
             self._problems.append(evidence.shown_again(*small))
 
-    def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Complaint] | None]]:
-        def job(seat: Seat | None, base: Path) -> tuple[Evidence, tuple[Scenario, Complaint] | None]:
-            def look(scenario: Scenario) -> Complaint | None:
+    def _shrink(self, evidence: Evidence) -> _Job[tuple[Evidence, tuple[Scenario, Symptom] | None]]:
+        def job(slot: CpuSlot | None, base: Path) -> tuple[Evidence, tuple[Scenario, Symptom] | None]:
+            def look(scenario: Scenario) -> Symptom | None:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
                     # It was seen, and there is no time left to see it in a smaller session.
                     return evidence.complaint if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
-                return self._look(session, evidence.complaint, wall, seat, base)
+                return self._look(session, evidence.complaint, wall, slot, base)
 
             scenario = evidence.session.scenario
             if evidence.session.event:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
             small = shrink(scenario, evidence.complaint, evidence.trace, look)
-            return evidence, small and (small[0], self._attribute(*small, seat, base))
+            return evidence, small and (small[0], self._attribute(*small, slot, base))
 
         return job
 
-    def _attribute(
-        self, scenario: Scenario, complaint: Complaint, seat: Seat | None, base: Path
-    ) -> Complaint:
+    def _attribute(self, scenario: Scenario, complaint: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
         """
         The complaint with the one hook that shows it alone, where several ran side by side.
         """
@@ -306,27 +306,27 @@ class Examination:
             return complaint
         for hook in (hook for hook in self.place.hooks if hook.command in complaint.hook.split(", ")):
             wall = self.settings.wall - self._elapsed()
-            session = Session(title="one hook", scenario=checkups.alone(scenario, hook))
+            session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
             found = replace(complaint, hook=hook.command, shared=False)
-            if wall > _LEAST and self._look(session, found, wall, seat, base) is not None:
+            if wall > _LEAST and self._look(session, found, wall, slot, base) is not None:
                 return found
         return complaint
 
     def _look(
-        self, session: Session, wanted: Complaint, wall: float, seat: Seat | None, base: Path
-    ) -> Complaint | None:
+        self, session: CheckSession, wanted: Symptom, wall: float, slot: CpuSlot | None, base: Path
+    ) -> Symptom | None:
         try:
-            outcome = self._simulate(session, wall, seat, base)
+            outcome = self._simulate(session, wall, slot, base)
         except (SimulationError, WorkspaceError):
             return None
         found = complaints(outcome, mark=corpora.MARK, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
-    def shows(self, scenario: Scenario, wanted: Complaint) -> bool:
+    def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
         """
         Whether a scenario breaks its promise and shows a given problem.
         """
-        session = Session(title="the scenario that was written", scenario=scenario)
+        session = CheckSession(title="the scenario that was written", scenario=scenario)
         try:
             outcome = self._simulate(session, self.settings.wall, None, self.base)
         except (SimulationError, WorkspaceError):

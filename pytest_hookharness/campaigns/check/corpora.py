@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_hookharness.model.moves import Edit, Read, Run, ToolResult
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolResult
 
 GIVEN = ToolResult(text="done")
 # A file that appears only if words of a payload were carried out.
@@ -84,13 +84,13 @@ _HOSTILE = (
 _CARRIED_OUT = (f"$(touch {MARK})", f'"; touch {MARK}; "', f"'; touch {MARK}; '")
 
 
-def commonly_refused(sources: Sequence[str] = ()) -> Iterator[Run | Edit | Read]:
+def commonly_refused(sources: Sequence[str] = ()) -> Iterator[RunCommand | Edit | Read]:
     """
     What guards commonly refuse, and what the sources of given hooks speak of; commands are only asked about.
     """
     own = (literal.replace("\\s+", " ").replace("\\s*", " ") for literal in _found(_LITERAL, sources))
     for command in dict.fromkeys([*_COMMANDS, *own]):
-        yield Run(command=command, given=GIVEN)
+        yield RunCommand(command=command, given=GIVEN)
     for file in dict.fromkeys([*_FILES, *_found(_FILE, sources)]):
         yield Edit(file=file, text="text\n")
     yield Read(file=".env")
@@ -100,7 +100,7 @@ def _found(pattern: re.Pattern[str], sources: Sequence[str]) -> list[str]:
     return [*dict.fromkeys(literal for text in sources for literal in pattern.findall(text))][:_MOST]
 
 
-def usual_work(seed: int) -> Iterator[Run | Edit | Read]:
+def usual_work(seed: int) -> Iterator[RunCommand | Edit | Read]:
     """
     What an agent does all day: commands, files of several languages with made-up names, looks at them.
     """
@@ -109,14 +109,14 @@ def usual_work(seed: int) -> Iterator[Run | Edit | Read]:
     faker = Faker()
     faker.seed_instance(seed)
     word = str(faker.word())
-    yield from (Run(command=command) for command in ("true", "ls -la", f"echo {word}", "git status"))
+    yield from (RunCommand(command=command) for command in ("true", "ls -la", f"echo {word}", "git status"))
     for suffix, text in _SOURCES:
         yield Edit(file=f"{faker.word()}_{faker.random_int(100, 999)}.{suffix}", text=text)
     last = f"src/{faker.word()}_{faker.random_int(100, 999)}.py"
     yield Edit(file=last, text=f"name = '{word}'\n")
     yield Read(file=last)
     yield Edit(file=last, old=word, text="other")
-    yield Run(command="false")
+    yield RunCommand(command="false")
 
 
 def work_in_steps() -> Iterator[Edit | Read]:
@@ -192,12 +192,12 @@ def _by_chance(seed: int, number: int) -> list[str]:
     return ["".join(draw.choices(letters, k=draw.randint(1, 60))) for _ in range(number)]
 
 
-def hostile_work(texts: Sequence[str]) -> Iterator[Run | Edit | Read]:
+def hostile_work(texts: Sequence[str]) -> Iterator[RunCommand | Edit | Read]:
     """
     Harmless calls with such texts in them: as an argument, as the contents of a file, and as its name.
     """
     for number, text in enumerate(texts):
-        yield Run(command=f"echo {text}", given=GIVEN)
+        yield RunCommand(command=f"echo {text}", given=GIVEN)
         name = re.sub(r"[\x00-\x1f/]", "_", text)
         fits = len(name.encode()) < _LONGEST_NAME and not name.startswith("-")
         yield Edit(file=f"{name if fits else number}.py", text=f"# {text}\n")

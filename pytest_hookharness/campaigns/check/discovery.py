@@ -24,8 +24,8 @@ from tempfile import TemporaryDirectory
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.scenario_from_settings import look_up
-from pytest_hookharness.execution.workspace.copying import Lending, stays_below
-from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.execution.workspace.copying import IgnoredFiles, stays_below
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -36,7 +36,7 @@ _LONGEST = 1 << 18
 _PLUGINS = {".claude-plugin": "claude-code", ".factory-plugin": "droid"}
 
 
-def find_places(path: Path, host: str = "") -> tuple[Place, ...]:
+def find_places(path: Path, host: str = "") -> tuple[HookSet, ...]:
     """
     The places with hooks in a project folder, or the one of a settings file.
 
@@ -66,7 +66,7 @@ def find_places(path: Path, host: str = "") -> tuple[Place, ...]:
     return with_hooks
 
 
-def _in_folder(root: Path, host: str) -> Iterator[Place]:
+def _in_folder(root: Path, host: str) -> Iterator[HookSet]:
     claimed: set[str] = set()
     seen: set[str] = set()
     for profile in (hosts.find(host),) if host else hosts.known():
@@ -81,7 +81,7 @@ def _in_folder(root: Path, host: str) -> Iterator[Place]:
     yield from _plugins(root, host)
 
 
-def _plugins(root: Path, host: str) -> Iterator[Place]:
+def _plugins(root: Path, host: str) -> Iterator[HookSet]:
     for folder, owner in _PLUGINS.items():
         profile = hosts.find(host or owner)
         file = profile.config.plugin_path
@@ -99,7 +99,7 @@ def _files(root: Path, patterns: Sequence[str]) -> Iterator[str]:
 
 def _read(
     profile: hosts.Profile, root: Path, files: Sequence[str], *, only: str = "", plugin: bool = False
-) -> Place:
+) -> HookSet:
     texts: dict[str, str] = {}
     for file in files:
         try:
@@ -112,7 +112,7 @@ def _read(
         configuration = hosts.configure(
             profile, {f"{_WORKSPACE}{file}": text for file, text in texts.items()}
         )
-    return Place(
+    return HookSet(
         host=profile.name,
         root=root,
         files=tuple(files),
@@ -146,13 +146,13 @@ _SHOWN = 3
 
 
 @contextmanager
-def copyable(place: Place) -> Generator[tuple[Place, str]]:
+def copyable(place: HookSet) -> Generator[tuple[HookSet, str]]:
     """
     A place whose project can be copied, and what is left out of it in a sentence; empty for nothing.
     """
     with TemporaryDirectory(prefix="hookharness-check-") as folder:
         # What git ignores is not copied anyway.
-        odd = {*_uncopyable(place.root, Lending.of(place.root, Path(folder)).paths)}
+        odd = {*_uncopyable(place.root, IgnoredFiles.of(place.root, Path(folder)).paths)}
         if not odd:
             yield place, ""
             return

@@ -16,9 +16,9 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     name_problem,
     percentile,
 )
-from pytest_hookharness.campaigns.stress.alterations import Recording
+from pytest_hookharness.campaigns.stress.alterations import ReplayScript
 from pytest_hookharness.judging.checkup.complaints import complaints, doubts
-from pytest_hookharness.model.checkup import Complaint, Place, Problem, Session
+from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
@@ -30,12 +30,12 @@ _OTHERWISE = frozenset({hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION})
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedSession:
     """
     A session with what it showed, or why it could not be played.
     """
 
-    session: Session
+    session: CheckSession
     outcome: Outcome | None = None
     why: str = ""
 
@@ -54,8 +54,8 @@ class Evidence:
     """
 
     id: str
-    complaint: Complaint
-    session: Session
+    complaint: Symptom
+    session: CheckSession
     trace: Trace
     shown_by: tuple[str, ...]
 
@@ -69,10 +69,10 @@ class Evidence:
             complaint=self.complaint,
             scenario=self.session.scenario,
             shown_by=(self.session.title, *(title for title in self.shown_by if title != self.session.title)),
-            move=Recording.of(self.trace).move(self.complaint.turn),
+            move=ReplayScript.of(self.trace).move(self.complaint.turn),
         )
 
-    def shown_again(self, scenario: Scenario, complaint: Complaint) -> Problem:
+    def shown_again(self, scenario: Scenario, complaint: Symptom) -> Problem:
         """
         The same as a problem that a scenario showed again.
         """
@@ -105,7 +105,7 @@ class Summary:
     undecided: tuple[str, ...]
 
 
-def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
+def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[Evidence, ...]:
     """
     What sessions complained of, each cause once.
 
@@ -113,7 +113,7 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
         played: The sessions.
         mark: Name of a file that appears only if input is carried out.
     """
-    causes: dict[tuple[str, str], list[tuple[Session, Outcome, Complaint]]] = {}
+    causes: dict[tuple[str, str], list[tuple[CheckSession, Outcome, Symptom]]] = {}
     for one in played:
         if one.outcome is None:
             continue
@@ -126,7 +126,7 @@ def group(played: Sequence[Played], *, mark: str) -> tuple[Evidence, ...]:
     return tuple(found.values())
 
 
-def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], taken: Collection[str]) -> Evidence:
+def _evidence(seen: Sequence[tuple[CheckSession, Outcome, Symptom]], taken: Collection[str]) -> Evidence:
     session, outcome, complaint = min(
         seen, key=lambda one: (bool(one[0].event), len(one[0].scenario.vary), one[1].trace.turns)
     )
@@ -139,7 +139,7 @@ def _evidence(seen: Sequence[tuple[Session, Outcome, Complaint]], taken: Collect
     )
 
 
-def summarise(place: Place, played: Sequence[Played]) -> Summary:
+def summarise(place: HookSet, played: Sequence[PlayedSession]) -> Summary:
     """
     What the sessions of a place come to beside their complaints.
     """
@@ -152,7 +152,9 @@ def summarise(place: Place, played: Sequence[Played]) -> Summary:
     unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
         problems=problems,
-        woken=tuple(dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.fires())),
+        woken=tuple(
+            dict.fromkeys(fire.hook.command for one in outcomes for _, fire in one.trace.hook_runs())
+        ),
         tried=tuple(_tried(place, outcomes)),
         open=(*unshown, *_unguarded(place, outcomes), *(() if place.git else (_NO_GIT,))),
         undecided=(*unplayed, *open_ends, *_late(outcomes)),
@@ -172,8 +174,8 @@ def _late(outcomes: Sequence[Outcome]) -> Iterator[str]:
     )
 
 
-def _tried(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    fires = [fire for outcome in outcomes for _, fire in outcome.trace.fires()]
+def _tried(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    fires = [fire for outcome in outcomes for _, fire in outcome.trace.hook_runs()]
     yield (
         f"{counted(len(outcomes), 'session')} with {counted(len(fires), 'fire')} of "
         f"{counted(len(place.hooks), 'hook')}."
@@ -186,7 +188,7 @@ def _tried(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
             yield f"`{command}`: {counted(len(times), 'fire')}, 95 of 100 within {within:.0f} ms."
 
 
-def _unguarded(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _unguarded(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """
     Hooks asked before calls that refused nothing, so that one that is off looks like one that is on.
     """
@@ -196,7 +198,7 @@ def _unguarded(place: Place, outcomes: Sequence[Outcome]) -> Iterator[str]:
         for outcome in outcomes
         for _, hooked in outcome.trace.hooked()
         if hooked.decision.refused
-        for fire in hooked.fires
+        for fire in hooked.hook_runs
         if fire.reply.ruling is hooked.decision.ruling
     }
     for command in dict.fromkeys(

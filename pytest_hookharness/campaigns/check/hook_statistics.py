@@ -19,13 +19,13 @@ from pytest_hookharness.campaigns.check.rewording import foreign_tools, misnamed
 from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, catalogue
 from pytest_hookharness.judging.findings.loop_endings import ENDLESS
-from pytest_hookharness.model.checkup import Complaint, Place, Problem
+from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Hook, Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _NAME = re.compile(r"([\w-]+)(?:\.\w{1,5})?(?=[\"'\s,]|$)")
@@ -45,11 +45,11 @@ def short_name(command: str) -> str:
     return found[1] if found else ""
 
 
-def find_silent(place: Place, outcomes: Sequence[Outcome]) -> list[Hook]:
+def find_silent(place: HookSet, outcomes: Sequence[Outcome]) -> list[Hook]:
     """
     The hooks that no session woke.
     """
-    fired = {_key(fire.hook) for outcome in outcomes for _, fire in outcome.trace.fires()}
+    fired = {_key(fire.hook) for outcome in outcomes for _, fire in outcome.trace.hook_runs()}
     return [hook for hook in place.hooks if _key(hook) not in fired]
 
 
@@ -57,7 +57,7 @@ def _key(hook: Hook) -> tuple[str, str, str | None, str]:
     return hook.event, hook.command, hook.matcher, hook.source.rpartition("/")[2]
 
 
-def find_problems(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
+def find_problems(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     """
     What the records of the hooks show, one problem for each hook and kind.
     """
@@ -74,7 +74,7 @@ def find_problems(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Problem
     yield from _slow(place, outcomes)
 
 
-def _idle(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Hook]:
+def _idle(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Hook]:
     """
     Hooks that were fired and of which nothing was seen: no word, no decision, no change.
     """
@@ -83,7 +83,7 @@ def _idle(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Hook]:
             (hooked, fire)
             for outcome in outcomes
             for _, hooked in outcome.trace.hooked()
-            for fire in hooked.fires
+            for fire in hooked.hook_runs
             if fire.hook.command == hook.command
         ]
         if fires and not any(
@@ -105,7 +105,7 @@ def _is_of_hook(change: Change) -> bool:
     return change.path.startswith("workspace/") or change.how != "added"
 
 
-def _slow(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
+def _slow(place: HookSet, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
     for hook in {hook.command: hook for hook in place.hooks}.values():
         runs = [run for run in _runs(hook.command, outcomes) if isinstance(run.ending, Exited)]
         limits = {run.limit for run in runs if run.limit is not None}
@@ -116,9 +116,9 @@ def _slow(place: Place, outcomes: Sequence[Outcome]) -> Iterator[Problem]:
         yield _problem(place, hook, SLOW, text)
 
 
-def _runs(command: str, outcomes: Sequence[Outcome]) -> Iterator[Run]:
+def _runs(command: str, outcomes: Sequence[Outcome]) -> Iterator[ProcessResult]:
     for outcome in outcomes:
-        for _, fire in outcome.trace.fires():
+        for _, fire in outcome.trace.hook_runs():
             if fire.hook.command == command and fire.run is not None:
                 yield fire.run
 
@@ -130,8 +130,8 @@ def percentile(times: Sequence[float]) -> float:
     return sorted(times)[math.ceil(_P95 * len(times)) - 1] if times else 0.0
 
 
-def _problem(place: Place, hook: Hook, code: Code, text: str) -> Problem:
-    complaint = Complaint(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.mend)
+def _problem(place: HookSet, hook: Hook, code: FindingCode, text: str) -> Problem:
+    complaint = Symptom(kind=code.name, code=code.code, hook=hook.command, text=text, advice=code.fix)
     name = "-".join(filter(None, (code.name.lower(), short_name(hook.command).lower())))
     return Problem(id=name, complaint=complaint, scenario=Scenario(name="check", host=place.host))
 
@@ -139,7 +139,7 @@ def _problem(place: Place, hook: Hook, code: Code, text: str) -> Problem:
 _COUNTED = re.compile(r"-\d+$")
 
 
-def name_problem(complaint: Complaint, taken: Collection[str]) -> str:
+def name_problem(complaint: Symptom, taken: Collection[str]) -> str:
     """
     A name that is the same in the next check-up, as long as the same is wrong.
 
@@ -156,7 +156,7 @@ def _name(kind: str, command: str) -> str:
     return "-".join(filter(None, (kind.lower(), short_name(command).lower())))
 
 
-def require_name(name: str, places: Sequence[Place]) -> None:
+def require_name(name: str, places: Sequence[HookSet]) -> None:
     """
     See that a problem of some place can be called so.
 
@@ -175,7 +175,7 @@ def require_name(name: str, places: Sequence[Place]) -> None:
         )
 
 
-def _names(place: Place) -> Iterator[str]:
+def _names(place: HookSet) -> Iterator[str]:
     for kind in (code.name for code in (*catalogue(), *ENDLESS)):
         yield kind.lower()
         yield from (_name(kind, hook.command) for hook in place.hooks)

@@ -19,8 +19,8 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.corpora import GIVEN
 from pytest_hookharness.judging.comparison.tried import HARMLESS, wordings
-from pytest_hookharness.model.checkup import Place
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, Run, ToolCall, Tools
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Edit, RunCommand, ToolCall, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Performed
@@ -41,7 +41,7 @@ def phrase(host: str, commands: Sequence[str], files: Sequence[str] = ()) -> tup
     described = [Tools(calls=(_described(host, words),)) for words in told]
     return (
         FIRST_PROMPT,
-        *(Run(command=text, given=GIVEN) for text in (*forms, *asked)),
+        *(RunCommand(command=text, given=GIVEN) for text in (*forms, *asked)),
         *described,
         *_speak_of(files),
     )
@@ -56,7 +56,7 @@ def _described(host: str, words: str) -> ToolCall:
     """
     A harmless call with a command's words beside it, where they command nothing.
     """
-    call = hosts.find(host).tools.call(Run(command=HARMLESS, given=GIVEN), "/")
+    call = hosts.find(host).tools.call(RunCommand(command=HARMLESS, given=GIVEN), "/")
     return replace(call, input={**call.input, "description": words})
 
 
@@ -100,7 +100,12 @@ _NAME = re.compile(r"[A-Za-z_][\w-]*")
 _COMPARED = re.compile(r"^.*\btool_?name\b.*$", re.IGNORECASE | re.MULTILINE)
 _TEXT = re.compile(r"""(["'])([A-Za-z_]\w*)\1""")
 _KEY = re.compile(r"tool_?\w*", re.IGNORECASE)
-_USUAL = (Run(command="true"), Edit(file="f", text="t"), Edit(file="f", text="t", old="o"), corpora.READ)
+_USUAL = (
+    RunCommand(command="true"),
+    Edit(file="f", text="t"),
+    Edit(file="f", text="t", old="o"),
+    corpora.READ,
+)
 
 
 def known_tools(host: str) -> frozenset[str]:
@@ -121,7 +126,7 @@ def _usual_tools(profile: hosts.Profile) -> Iterator[str]:
     return (profile.tools.call(operation, "/w").name for operation in _USUAL)
 
 
-def matched_tools(place: Place, hook: Hook) -> tuple[str, ...]:
+def matched_tools(place: HookSet, hook: Hook) -> tuple[str, ...]:
     """
     The names of tools in the matcher of a hook.
     """
@@ -132,7 +137,7 @@ def matched_tools(place: Place, hook: Hook) -> tuple[str, ...]:
     return tuple(part.strip() for part in parts if _NAME.fullmatch(part.strip()))
 
 
-def misnamed_tools(place: Place, hook: Hook) -> tuple[tuple[str, str], ...]:
+def misnamed_tools(place: HookSet, hook: Hook) -> tuple[tuple[str, str], ...]:
     """
     Names in a matcher that are known with other capitals only, each with the name that is meant.
     """
@@ -141,7 +146,7 @@ def misnamed_tools(place: Place, hook: Hook) -> tuple[tuple[str, str], ...]:
     return tuple((name, known[name.casefold()]) for name in named if known.get(name.casefold(), name) != name)
 
 
-def foreign_tools(place: Place, hook: Hook) -> tuple[str, ...]:
+def foreign_tools(place: HookSet, hook: Hook) -> tuple[str, ...]:
     """
     The names that the script of a hook compares with the tool's, if none is of this host and one of another.
 

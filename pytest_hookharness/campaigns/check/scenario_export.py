@@ -18,19 +18,19 @@ from pytest_hookharness.campaigns.check.sessions import alone
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.execution.workspace.copying import copy_folder
 from pytest_hookharness.judging.findings.finding_catalogue import NOT_RUN
-from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.schema.project_folders import REPOSITORY, find_folder
 
 # Whether a scenario breaks its promise and shows what was complained of.
-Shows = Callable[[Scenario, Complaint], bool]
+Shows = Callable[[Scenario, Symptom], bool]
 SUFFIX = ".scenario.yaml"
 _COPY = "project"
 _ALONE = "Played is this hook alone, as it was configured, for others have problems too."
 _NOT_RED = "none, for a scenario of it breaks no promise; the command above shows it again"
 
 
-def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:
+def file_away(checkup: CheckReport, folder: Path, shows: Shows) -> CheckReport:
     """
     Write a scenario file for each problem, and tell where it is, or why there is none.
 
@@ -52,11 +52,11 @@ def file_away(checkup: Checkup, folder: Path, shows: Shows) -> Checkup:
     return replace(checkup, problems=tuple(filed))
 
 
-def _unwritten(checkup: Checkup, why: str) -> Checkup:
+def _unwritten(checkup: CheckReport, why: str) -> CheckReport:
     return replace(checkup, problems=tuple(replace(problem, unwritten=why) for problem in checkup.problems))
 
 
-def _project(place: Place, folder: Path) -> str:
+def _project(place: HookSet, folder: Path) -> str:
     """
     The project as files of a folder name it: as their repository, by its path, or a copy of it.
     """
@@ -82,7 +82,7 @@ def _copy(project: Path, folder: Path) -> None:
         shutil.move(fresh, folder / _COPY)
 
 
-def _file(checkup: Checkup, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
+def _file(checkup: CheckReport, problem: Problem, folder: Path, project: str, shows: Shows) -> Problem:
     if not problem.scenario.script.acts:
         return replace(problem, unwritten="none, for no session wakes this hook")
     name = f"{checkup.place.host}-{problem.id}"
@@ -101,7 +101,7 @@ def _file(checkup: Checkup, problem: Problem, folder: Path, project: str, shows:
     return replace(problem, unwritten=_NOT_RED)
 
 
-def _choices(checkup: Checkup, problem: Problem) -> Iterator[tuple[Scenario, str]]:
+def _choices(checkup: CheckReport, problem: Problem) -> Iterator[tuple[Scenario, str]]:
     """
     Scenarios of a problem, with what each says of itself, the best first.
 

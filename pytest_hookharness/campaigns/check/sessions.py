@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check import corpora
 from pytest_hookharness.campaigns.check.rewording import known_tools, matched_tools, phrase
-from pytest_hookharness.model.checkup import Place, Session
+from pytest_hookharness.model.checkup import CheckSession, HookSet
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -26,7 +26,7 @@ from pytest_hookharness.model.moves import (
     End,
     Prompt,
     Read,
-    Run,
+    RunCommand,
     Script,
     Stop,
     Subagent,
@@ -48,15 +48,15 @@ _PROGRAMS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini-cli"}
 _TURNS = 24
 # Each tool is called at least three times behind the first move.
 _HARMLESS: tuple[Act, ...] = (
-    Run(command="true"),
+    RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
-    Run(command="echo hello"),
+    RunCommand(command="echo hello"),
     Read(file="notes.txt"),
     Edit(file="notes.txt", text="other\n"),
-    Run(command="true"),
+    RunCommand(command="true"),
     Read(file="notes.txt"),
     Edit(file="more.txt", text="text\n"),
-    Run(command="echo hello"),
+    RunCommand(command="echo hello"),
     Read(file="more.txt"),
     Edit(file="more.txt", text="other\n"),
 )
@@ -80,7 +80,7 @@ _INPUT: dict[str, Json] = {
 }
 
 
-def roles(place: Place) -> frozenset[hosts.Role]:
+def roles(place: HookSet) -> frozenset[hosts.Role]:
     """
     What the events are for that hooks of a place wait for.
     """
@@ -96,7 +96,7 @@ def is_asked_before(host: str, event: str) -> bool:
     return rule is not None and rule.role in (hosts.Role.BEFORE_TOOL, hosts.Role.PERMISSION)
 
 
-def plan_usual(place: Place, seed: int) -> Session:
+def plan_usual(place: HookSet, seed: int) -> CheckSession:
     """
     The session that comes first: all that an agent does all day, with every event that hooks wait for.
     """
@@ -110,10 +110,10 @@ def plan_usual(place: Place, seed: int) -> Session:
     acts.append(Stop())
     if hosts.Role.SESSION_END in found:
         acts.append(End())
-    return Session(title="a usual session", scenario=_scenario(place, acts), harmless=True)
+    return CheckSession(title="a usual session", scenario=_scenario(place, acts), harmless=True)
 
 
-def in_order(place: Place, session: Session) -> Session:
+def in_order(place: HookSet, session: CheckSession) -> CheckSession:
     """
     The same session with the hooks of each event one after the other, and not side by side.
     """
@@ -122,7 +122,7 @@ def in_order(place: Place, session: Session) -> Session:
     return replace(session, scenario=replace(session.scenario, order=order))
 
 
-def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[Session]:
+def plan_further(place: HookSet, seed: int, *, endless: bool = False) -> Iterator[CheckSession]:
     """
     The sessions that need nothing but the place: what guards refuse, hostile text.
 
@@ -140,22 +140,22 @@ def plan_further(place: Place, seed: int, *, endless: bool = False) -> Iterator[
     yield _cut_short("hostile text", _scenario(place, hostile))
 
 
-def plan_behaviours(place: Place) -> Iterator[Session]:
+def plan_behaviours(place: HookSet) -> Iterator[CheckSession]:
     """
     The sessions of agents that are not idle when a stop is refused, those first that tell most.
     """
-    short = (FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
+    short = (FIRST_PROMPT, RunCommand(command="true"), Edit(file="notes.txt", text="text\n"), Stop())
     for name in _BEHAVIOURS if roles(place) & _STOPS else ():
-        yield Session(
+        yield CheckSession(
             title=f"an agent that is {name}", scenario=_scenario(place, short, Behaviour(name=name))
         )
 
 
-def _cut_short(title: str, scenario: Scenario) -> Session:
+def _cut_short(title: str, scenario: Scenario) -> CheckSession:
     """
     A session that is over after its acts, however often a stop is refused.
     """
-    return Session(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
+    return CheckSession(title=title, scenario=replace(scenario, turns=len(scenario.script.acts)), ends=False)
 
 
 def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless: bool) -> Iterator[Act]:
@@ -167,7 +167,7 @@ def _hostile_acts(found: frozenset[hosts.Role], texts: Sequence[str], *, endless
             yield Stop(text=text)
 
 
-def plan_phrasings(place: Place, commands: Sequence[str], files: Sequence[str]) -> Session:
+def plan_phrasings(place: HookSet, commands: Sequence[str], files: Sequence[str]) -> CheckSession:
     """
     The session that asks about refused commands in other forms, and speaks of files that were refused.
     """
@@ -175,18 +175,18 @@ def plan_phrasings(place: Place, commands: Sequence[str], files: Sequence[str]) 
     return _cut_short("other forms of what was refused", _scenario(place, acts))
 
 
-def plan_proofs(place: Place, commands: Sequence[str]) -> Iterator[Session]:
+def plan_proofs(place: HookSet, commands: Sequence[str]) -> Iterator[CheckSession]:
     """
     The sessions that prove of commands that their words are refused where they are mere data.
     """
     for command in commands:
-        asked = _scenario(place, (FIRST_PROMPT, Run(command=command, given=corpora.GIVEN)))
+        asked = _scenario(place, (FIRST_PROMPT, RunCommand(command=command, given=corpora.GIVEN)))
         session = _cut_short(f"the wording of `{command}` varied", _varied(asked, "words", "quoting"))
         # One turn more, for the harmless call that each wording is compared with.
         yield replace(session, scenario=replace(session.scenario, turns=session.scenario.turns + 1))
 
 
-def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False) -> Session:
+def plan_invariance(place: HookSet, moves: Sequence[Act], *, endless: bool = False) -> CheckSession:
     """
     The session that is played again with something different that must not matter.
 
@@ -196,12 +196,17 @@ def plan_invariance(place: Place, moves: Sequence[Act], *, endless: bool = False
         endless: Whether a stop is refused for ever anyway.
     """
     title = "what must not matter varied"
-    acts: list[Act] = [FIRST_PROMPT, Run(command="true"), Edit(file="notes.txt", text="text\n"), *moves]
+    acts: list[Act] = [
+        FIRST_PROMPT,
+        RunCommand(command="true"),
+        Edit(file="notes.txt", text="text\n"),
+        *moves,
+    ]
     scenario = _varied(_scenario(place, acts if endless else [*acts, Stop()]), *_INVARIANT)
-    return _cut_short(title, scenario) if endless else Session(title=title, scenario=scenario)
+    return _cut_short(title, scenario) if endless else CheckSession(title=title, scenario=scenario)
 
 
-def plan_world(place: Place, moves: Sequence[Act], *, written: bool) -> Iterator[Session]:
+def plan_world(place: HookSet, moves: Sequence[Act], *, written: bool) -> Iterator[CheckSession]:
     """
     The sessions in which something is wrong around guards: a tool is missing, a file of their own is emptied.
 
@@ -221,7 +226,7 @@ def plan_world(place: Place, moves: Sequence[Act], *, written: bool) -> Iterator
         )
 
 
-def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
+def plan_asks(place: HookSet, woken: Collection[str]) -> Iterator[CheckSession]:
     """
     Single events, outside of any session, for hooks of events that no session comes to.
 
@@ -237,7 +242,7 @@ def plan_asks(place: Place, woken: Collection[str]) -> Iterator[Session]:
             continue
         named = hook.matcher if hook.matcher and _NAME.fullmatch(hook.matcher) else ""
         keys = [field.name for field in rule.fields.fields if (field.source or field.name) == rule.target]
-        yield Session(
+        yield CheckSession(
             title=f"a single {hook.event}",
             scenario=_scenario(place, ()),
             ends=False,
@@ -259,13 +264,13 @@ def refused_moves(outcome: Outcome) -> Iterator[tuple[str, Act]]:
     }
     for step, hooked in outcome.trace.hooked():
         move = moves.get(step.turn)
-        if hooked.decision.refused and isinstance(move, Run | Edit | Read | Tools):
-            for fire in hooked.fires:
+        if hooked.decision.refused and isinstance(move, RunCommand | Edit | Read | Tools):
+            for fire in hooked.hook_runs:
                 if fire.reply.ruling is hooked.decision.ruling:
                     yield fire.hook.command, move
 
 
-def _scenario(place: Place, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
+def _scenario(place: HookSet, acts: Sequence[Act], then: Behaviour | None = None) -> Scenario:
     return Scenario(
         name="check",
         host=place.host,
@@ -305,7 +310,7 @@ def alone(scenario: Scenario, *hooks: Hook) -> Scenario:
     return replace(scenario, hooks=configured)
 
 
-def _answers(place: Place) -> Iterator[Answer]:
+def _answers(place: HookSet) -> Iterator[Answer]:
     """
     Handlers that are no commands have nothing to say, so that they keep nobody from running the others.
     """
@@ -314,7 +319,7 @@ def _answers(place: Place) -> Iterator[Answer]:
             yield Answer(event=event, type=kind)
 
 
-def _stand_ins(place: Place) -> dict[str, Double]:
+def _stand_ins(place: HookSet) -> dict[str, Double]:
     """
     Stand-ins for the agents that hooks speak of, so that it is seen what their own hooks do.
     """
@@ -326,7 +331,7 @@ def _stand_ins(place: Place) -> dict[str, Double]:
     return {word: Double(agent=_PROGRAMS[word], stdout="All is well.\n") for word in sorted(words)}
 
 
-def _unknown_tools(place: Place) -> Iterator[Tools]:
+def _unknown_tools(place: HookSet) -> Iterator[Tools]:
     """
     Calls of the tools that matchers name and that no usual work needs.
     """

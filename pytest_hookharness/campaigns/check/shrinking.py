@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.campaigns.stress.alterations import Recording
-from pytest_hookharness.model.checkup import Complaint
+from pytest_hookharness.campaigns.stress.alterations import ReplayScript
+from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
     Act,
     Behaviour,
     Edit,
     Prompt,
-    Run,
+    RunCommand,
     Script,
     Stop,
 )
@@ -27,7 +27,7 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 
 # The complaint of a scenario if it shows what is looked for, else nothing.
-Look = Callable[[Scenario], Complaint | None]
+Look = Callable[[Scenario], Symptom | None]
 _MOST = 14
 # A scenario that is varied takes as many sessions as there are variations.
 _MOST_VARIED = 6
@@ -58,7 +58,7 @@ class _Search:
     """
 
     look: Look
-    best: tuple[Scenario, Complaint] | None = None
+    best: tuple[Scenario, Symptom] | None = None
     left: int = _MOST
     _seen: list[Scenario] = field(default_factory=list[Scenario])
 
@@ -78,8 +78,8 @@ class _Search:
 
 
 def shrink(
-    scenario: Scenario, complaint: Complaint, trace: Trace, look: Look
-) -> tuple[Scenario, Complaint] | None:
+    scenario: Scenario, complaint: Symptom, trace: Trace, look: Look
+) -> tuple[Scenario, Symptom] | None:
     """
     A small scenario that shows the same, with what it shows; ``None`` if nothing shows it again.
 
@@ -98,11 +98,11 @@ def shrink(
     return search.best
 
 
-def _first_guesses(scenario: Scenario, complaint: Complaint, trace: Trace) -> Iterator[Scenario]:
+def _first_guesses(scenario: Scenario, complaint: Symptom, trace: Trace) -> Iterator[Scenario]:
     """
     Most problems need one move; the scenario itself is the last that is tried.
     """
-    recording = Recording.of(trace)
+    recording = ReplayScript.of(trace)
     move = recording.move(complaint.turn)
     alone = [FIRST_PROMPT] if move is None else [FIRST_PROMPT, move]
     if not complaint.code:
@@ -146,7 +146,7 @@ def _shorten_texts(search: _Search) -> None:
     assert search.best is not None  # noqa: S101 - it is called when something was found
     acts = search.best[0].script.acts if not search.best[0].vary else ()
     for place, act in enumerate(acts):
-        if place and isinstance(act, Run | Edit | Prompt | Stop):
+        if place and isinstance(act, RunCommand | Edit | Prompt | Stop):
             _shorten(search, place)
 
 
@@ -168,7 +168,7 @@ def _shorten(search: _Search, place: int) -> None:
 
 def _text(act: Act) -> str:
     match act:
-        case Run(command=text) | Prompt(text=text) | Stop(text=text) | Edit(text=text):
+        case RunCommand(command=text) | Prompt(text=text) | Stop(text=text) | Edit(text=text):
             return text
         case _:
             return ""
@@ -176,7 +176,7 @@ def _text(act: Act) -> str:
 
 def _told(act: Act, text: str) -> Act:
     match act:
-        case Run():
+        case RunCommand():
             return replace(act, command=text)
         case Prompt() | Stop() | Edit():
             return replace(act, text=text)

@@ -21,7 +21,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Move,
     Read,
-    Run,
+    RunCommand,
     Script,
     Stop,
     Subagent,
@@ -31,9 +31,9 @@ from pytest_hookharness.model.moves import (
     unlabelled,
 )
 from pytest_hookharness.model.processes import Tier
-from pytest_hookharness.model.trace import Hooked, Step
+from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.simulation.testbed import hook_source
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _NEW = "explored.txt"
 _TEXT = "explored\n"
@@ -102,7 +102,7 @@ class Suggestions:
     reach: Reach = Reach.CONTAINED
 
 
-class Menu:
+class CandidateMoves:
     """
     The moves of a free agent; it grows as hooks name more.
 
@@ -135,7 +135,7 @@ class Menu:
         Take up what hooks named that were asked in some steps.
         """
         for step in steps:
-            if isinstance(step.exchange, Hooked):
+            if isinstance(step.exchange, HookEvent):
                 decision = step.exchange.decision
                 for text in (*decision.reasons, *decision.to_agent):
                     self._suggest(named(text, self._suggestions.hooks))
@@ -144,7 +144,7 @@ class Menu:
         if self._fixed:
             return
         for move in moves:
-            command = move.command if isinstance(move, Run) else ""
+            command = move.command if isinstance(move, RunCommand) else ""
             if not command or move in self.moves or not self._suggestions.reach.withholds(command):
                 self._add((move,))
             elif command not in self._withheld:
@@ -161,27 +161,27 @@ class Menu:
             self.moves.append(move)
 
 
-def suggest(stage: Stage) -> Suggestions:
+def suggest(stage: Testbed) -> Suggestions:
     """
     What script, doubles, hooks and workspace suggest.
     """
     doubles = stage.scenario.commands.items()
-    runs = (Run(command=name) for name, double in doubles if not (double.hangs or double.prompts))
+    runs = (RunCommand(command=name) for name, double in doubles if not (double.hangs or double.prompts))
     return Suggestions(
-        given=(Stop(), *scripted(stage.scenario.script), Run(command="true"), *runs),
+        given=(Stop(), *scripted(stage.scenario.script), RunCommand(command="true"), *runs),
         named=tuple(_suggested(stage)),
         hooks=hook_source.hook_files(stage),
         reach=_reach_of(stage),
     )
 
 
-def _reach_of(stage: Stage) -> Reach:
+def _reach_of(stage: Testbed) -> Reach:
     if stage.sandbox.tier is not Tier.NAMESPACES or stage.scenario.network:
         return Reach.MACHINE
     return Reach.CONTAINED if stage.sandbox.contained else Reach.WORKSPACE
 
 
-def _suggested(stage: Stage) -> Iterator[Move]:
+def _suggested(stage: Testbed) -> Iterator[Move]:
     files = [path.removeprefix("workspace/") for path in stage.files if path.startswith("workspace/")]
     texts = [text for _, text in sorted(hook_source.configured(stage).items())]
     hooks = hook_source.hook_files(stage)
@@ -189,7 +189,7 @@ def _suggested(stage: Stage) -> Iterator[Move]:
     own = [path for path in own if path not in hooks and not _is_own(path)]
     source = "\n".join(texts)
     yield from named_in_source(source, hooks)
-    yield from (Run(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
+    yield from (RunCommand(command=word) for word in _SCRIPT.findall(source) if word[2:] in own)
     data = [path for path in own if f"./{path}" not in source][:1]
     looks_at_all = _GIT.search(source) is not None
     looks: list[Edit | Read] = [Read(file=path) for path in data]
@@ -199,7 +199,7 @@ def _suggested(stage: Stage) -> Iterator[Move]:
     yield from _matched(stage)
 
 
-def _is_seen(stage: Stage, move: Edit | Read) -> bool:
+def _is_seen(stage: Testbed, move: Edit | Read) -> bool:
     """
     Whether some hook is asked about a call of its tool.
     """
@@ -218,7 +218,7 @@ def scripted(script: Script) -> Iterator[Move]:
     moves = (*script.acts, *(move for reaction in script.reactions for move in reaction.moves))
     for move in moves:
         match move:
-            case Run() | Edit() | Read() if move.expect in (None, "allow"):
+            case RunCommand() | Edit() | Read() if move.expect in (None, "allow"):
                 yield replace(move, say="", expect=None)
             case Tools(calls=calls) if all(call.expect in (None, "allow") for call in calls):
                 yield Tools(calls=tuple(replace(call, expect=None) for call in calls))
@@ -233,13 +233,13 @@ def named(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     The moves that a hook names in what it says: commands, words to stop with, and files that are no hooks.
     """
     phrases = [_AFTER.sub("", found).rstrip(".") for found in _TO_RUN.findall(_CODE.sub(" ", text))]
-    yield from (Run(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
-    yield from (Run(command=phrase) for phrase in phrases if _is_command(phrase))
+    yield from (RunCommand(command=code.strip()) for code in _CODE.findall(text) if _looks_like_one(code))
+    yield from (RunCommand(command=phrase) for phrase in phrases if _is_command(phrase))
     yield from (Stop(text=words) for words in (*_TAG.findall(text), *_TO_SAY.findall(text)))
     words = (word for word in _TOLD_WORD.findall(text) if not _looks_like_one(word))
     for path in _inside((*_TOLD_FILE.findall(text), *words), hooks):
         yield Edit(file=path, text=_TEXT)
-        yield Run(command=f"rm -f {path}")
+        yield RunCommand(command=f"rm -f {path}")
 
 
 def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
@@ -253,7 +253,7 @@ def named_in_source(text: str, hooks: Collection[str] = ()) -> Iterator[Move]:
     for path in dict.fromkeys((*_inside(hook_source.looked_at(text), hooks), *sorted(made))):
         if path not in made:
             yield Edit(file=path, text=_TEXT)
-        yield Run(command=f"rm -f {path}")
+        yield RunCommand(command=f"rm -f {path}")
 
 
 def _inside(paths: Iterable[str], hooks: Collection[str]) -> Iterator[str]:
@@ -276,13 +276,13 @@ def _is_own(path: str) -> bool:
     return path.split("/", maxsplit=1)[0] in _OWN
 
 
-def _matched(stage: Stage) -> Iterator[Move]:
+def _matched(stage: Testbed) -> Iterator[Move]:
     """
     Calls of tools that hooks wait for by name and that no other move makes; their result is given.
     """
     tools, place = stage.profile.tools, stage.facts.workspace
     plain = (
-        Run(command="true"),
+        RunCommand(command="true"),
         Edit(file=_NEW, text=""),
         Edit(file=_NEW, text="", old="x"),
         Read(file=_NEW),

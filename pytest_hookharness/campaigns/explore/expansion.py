@@ -15,30 +15,30 @@ from pathlib import Path
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import Seat
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.fingerprint import changes, state
 from pytest_hookharness.judging.verdict import conclusion
-from pytest_hookharness.judging.verdict.run_end import End
-from pytest_hookharness.model.exploration import LATE, Arrival, Expansion
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.exploration import LATE, Expansion, Successor
 from pytest_hookharness.model.moves import Act, Move, Script
-from pytest_hookharness.model.outcome import HOLLOW
+from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Entry, Trace
+from pytest_hookharness.model.trace import StateEntry, Trace
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
-from pytest_hookharness.simulation.session.checkpoint import Rehearsal
-from pytest_hookharness.simulation.session.driver import Player
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.testbed.run_settings import Settings
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _OPAQUE = "the state is not known completely"
-_GONE = Entry(kind="gone", mode=0, content="")
+_GONE = StateEntry(kind="gone", mode=0, content="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errand:
+class ExpansionTask:
     """
     What is to be tried in one state.
 
@@ -57,17 +57,19 @@ class Errand:
     until: float
 
 
-def expand(errand: Errand, supervisor: Supervisor, base: Path, seat: Seat | None = None) -> Expansion:
+def expand(
+    errand: ExpansionTask, supervisor: Supervisor, base: Path, slot: CpuSlot | None = None
+) -> Expansion:
     """
     Go to a state and try every move there.
     """
     if time.time() > errand.until:
         return Expansion(digest="", why=LATE)
-    with Stage.open(errand.scenario, errand.settings, supervisor, base, seat) as stage:
-        return _Excursion(stage, errand).make()
+    with Testbed.open(errand.scenario, errand.settings, supervisor, base, slot) as stage:
+        return _Expansion(stage, errand).make()
 
 
-def expand_apart(errand: Errand) -> Expansion:
+def expand_apart(errand: ExpansionTask) -> Expansion:
     """
     The same in any process, which has neither supervisor nor folder yet.
     """
@@ -75,18 +77,18 @@ def expand_apart(errand: Errand) -> Expansion:
         return expand(errand, supervisor, Path(folder))
 
 
-class _Excursion:
+class _Expansion:
     """
     One errand on its stage.
     """
 
-    def __init__(self, stage: Stage, errand: Errand) -> None:
+    def __init__(self, stage: Testbed, errand: ExpansionTask) -> None:
         self._stage = stage
         self._errand = errand
         self._initial = stage.files
         self._contents = Contents(stage.workspace.roots)
         # The agent is never asked: each act is given to its host.
-        self._player = Player(stage, agents.start(Script()))
+        self._player = SessionDriver(stage, agents.start(Script()))
         self._signs = ((str(stage.workspace.base), "\0base\0"), (stage.facts.words["slug"], "\0slug\0"))
         self._began: hosts.Session | None = None
 
@@ -104,15 +106,15 @@ class _Excursion:
         if not digest:
             return Expansion(digest="", steps=steps, why=_OPAQUE)
         try:
-            rehearsal = Rehearsal(self._stage, player.moment)
+            rehearsal = Checkpoint(self._stage, player.moment)
         except SnapshotError as error:
             return Expansion(digest="", steps=steps, why=f"the state cannot be put back: {error}")
-        arrivals: list[Arrival] = []
+        arrivals: list[Successor] = []
         with rehearsal:
             for move in self._errand.moves:
                 arrivals.append(self._try(move, rehearsal.player(), request))
                 rehearsal.put_back()
-        return Expansion(digest=digest, arrivals=tuple(arrivals), steps=steps)
+        return Expansion(digest=digest, successors=tuple(arrivals), steps=steps)
 
     def _walk(self) -> hosts.NextAct | None:
         """
@@ -132,50 +134,50 @@ class _Excursion:
             self._calm(player)
         return request if isinstance(request, hosts.NextAct) and not request.turn_over else None
 
-    def _try(self, move: Move, player: Player, request: hosts.NextAct) -> Arrival:
+    def _try(self, move: Move, player: SessionDriver, request: hosts.NextAct) -> Successor:
         if not self._remaining():
-            return Arrival(fate="unknown", why=LATE)
+            return Successor(fate="unknown", why=LATE)
         player.take(request, move)
         after = player.go_on(self._remaining)
         steps = tuple(player.steps)
         if player.refused is not None:
-            return Arrival(fate="unknown", why="hooks started more agents than are allowed", steps=steps)
+            return Successor(fate="unknown", why="hooks started more agents than are allowed", steps=steps)
         if after is None:
             why = "a subagent is refused its stop again and again" if self._remaining() else LATE
-            return Arrival(fate="unknown", why=why, steps=steps)
+            return Successor(fate="unknown", why=why, steps=steps)
         if isinstance(after, hosts.NextAct) and not after.turn_over:
             self._calm(player)
             digest = self._digest(player)
             why = "" if digest else _OPAQUE
-            return Arrival(fate="state" if digest else "unknown", digest=digest, why=why, steps=steps)
+            return Successor(fate="state" if digest else "unknown", digest=digest, why=why, steps=steps)
         ended = after if isinstance(after, hosts.Ended) else after.ending
         return replace(self._judge(player, ended), steps=steps)
 
-    def _judge(self, player: Player, ended: hosts.Ended | None) -> Arrival:
+    def _judge(self, player: SessionDriver, ended: hosts.Ended | None) -> Successor:
         """
         What the end of a turn is to an agent that wants to stop.
         """
-        end = player.end_of(ended) if ended is not None else End(how="idle", turn=player.turn)
+        end = player.end_of(ended) if ended is not None else RunEnd(how="idle", turn=player.turn)
         formed = conclusion.form(Trace(steps=tuple(player.steps)), end)
-        hollow = [finding.name for finding in formed.findings if finding.name in HOLLOW]
+        hollow = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
         match formed.verdict:
             case Terminated() if hollow:
-                return Arrival(
+                return Successor(
                     fate="unknown", why=f"it ends, but not by a decision of every hook ({hollow[0]})"
                 )
             case Terminated():
-                return Arrival(fate="stopped")
+                return Successor(fate="stopped")
             case Capped():
-                return Arrival(fate="held", why="only the host's guard ends it")
+                return Successor(fate="held", why="only the host's guard ends it")
             case Hung():
-                return Arrival(fate="held", why="the host waits for ever")
+                return Successor(fate="held", why="the host waits for ever")
             case _:
-                return Arrival(fate="unknown", why="the session ended in another way than by a stop")
+                return Successor(fate="unknown", why="the session ended in another way than by a stop")
 
     def _remaining(self) -> float:
         return max(0.0, self._errand.until - time.time())
 
-    def _calm(self, player: Player) -> None:
+    def _calm(self, player: SessionDriver) -> None:
         """
         Let the host forget what its guards count, which would end what the hooks do not.
         """
@@ -186,7 +188,7 @@ class _Excursion:
             calm = replace(calm, moves=session.moves)
         player.progress = replace(player.progress, session=calm)
 
-    def _digest(self, player: Player) -> str:
+    def _digest(self, player: SessionDriver) -> str:
         """
         The fingerprint of the state, the same in every workspace; empty if it is not known completely.
 
@@ -206,7 +208,7 @@ class _Excursion:
         answers = json.dumps(stage.answers.position)
         return state(visible=visible, agent=answers, environment="", files=differing).digest
 
-    def _entry(self, path: str) -> Entry:
+    def _entry(self, path: str) -> StateEntry:
         entry = self._stage.files.get(path)
         if entry is None:
             return _GONE

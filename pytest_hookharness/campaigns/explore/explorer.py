@@ -17,9 +17,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.explore.candidate_moves import Menu, Suggestions
-from pytest_hookharness.campaigns.explore.expansion import Errand, expand_apart
-from pytest_hookharness.campaigns.explore.state_graph import Atlas
+from pytest_hookharness.campaigns.explore.candidate_moves import CandidateMoves, Suggestions
+from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand_apart
+from pytest_hookharness.campaigns.explore.state_graph import StateGraph
 from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
     Graph,
@@ -33,11 +33,11 @@ from pytest_hookharness.model.exploration import (
     BEYOND,
     INTERRUPTED,
     LATE,
-    Arrival,
     Expansion,
     Exploration,
-    Exploring,
-    Trap,
+    ExploreOptions,
+    Successor,
+    TrapState,
 )
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Move, Prompt, Script, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -47,7 +47,7 @@ from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 # Gives what came of errands, each with its place among them, as soon as it is there.
-Work: TypeAlias = Callable[[Sequence[Errand]], Iterable[tuple[int, Expansion]]]
+Work: TypeAlias = Callable[[Sequence[ExpansionTask]], Iterable[tuple[int, Expansion]]]
 # Moves on a menu; one that was left out is open in every state.
 MOST_MOVES = 24
 # Acts of a run after which no way out of its loop is looked for, because each try plays them again.
@@ -108,7 +108,7 @@ def with_executor(executor: Executor) -> Work:
     Have errands done by an executor, in whatever processes and on whatever machines it has.
     """
 
-    def work(errands: Sequence[Errand]) -> Iterable[tuple[int, Expansion]]:
+    def work(errands: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
         places = {executor.submit(expand_apart, errand): place for place, errand in enumerate(errands)}
         try:
             for future in as_completed(places):
@@ -147,11 +147,11 @@ class Explorer:
             work: Who tries the moves.
             seconds: Real time for all of it.
         """
-        wish = scenario.explore or Exploring()
+        wish = scenario.explore or ExploreOptions()
         known = Suggestions(given=wish.moves) if wish.moves else suggestions
-        self._menu = Menu(known, most=MOST_MOVES, fixed=bool(wish.moves))
+        self._menu = CandidateMoves(known, most=MOST_MOVES, fixed=bool(wish.moves))
         # What is asked for is explored by whoever asks; the errand itself is a plain scenario.
-        self._plain = Errand(
+        self._plain = ExpansionTask(
             scenario=replace(scenario, origin=None, explore=None, vary=(), parallel=None),
             settings=replace(settings, probes=False, keep=False, base=None),
             way=(),
@@ -162,7 +162,7 @@ class Explorer:
         self._began = time.monotonic()
         self._seconds = seconds
         self._searching = seconds * _SEARCHING
-        self._atlas = Atlas(wish.states)
+        self._atlas = StateGraph(wish.states)
         # What took place on the way to states from which others are reached.
         self._roots: dict[int, tuple[Step, ...]] = {}
         self._lost: Counter[str] = Counter()
@@ -224,7 +224,7 @@ class Explorer:
             roots[turn] = state
             if fresh:
                 self._roots[state] = found.steps
-                self._take_in(state, found.arrivals)
+                self._take_in(state, found.successors)
         return roots
 
     def _go_round(self) -> None:
@@ -233,23 +233,23 @@ class Explorer:
         """
         atlas, menu = self._atlas, self._menu.moves
         while time.monotonic() < self._began + self._searching:
-            untried = [state for state, made in enumerate(atlas.arrivals) if len(made) < len(menu)]
+            untried = [state for state, made in enumerate(atlas.successors) if len(made) < len(menu)]
             if not untried:
                 return
-            asked = [(atlas.ways[state], tuple(menu[len(atlas.arrivals[state]) :])) for state in untried]
+            asked = [(atlas.ways[state], tuple(menu[len(atlas.successors[state]) :])) for state in untried]
             for state, found, (_, moves) in zip(
                 untried, self._send(asked, self._searching), asked, strict=True
             ):
                 if found is not None:
                     self._take_in(state, self._checked(state, found, len(moves)))
 
-    def _checked(self, state: int, found: Expansion, number: int) -> Sequence[Arrival]:
+    def _checked(self, state: int, found: Expansion, number: int) -> Sequence[Successor]:
         """
         What came of some moves, if they were made in the state in which they should have been.
         """
         if found.digest and self._atlas.find(found.digest) == state:
-            return found.arrivals
-        return [Arrival(fate="unknown", why=found.why or _AGAIN)] * number
+            return found.successors
+        return [Successor(fate="unknown", why=found.why or _AGAIN)] * number
 
     def _send(
         self, asked: Sequence[tuple[tuple[Act, ...], tuple[Move, ...]]], seconds: float
@@ -261,18 +261,18 @@ class Explorer:
             found[place] = expansion
         return found
 
-    def _take_in(self, state: int, arrivals: Sequence[Arrival]) -> None:
+    def _take_in(self, state: int, successors: Sequence[Successor]) -> None:
         """
         Note what came of the next moves of a state, and what hooks named meanwhile.
         """
-        made = self._atlas.arrivals[state]
-        for arrival in arrivals:
+        made = self._atlas.successors[state]
+        for arrival in successors:
             if arrival.fate == "state":
                 self._atlas.enter(arrival.digest, (*self._atlas.ways[state], self._menu.moves[len(made)]))
             made.append(arrival)
             # Where nothing took place the move was not made.
             self._tried += bool(arrival.steps)
-        for arrival in arrivals:
+        for arrival in successors:
             self._menu.learn(arrival.steps)
 
     def _draw(self) -> Graph:
@@ -284,7 +284,7 @@ class Explorer:
         reasons = self._lost + self._atlas.count_open(len(self._menu.moves), self._menu.missing, untried)
         return {why: number for why, number in sorted(reasons.items()) if number}
 
-    def _find_trap(self) -> Trap | None:
+    def _find_trap(self) -> TrapState | None:
         """
         The lock-out that is nearest to a beginning, after all of it was played once more.
         """
@@ -301,10 +301,10 @@ class Explorer:
             inside = sorted(find_reachable(graph, state))
             if self._confirm(inside):
                 before = (act for act in atlas.ways[root] if not isinstance(act, hosts.EVENTS))
-                return Trap(
+                return TrapState(
                     way=(*before, *(menu[move] for move in path)),
                     trace=_trace(self._roots[root], [arrival for _, arrival in followed]),
-                    met=tuple(atlas.arrivals[state]),
+                    met=tuple(atlas.successors[state]),
                     holding=atlas.refusals(inside),
                     digest=atlas.digests[state],
                     states=len(inside),
@@ -319,7 +319,7 @@ class Explorer:
         again = self._send(asked, self._seconds)
         for state, found in zip(states, again, strict=True):
             after = self._checked(state, found, len(moves)) if found is not None else ()
-            for number, before in enumerate(self._atlas.arrivals[state]):
+            for number, before in enumerate(self._atlas.successors[state]):
                 now = after[number] if number < len(after) else None
                 if now is None or (now.fate, now.digest) != (before.fate, before.digest):
                     self._atlas.doubt(state, number, _OTHERWISE)
@@ -327,11 +327,11 @@ class Explorer:
         return sure
 
 
-def _trace(steps: Sequence[Step], arrivals: Sequence[Arrival]) -> Trace:
+def _trace(steps: Sequence[Step], successors: Sequence[Successor]) -> Trace:
     """
     What took place on a way, as one run.
     """
     told, first = [*steps], max((step.turn for step in steps), default=0)
-    for turn, arrival in enumerate(arrivals, first + 1):
+    for turn, arrival in enumerate(successors, first + 1):
         told += [replace(step, turn=turn) for step in arrival.steps]
     return Trace(steps=tuple(replace(step, number=number) for number, step in enumerate(told, 1)))

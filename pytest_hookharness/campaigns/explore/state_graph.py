@@ -11,24 +11,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
 
 from pytest_hookharness.judging.recurrence.reachability import Exit, Graph, Target
-from pytest_hookharness.model.exploration import BEYOND, Arrival
+from pytest_hookharness.model.exploration import BEYOND, Successor
 from pytest_hookharness.model.moves import Act
-from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.trace import HookRun
 
 
-class Atlas:
+class StateGraph:
     """
     All states that are known.
 
     Attributes:
         ways: For each state the acts by which it was first reached.
-        arrivals: For each state what its moves led to, in the order of the menu, as far as they were made.
+        successors: For each state what its moves led to, in the order of the menu, as far as they were made.
         digests: Their fingerprints.
     """
 
     def __init__(self, most: int) -> None:
         self.ways: list[tuple[Act, ...]] = []
-        self.arrivals: list[list[Arrival]] = []
+        self.successors: list[list[Successor]] = []
         self.digests: list[str] = []
         self._numbers: dict[str, int] = {}
         self._most = most
@@ -46,7 +46,7 @@ class Atlas:
         if digest not in self._numbers and len(self.ways) < self._most:
             self._numbers[digest] = len(self.ways)
             self.ways.append(way)
-            self.arrivals.append([])
+            self.successors.append([])
             self.digests.append(digest)
         return self.find(digest)
 
@@ -54,29 +54,29 @@ class Atlas:
         """
         Take back what was known of a move.
         """
-        steps = self.arrivals[state][move].steps
-        self.arrivals[state][move] = Arrival(fate="unknown", why=why, steps=steps)
+        steps = self.successors[state][move].steps
+        self.successors[state][move] = Successor(fate="unknown", why=why, steps=steps)
 
     def draw(self, moves: int) -> Graph:
         """
         What each of so many moves leads to in each state; what was not tried leads to what is not known.
         """
-        return [[*map(self._target, made), *[Exit.UNKNOWN] * (moves - len(made))] for made in self.arrivals]
+        return [[*map(self._target, made), *[Exit.UNKNOWN] * (moves - len(made))] for made in self.successors]
 
-    def follow(self, state: int, moves: Sequence[int]) -> Iterator[tuple[int, Arrival]]:
+    def follow(self, state: int, moves: Sequence[int]) -> Iterator[tuple[int, Successor]]:
         """
         What took place on a way from a state, and the state that each move leads to.
         """
         for move in moves:
-            arrival = self.arrivals[state][move]
+            arrival = self.successors[state][move]
             state = self._numbers[arrival.digest]
             yield state, arrival
 
-    def refusals(self, states: Sequence[int]) -> tuple[Fire, ...]:
+    def refusals(self, states: Sequence[int]) -> tuple[HookRun, ...]:
         """
         One refusal of each hook that refuses something in some states.
         """
-        arrivals = (arrival for state in states for arrival in self.arrivals[state])
+        arrivals = (arrival for state in states for arrival in self.successors[state])
         fires = (fire for arrival in arrivals for fire in arrival.refusals)
         return tuple({(fire.hook.event, fire.hook.command): fire for fire in fires}.values())
 
@@ -90,7 +90,7 @@ class Atlas:
             untried: Why not all of them were made.
         """
         reasons: Counter[str] = Counter()
-        for made in self.arrivals:
+        for made in self.successors:
             reasons.update(arrival.why for arrival in made if arrival.fate == "unknown")
             reasons[BEYOND] += sum(
                 arrival.fate == "state" and arrival.digest not in self._numbers for arrival in made
@@ -99,7 +99,7 @@ class Atlas:
             reasons.update(missing)
         return reasons
 
-    def _target(self, arrival: Arrival) -> Target:
+    def _target(self, arrival: Successor) -> Target:
         match arrival.fate:
             case "state":
                 return self._numbers.get(arrival.digest, Exit.UNKNOWN)

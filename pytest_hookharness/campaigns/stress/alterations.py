@@ -21,7 +21,7 @@ from pytest_hookharness.model.moves import (
     Corrupt,
     Edit,
     Read,
-    Run,
+    RunCommand,
     Script,
     Stop,
     ToolResult,
@@ -54,7 +54,7 @@ GIVEN = ToolResult(text="done")
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class ReplayScript:
     """
     What agent and script did in a run, as a script that does the same again.
 
@@ -65,7 +65,7 @@ class Recording:
     acts: tuple[tuple[int, Act], ...]
 
     @classmethod
-    def of(cls, trace: Trace) -> Recording:
+    def of(cls, trace: Trace) -> ReplayScript:
         """
         The recording of a run.
         """
@@ -102,7 +102,7 @@ def plainly(scenario: Scenario) -> Scenario:
     return replace(scenario, vary=(), expect=Expectation())
 
 
-def alter(scenario: Scenario, variation: Replayed, recording: Recording) -> Scenario:
+def alter(scenario: Scenario, variation: Replayed, recording: ReplayScript) -> Scenario:
     """
     A scenario with one thing different.
     """
@@ -145,18 +145,18 @@ def _without(name: str, scenario: Scenario) -> Mapping[str, Double]:
     return {other: double for other, double in scenario.commands.items() if other != name}
 
 
-def _harmed(script: Script, variation: StateFile, recording: Recording) -> Script:
+def _harmed(script: Script, variation: StateFile, recording: ReplayScript) -> Script:
     before = recording.until(variation.turn + 1)
     after = [act for turn, act in recording.acts if turn > variation.turn]
     harm = Corrupt(file=variation.path, how=variation.how)
     return replace(script, acts=(*before, harm, *after), reactions=())
 
 
-def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: Recording) -> Script:
+def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: ReplayScript) -> Script:
     match variation:
         case Quoted(text=text, harmless=harmless):
-            control: Run | Tools = Run(command=harmless, given=GIVEN, label=CONTROL)
-            tried: Run | Tools = Run(command=text, given=GIVEN, label=TRIED)
+            control: RunCommand | Tools = RunCommand(command=harmless, given=GIVEN, label=CONTROL)
+            tried: RunCommand | Tools = RunCommand(command=text, given=GIVEN, label=TRIED)
         case MovedWords(command=command, words=words):
             control = _described(scenario, HARMLESS, "Says hello", CONTROL)
             tried = _described(scenario, command, words, TRIED)
@@ -166,11 +166,11 @@ def _asked(scenario: Scenario, variation: MovedWords | Quoted, recording: Record
 
 def _described(scenario: Scenario, command: str, words: str, label: str) -> Tools:
     profile = hosts.find(scenario.host)
-    call = profile.tools.call(Run(command=command, given=GIVEN, label=label), "/")
+    call = profile.tools.call(RunCommand(command=command, given=GIVEN, label=label), "/")
     return Tools(calls=(replace(call, input={**call.input, "description": words}),))
 
 
-def _repeated(scenario: Scenario, variation: SameName, recording: Recording) -> Scenario:
+def _repeated(scenario: Scenario, variation: SameName, recording: ReplayScript) -> Scenario:
     move = recording.move(variation.turn)
     if not isinstance(move, Edit | Read):
         raise TypeError(f"only a move on a file can be repeated on another, not {move!r}")

@@ -16,23 +16,23 @@ from pytest_hookharness.judging.comparison.lost_updates import Weights, doubts, 
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES
 from pytest_hookharness.judging.recurrence.fingerprint import changes
 from pytest_hookharness.model.mutations import Wide
-from pytest_hookharness.model.processes import Cut, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Finding
-from pytest_hookharness.simulation.session.checkpoint import Rehearsal
-from pytest_hookharness.simulation.session.driver import Player
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Rounds one after the other that must agree, and most rounds side by side until something is lost.
 _ALONE, _MOST_ROUNDS = 2, 6
 # A round is fired twice: also on what the first time has left.
 _WAVES = 2
 _SHOWN = 3
-_LIMITS = {Cut.LIMIT: "the host's limit", Cut.PATIENCE: "our patience", Cut.BUDGET: "the time of the run"}
+_LIMITS = {Cut.LIMIT: "the host's limit", Cut.HOOK_TIMEOUT: "our patience", Cut.BUDGET: "the time of the run"}
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class LostUpdates:
     """
     What a crowd showed.
 
@@ -45,7 +45,9 @@ class Losses:
     notes: tuple[str, ...] = ()
 
 
-def find_losses(stage: Stage, agent: agents.Agent, variation: Wide, remaining: Callable[[], float]) -> Losses:
+def find_losses(
+    stage: Testbed, agent: agents.Agent, variation: Wide, remaining: Callable[[], float]
+) -> LostUpdates:
     """
     Play a session, and before hooks are fired for the first time, find out what a crowd of them loses.
 
@@ -55,11 +57,11 @@ def find_losses(stage: Stage, agent: agents.Agent, variation: Wide, remaining: C
         variation: How many fires make a crowd.
         remaining: Gives the seconds that are left for all of it.
     """
-    player = _Pausing(stage, agent, variation.fires, remaining)
+    player = _Pausing(stage, agent, variation.hook_runs, remaining)
     most = stage.settings.turns or stage.scenario.turns
     while player.turn < most and isinstance(request := player.go_on(remaining), hosts.NextAct):
         player.take(request, player.choose(request))
-    return Losses(tuple(player.found), tuple(dict.fromkeys(player.notes)))
+    return LostUpdates(tuple(player.found), tuple(dict.fromkeys(player.notes)))
 
 
 class _UnjudgedError(Exception):
@@ -68,7 +70,7 @@ class _UnjudgedError(Exception):
     """
 
 
-class _Pausing(Player):
+class _Pausing(SessionDriver):
     """
     A player that tries a crowd before it fires hooks for the first time.
 
@@ -77,7 +79,9 @@ class _Pausing(Player):
         notes: Which crowds show nothing, and why.
     """
 
-    def __init__(self, stage: Stage, agent: agents.Agent, width: int, remaining: Callable[[], float]) -> None:
+    def __init__(
+        self, stage: Testbed, agent: agents.Agent, width: int, remaining: Callable[[], float]
+    ) -> None:
         super().__init__(stage, agent)
         self.found: list[Finding] = []
         self.notes: list[str] = []
@@ -102,8 +106,8 @@ class _Pausing(Player):
 
     def _try(self, hooks: Sequence[Hook], request: hosts.RunHooks) -> None:
         side_by_side = f"{self._width} fires of {request.event} side by side"
-        with Rehearsal(self.stage, self.moment) as rehearsal:
-            crowd = _Crowd(self.stage, rehearsal, request.payload, self._width)
+        with Checkpoint(self.stage, self.moment) as rehearsal:
+            crowd = _ConcurrentBatch(self.stage, rehearsal, request.payload, self._width)
             try:
                 writers = crowd.find_writers(hooks, self._remaining)
                 # Other hooks beside them change nothing, so this was tried if these were.
@@ -125,7 +129,7 @@ class _Pausing(Player):
             )
 
 
-class _Crowd:
+class _ConcurrentBatch:
     """
     Fires of the same hooks with the same input from the same state, as often as one likes.
 
@@ -133,7 +137,7 @@ class _Crowd:
         doubts: Files of which less was left, and of which it is not known how often they were written.
     """
 
-    def __init__(self, stage: Stage, rehearsal: Rehearsal, payload: Payload, width: int) -> None:
+    def __init__(self, stage: Testbed, rehearsal: Checkpoint, payload: Payload, width: int) -> None:
         self.doubts: dict[str, None] = {}
         self._stage = stage
         self._rehearsal = rehearsal
@@ -202,10 +206,10 @@ class _Crowd:
                 yield change.path, data
 
 
-def _require_whole(runs: Sequence[Run | Payload]) -> None:
+def _require_whole(runs: Sequence[ProcessResult | Payload]) -> None:
     for run in runs:
         match run:
-            case Run(ending=TimedOut(after=after, by=by)):
+            case ProcessResult(ending=TimedOut(after=after, by=by)):
                 raise _UnjudgedError(f"one was cut after {after:g} s ({_LIMITS[by]}), and that is no loss")
             case _:
                 continue

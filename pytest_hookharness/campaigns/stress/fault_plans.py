@@ -12,12 +12,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.model.delivery import Delivery, Inlet
 from pytest_hookharness.model.faults import (
     CAUSES,
     Cause,
-    Cell,
     Fault,
     Fed,
     FullDisk,
@@ -29,12 +28,13 @@ from pytest_hookharness.model.faults import (
     SpoiledScript,
     StartedIn,
     Surroundings,
+    TrialResult,
     WorkingFolder,
 )
 from pytest_hookharness.model.mutations import FailingTool, HangingTool, Shell, WithoutTool
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Stdio, Tier
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 
 _MOST = 3
 # Bytes that a terminal takes in one line; the kernel drops the rest.
@@ -86,21 +86,21 @@ _GIT = Surroundings(
 )
 
 
-def plan_faults(outcome: Outcome, clues: Clues) -> tuple[list[Fault], list[Cell]]:
+def plan_faults(outcome: Outcome, clues: HookTraits) -> tuple[list[Fault], list[TrialResult]]:
     """
     The faults that a scenario asks for, and what of them cannot be tried.
     """
-    planned: list[Fault | Cell] = []
+    planned: list[Fault | TrialResult] = []
     for wish in outcome.scenario.vary:
         if wish.kind == "stdin":
             planned += _stdin(outcome)
         elif wish.kind == "faults":
             planned += [one for one in _world(outcome, clues) if one.cause in (wish.names or CAUSES)]
     faults = [one for one in planned if isinstance(one, Fault)]
-    return faults, [one for one in planned if isinstance(one, Cell)]
+    return faults, [one for one in planned if isinstance(one, TrialResult)]
 
 
-def _world(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
+def _world(outcome: Outcome, clues: HookTraits) -> Iterator[Fault | TrialResult]:
     yield from _tools(outcome, clues)
     yield from _folders(outcome)
     for words, name in _NAMES.items():
@@ -112,15 +112,15 @@ def _world(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
     yield from _shell(clues)
 
 
-def _untried(cause: Cause, fault: str, why: str) -> Cell:
-    return Cell(cause=cause, fault=fault, verdict="not tried", evidence=why)
+def _untried(cause: Cause, fault: str, why: str) -> TrialResult:
+    return TrialResult(cause=cause, fault=fault, verdict="not tried", evidence=why)
 
 
-def _stdin(outcome: Outcome) -> Iterator[Fault | Cell]:
+def _stdin(outcome: Outcome) -> Iterator[Fault | TrialResult]:
     process = hosts.find(outcome.scenario.host).process
     kind: Inlet = "pipe" if process.stdio is Stdio.SOCKET else "socket"
     yield Fault("stdin", Fed(f"standard input that is a {kind}", Delivery(kind=kind)))
-    longest = max((len(fire.stdin) for _, fire in outcome.trace.fires()), default=0)
+    longest = max((len(fire.stdin) for _, fire in outcome.trace.hook_runs()), default=0)
     terminal = Fed("standard input that is a terminal", Delivery(kind="pty"))
     if longest > _LINE:
         yield _untried("stdin", str(terminal), f"one line has {longest} bytes, and a terminal takes {_LINE}")
@@ -130,7 +130,7 @@ def _stdin(outcome: Outcome) -> Iterator[Fault | Cell]:
     yield from (Fault("stdin", way) for way in (*_WAYS, unended))
 
 
-def _tools(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
+def _tools(outcome: Outcome, clues: HookTraits) -> Iterator[Fault | TrialResult]:
     names = tuple(dict.fromkeys([*outcome.scenario.commands, *clues.tools]))
     if not names:
         yield _untried("tools", "a tool that is missing", "the hooks name none that may be")
@@ -140,7 +140,7 @@ def _tools(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
     yield from (_untried("tools", f"`{name}` missing", "one of many") for name in names[_MOST:])
 
 
-def _folders(outcome: Outcome) -> Iterator[Fault | Cell]:
+def _folders(outcome: Outcome) -> Iterator[Fault | TrialResult]:
     scenario = outcome.scenario
     if scenario.cwd is not None:
         yield _untried("folder", "started in another folder", "the scenario names one itself (`cwd`)")
@@ -155,7 +155,7 @@ def _folders(outcome: Outcome) -> Iterator[Fault | Cell]:
         yield _untried("folder", str(InWorktree()), why)
 
 
-def _scripts(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
+def _scripts(outcome: Outcome, clues: HookTraits) -> Iterator[Fault | TrialResult]:
     if not clues.scripts:
         yield _untried("script", "a script that is spoiled", "the hooks' commands name none of the workspace")
     entries = _entries(outcome)
@@ -175,7 +175,7 @@ def _scripts(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
         yield _untried("script", f"{path} spoiled", "one of many")
 
 
-def _entries(outcome: Outcome) -> Mapping[str, Entry]:
+def _entries(outcome: Outcome) -> Mapping[str, StateEntry]:
     """
     The files before the first hook.
     """
@@ -203,7 +203,7 @@ def _written(outcome: Outcome) -> list[str]:
     return [path for path in own if path in files and not path.startswith("workspace/.git/")]
 
 
-def _state(outcome: Outcome) -> Iterator[Fault | Cell]:
+def _state(outcome: Outcome) -> Iterator[Fault | TrialResult]:
     written, entries = _written(outcome), _entries(outcome)
     if not written:
         yield _untried("state", "state that cannot be written", "no hook wrote a file of workspace or home")
@@ -226,7 +226,7 @@ def _state(outcome: Outcome) -> Iterator[Fault | Cell]:
     )
 
 
-def _disk(outcome: Outcome) -> Iterator[Fault | Cell]:
+def _disk(outcome: Outcome) -> Iterator[Fault | TrialResult]:
     entries = _entries(outcome)
     folders = dict.fromkeys(posixpath.dirname(path) for path in _written(outcome))
     for folder in ["tmp", *folders][:_MOST]:
@@ -239,7 +239,7 @@ def _disk(outcome: Outcome) -> Iterator[Fault | Cell]:
             yield Fault("disk", full)
 
 
-def _variables(outcome: Outcome, clues: Clues) -> Iterator[Fault | Cell]:
+def _variables(outcome: Outcome, clues: HookTraits) -> Iterator[Fault | TrialResult]:
     named = b"\n".join(clues.scripts.values()) + " ".join(clues.words).encode()
     process = hosts.find(outcome.scenario.host).process
     wanted: tuple[tuple[Cause, Surroundings, bytes], ...] = (
@@ -267,7 +267,7 @@ def _is_bash(shell: str) -> bool:
     return posixpath.basename(shell) == "bash"
 
 
-def _shell(clues: Clues) -> Iterator[Fault | Cell]:
+def _shell(clues: HookTraits) -> Iterator[Fault | TrialResult]:
     dash = Shell("dash")
     if Path("/bin/sh").resolve().name == "dash":
         yield _untried("shell", str(dash), "it is the shell of this machine anyway")

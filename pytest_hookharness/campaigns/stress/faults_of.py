@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.campaigns.stress.alterations import GIVEN, Recording, alter, plainly
+from pytest_hookharness.campaigns.stress.alterations import GIVEN, ReplayScript, alter, plainly
 from pytest_hookharness.model.faults import (
     Fault,
     Fed,
@@ -24,7 +24,7 @@ from pytest_hookharness.model.faults import (
     StartedIn,
     Surroundings,
 )
-from pytest_hookharness.model.moves import Act, Corrupt, Edit, Read, Run, Script, Stop, Tools
+from pytest_hookharness.model.moves import Act, Corrupt, Edit, Read, RunCommand, Script, Stop, Tools
 from pytest_hookharness.model.mutations import FailingTool, HangingTool, Shaping, Shell, WithoutTool
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import Performed, Trace
@@ -41,14 +41,14 @@ def make_trial(scenario: Scenario, trace: Trace) -> Scenario:
     refused = {
         step.turn for step in trace.steps if isinstance(step.exchange, Performed) and step.exchange.refused
     }
-    acts = (act for act in Recording.of(trace).acts if act[0] <= _MOST_TURNS)
+    acts = (act for act in ReplayScript.of(trace).acts if act[0] <= _MOST_TURNS)
     made = tuple(_only_asked(act) if turn in refused else act for turn, act in acts)
     return replace(plainly(scenario), script=Script(acts=(*made, Stop())))
 
 
 def _only_asked(act: Act) -> Act:
     match act:
-        case Run() | Edit() | Read():
+        case RunCommand() | Edit() | Read():
             return replace(act, given=GIVEN)
         case Tools(calls=calls):
             return replace(act, calls=tuple(replace(call, given=GIVEN) for call in calls))
@@ -63,7 +63,7 @@ def with_fault(scenario: Scenario, fault: Fault) -> Scenario:
     change = fault.change
     match change:
         case WithoutTool() | FailingTool() | HangingTool() | Shell():
-            return alter(scenario, change, Recording(()))
+            return alter(scenario, change, ReplayScript(()))
         case JunkTool(name):
             return replace(scenario, commands={**scenario.commands, name: Double(stdout=_JUNK)})
         case Fed(way=way):

@@ -16,7 +16,7 @@ from typing import assert_never
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.stress.alterations import twins
 from pytest_hookharness.judging.comparison.tried import HARMLESS, wordings
-from pytest_hookharness.model.moves import Edit, Read, Run, Tools
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Tools
 from pytest_hookharness.model.mutations import (
     EmptyInput,
     FailingTool,
@@ -41,7 +41,7 @@ from pytest_hookharness.model.mutations import (
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Moved, Performed, Trace
 from pytest_hookharness.simulation.testbed import hook_source
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _HARMS: tuple[Harm, ...] = ("empty", "garbage", "truncate", "delete")
 _MOST_REFUSED = 3
@@ -65,7 +65,7 @@ _NEEDED = frozenset({"PATH", "HOME", "PWD"})
 
 
 @dataclass(frozen=True, slots=True)
-class Clues:
+class HookTraits:
     """
     What the hooks of a scenario suggest to try otherwise.
 
@@ -86,14 +86,14 @@ class Clues:
     scripts: Mapping[str, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, stage: Stage, trace: Trace) -> Clues:
+    def of(cls, stage: Testbed, trace: Trace) -> HookTraits:
         """
         The clues on a stage on which a scenario was played.
         """
         sets: dict[str, int] = {}
         for hook in stage.configuration.hooks:
             sets[hook.event] = sets.get(hook.event, 0) + 1
-        fires = [fire for _, fire in trace.fires()]
+        fires = [fire for _, fire in trace.hook_runs()]
         return cls(
             words=hook_source.words(stage, fires),
             called=hook_source.called(stage, fires),
@@ -119,7 +119,7 @@ class Clues:
         return tuple(sorted(found, key=lambda name: (name not in self.called, name)))
 
 
-def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
+def plan(outcome: Outcome, clues: HookTraits) -> tuple[list[Variation], list[str]]:
     """
     The variations that a scenario asks for, and what of them cannot be tried, in sentences.
     """
@@ -134,7 +134,7 @@ def plan(outcome: Outcome, clues: Clues) -> tuple[list[Variation], list[str]]:
     return variations, notes
 
 
-def _planned(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Variation | str]:
+def _planned(wish: Wish, outcome: Outcome, clues: HookTraits) -> Iterator[Variation | str]:
     match wish.kind:
         case "key-order":
             yield KeyOrder()
@@ -185,7 +185,7 @@ def _refused(trace: Trace) -> Iterator[tuple[int, str]]:
 
 def _command(move: object) -> str:
     match move:
-        case Run(command=command):
+        case RunCommand(command=command):
             return command
         case Tools(calls=(call,)):
             return str(call.input.get("command", ""))
@@ -223,7 +223,7 @@ def _allowed(trace: Trace) -> Iterator[str]:
                 yield command
 
 
-def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
+def _tools(wish: Wish, outcome: Outcome, clues: HookTraits) -> Iterator[Replayed | str]:
     if wish.names:
         for name in wish.names:
             yield from _trouble(name, outcome, clues)
@@ -241,13 +241,13 @@ def _tools(wish: Wish, outcome: Outcome, clues: Clues) -> Iterator[Replayed | st
     yield from (f"the command {name}, one of many" for name in names[_MOST_TOOLS:])
 
 
-def _trouble(name: str, outcome: Outcome, clues: Clues) -> Iterator[Replayed]:
+def _trouble(name: str, outcome: Outcome, clues: HookTraits) -> Iterator[Replayed]:
     if clues.has(name) or name in outcome.scenario.commands:
         yield WithoutTool(name)
     yield FailingTool(name)
 
 
-def _variables(clues: Clues) -> tuple[str, ...]:
+def _variables(clues: HookTraits) -> tuple[str, ...]:
     return tuple(sorted(clues.words & clues.environment.keys() - _NEEDED))
 
 
@@ -284,8 +284,8 @@ def _is_inside(path: str) -> bool:
     return path.startswith("workspace/") and not path.startswith("workspace/.git/")
 
 
-def _orders(outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
-    several = {hooked.event for _, hooked in outcome.trace.hooked() if len(hooked.fires) > 1}
+def _orders(outcome: Outcome, clues: HookTraits) -> Iterator[Replayed | str]:
+    several = {hooked.event for _, hooked in outcome.trace.hooked() if len(hooked.hook_runs) > 1}
     if not several:
         yield "no event had more than one hook"
     for event in sorted(several):
@@ -298,7 +298,7 @@ def _orders(outcome: Outcome, clues: Clues) -> Iterator[Replayed | str]:
         yield f"orders of the {len(places)} hooks of {event} but the reverse and those that begin later"
 
 
-def _shells(clues: Clues) -> Iterator[Replayed | str]:
+def _shells(clues: HookTraits) -> Iterator[Replayed | str]:
     for words in _SHELLS:
         if clues.has(words.partition(" ")[0]):
             yield Shell(words)

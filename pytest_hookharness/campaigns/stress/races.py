@@ -17,20 +17,20 @@ from pytest_hookharness.judging.comparison.lost_updates import Tally, find_lost,
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
 from pytest_hookharness.judging.recurrence.fingerprint import changes
 from pytest_hookharness.model.parallel import Parallel
-from pytest_hookharness.model.processes import Launch, Run, TimedOut
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling
-from pytest_hookharness.model.verdicts import Code, Finding
-from pytest_hookharness.simulation.session.checkpoint import Rehearsal
-from pytest_hookharness.simulation.session.driver import Player
+from pytest_hookharness.model.verdicts import Finding, FindingCode
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Rounds that are tried where fires cannot be steered, and what they show is luck.
 _MOST_ROUNDS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RaceResult:
     """
     What parallel fires showed.
 
@@ -44,8 +44,8 @@ class Told:
 
 
 def fire_in_parallel(
-    stage: Stage, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]
-) -> Told:
+    stage: Testbed, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]
+) -> RaceResult:
     """
     Play a session until it comes to an event, and fire the hooks of that side by side.
 
@@ -74,7 +74,7 @@ def fire_in_parallel(
     return player.told
 
 
-class _Waiting(Player):
+class _Waiting(SessionDriver):
     """
     A player that waits for an event, and tries its hooks side by side before they are fired.
 
@@ -83,10 +83,10 @@ class _Waiting(Player):
     """
 
     def __init__(
-        self, stage: Stage, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]
+        self, stage: Testbed, agent: agents.Agent, parallel: Parallel, remaining: Callable[[], float]
     ) -> None:
         super().__init__(stage, agent)
-        self.told: Told | None = None
+        self.told: RaceResult | None = None
         self._parallel = parallel
         self._remaining = remaining
 
@@ -94,15 +94,15 @@ class _Waiting(Player):
         wanted = self._parallel
         hooks = [hook for hook in request.hooks if hook.type == "command" and wanted.hook in hook.command]
         if self.told is None and request.event == wanted.event and hooks:
-            with Rehearsal(self.stage, self.moment) as rehearsal:
+            with Checkpoint(self.stage, self.moment) as rehearsal:
                 trial = _Trial(self.stage, rehearsal, wanted, hooks, request.payload, self._remaining)
                 findings = tuple(replace(one, turn=self.turn) for one in trial.find())
-            self.told = Told(findings, trial.note)
+            self.told = RaceResult(findings, trial.note)
         super()._fire(request, min(budget, self._remaining()))
 
 
 @dataclass(frozen=True, slots=True)
-class _Wave:
+class _BatchResult:
     """
     What there was after some fires.
 
@@ -122,8 +122,8 @@ class _Trial:
 
     def __init__(
         self,
-        stage: Stage,
-        rehearsal: Rehearsal,
+        stage: Testbed,
+        rehearsal: Checkpoint,
         parallel: Parallel,
         hooks: Sequence[Hook],
         payload: Payload,
@@ -173,7 +173,7 @@ class _Trial:
                 break
         return ()
 
-    def _check(self, wave: _Wave) -> None:
+    def _check(self, wave: _BatchResult) -> None:
         for place, (counted, one) in enumerate(zip(self._parallel.counts, wave.tallies, strict=True)):
             if not one.amount:
                 raise SimulationError(
@@ -181,7 +181,7 @@ class _Trial:
                     f"{f' ({one.torn})' if one.torn else ''}; name what each fire adds to"
                 )
 
-    def _round(self, fire: Callable[[], Sequence[tuple[Hook, Run]]]) -> list[_Wave]:
+    def _round(self, fire: Callable[[], Sequence[tuple[Hook, ProcessResult]]]) -> list[_BatchResult]:
         """
         Fire all waves, and put everything back; what was there after each.
         """
@@ -190,25 +190,25 @@ class _Trial:
         self._rehearsal.put_back()
         return seen
 
-    def _look(self, fired: Sequence[tuple[Hook, Run]]) -> _Wave:
+    def _look(self, fired: Sequence[tuple[Hook, ProcessResult]]) -> _BatchResult:
         stage = self._stage
         stage.scan()
         replies = (hosts.read_reply(stage.profile, hook, self._parallel.event, run) for hook, run in fired)
         read = self._rehearsal.backstage.read
-        return _Wave(
+        return _BatchResult(
             tuple(tally(read(f"workspace/{one.file}"), one) for one in self._parallel.counts),
             sum(reply.ruling is Ruling.DENY for reply in replies),
         )
 
-    def _one_by_one(self) -> Sequence[tuple[Hook, Run]]:
-        fired: list[tuple[Hook, Run]] = []
+    def _one_by_one(self) -> Sequence[tuple[Hook, ProcessResult]]:
+        fired: list[tuple[Hook, ProcessResult]] = []
         for _ in range(self._parallel.width):
             for hook in self._hooks:
                 given, _ = self._stage.fire([hook], self._payload, self._remaining())
-                fired += [(hook, run) for run in given if isinstance(run, Run)]
+                fired += [(hook, run) for run in given if isinstance(run, ProcessResult)]
         return fired
 
-    def _side_by_side(self) -> Sequence[tuple[Hook, Run]]:
+    def _side_by_side(self) -> Sequence[tuple[Hook, ProcessResult]]:
         stage, parallel = self._stage, self._parallel
         places = [*range(len(self._hooks))] * parallel.width
         launches = [stage.launch(self._hooks, place, self._payload) for place in places]
@@ -230,7 +230,9 @@ class _Trial:
         names = {*inside, *(one.file for one in self._parallel.counts)}
         return [str(self._stage.workspace.root / name) for name in sorted(names)]
 
-    def _compare(self, alone: Sequence[Sequence[_Wave]], together: Sequence[_Wave]) -> Iterator[Finding]:
+    def _compare(
+        self, alone: Sequence[Sequence[_BatchResult]], together: Sequence[_BatchResult]
+    ) -> Iterator[Finding]:
         """
         The first wave's differences that there are.
         """
@@ -241,7 +243,7 @@ class _Trial:
                 yield from found
                 return
 
-    def _compare_wave(self, alone: Sequence[_Wave], together: _Wave) -> Iterator[Finding]:
+    def _compare_wave(self, alone: Sequence[_BatchResult], together: _BatchResult) -> Iterator[Finding]:
         fires = len(self._hooks) * self._parallel.width
         for place, counted in enumerate(self._parallel.counts):
             before = [wave.tallies[place] for wave in alone]
@@ -257,9 +259,9 @@ class _Trial:
             words = f"of {fires} fires side by side {together.refused} refuse, one after the other {usual}"
             yield self._found(LOST_UPDATES, words)
 
-    def _found(self, code: Code, words: str) -> Finding:
+    def _found(self, code: FindingCode, words: str) -> Finding:
         return code.found(f"{self._parallel.event}: {words}.", hook=self._command)
 
 
-def _start(stage: Stage, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
+def _start(stage: Testbed, launches: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
     return stage.sandbox.run(launches, budget=budget)

@@ -14,23 +14,23 @@ from typing import Protocol, TypeAlias
 
 from pytest_hookharness import agents
 from pytest_hookharness.campaigns.stress.alterations import plainly
-from pytest_hookharness.campaigns.stress.concurrency import Losses, find_losses
-from pytest_hookharness.campaigns.stress.plans import Clues
-from pytest_hookharness.campaigns.stress.test_matrix import Matrix, draw_up
-from pytest_hookharness.campaigns.stress.trial import Trials, Tried, leave
+from pytest_hookharness.campaigns.stress.concurrency import LostUpdates, find_losses
+from pytest_hookharness.campaigns.stress.plans import HookTraits
+from pytest_hookharness.campaigns.stress.test_matrix import TestMatrix, draw_up
+from pytest_hookharness.campaigns.stress.trial import TrialOutcome, Trials, leave
 from pytest_hookharness.judging.comparison.fault_outcome import join_sights
 from pytest_hookharness.judging.comparison.relations import join_findings
 from pytest_hookharness.judging.comparison.tried import tried_words
 from pytest_hookharness.judging.expectations.check_expectations import with_findings
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import Cell, Fault, Trial, Varied
+from pytest_hookharness.model.faults import Fault, Trial, TrialResult, Varied
 from pytest_hookharness.model.mutations import Replayed, Wide
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding, Violation
 from pytest_hookharness.simulation.testbed.run_settings import Settings
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Called with what was seen so far, how many trials were made, and of how many.
 OnTrial: TypeAlias = Callable[[Outcome, int, int], None]
@@ -43,14 +43,14 @@ _NO_DENIAL = (
 )
 
 
-class Theatre(Protocol):
+class TrialRunner(Protocol):
     """
     Where scenarios are played.
     """
 
     def open(
         self, scenario: Scenario, settings: Settings
-    ) -> AbstractContextManager[tuple[Stage, agents.Agent]]:
+    ) -> AbstractContextManager[tuple[Testbed, agents.Agent]]:
         """
         Set the stage for a scenario, and have its agent wait.
         """
@@ -63,8 +63,8 @@ class Theatre(Protocol):
         ...
 
     def side_by_side(
-        self, jobs: Sequence[Callable[[Theatre], Tried]], settings: Settings
-    ) -> Generator[tuple[int, Tried]]:
+        self, jobs: Sequence[Callable[[TrialRunner], TrialOutcome]], settings: Settings
+    ) -> Generator[tuple[int, TrialOutcome]]:
         """
         Do jobs, each in a theatre of its own, and give what came of each, with its place, when it is there.
         """
@@ -72,7 +72,11 @@ class Theatre(Protocol):
 
 
 def vary(
-    base: Outcome, clues: Clues, theatre: Theatre, settings: Settings, on_trial: OnTrial | None = None
+    base: Outcome,
+    clues: HookTraits,
+    theatre: TrialRunner,
+    settings: Settings,
+    on_trial: OnTrial | None = None,
 ) -> Outcome:
     """
     Play a scenario again with one thing different at a time, and add what that showed to its outcome.
@@ -90,7 +94,7 @@ def vary(
     series = _Series(base, settings)
     jobs = [*series.jobs(matrix, theatre)]
     order = (*matrix.begun, *range(len(matrix.trials), len(jobs)))
-    tried: dict[int, Tried] = {}
+    tried: dict[int, TrialOutcome] = {}
     with closing(theatre.side_by_side([jobs[place] for place in order], settings)) as results:
         for begun, result in results:
             tried[order[begun]] = result
@@ -110,7 +114,9 @@ class _Series:
         self._until = time.monotonic() + settings.wall
         self._trials = Trials(base, self._remaining)
 
-    def jobs(self, matrix: Matrix, theatre: Theatre) -> Iterator[Callable[[Theatre], Tried]]:
+    def jobs(
+        self, matrix: TestMatrix, theatre: TrialRunner
+    ) -> Iterator[Callable[[TrialRunner], TrialOutcome]]:
         """
         What is to be done: each trial, and a look at failures of the first fire only.
         """
@@ -121,8 +127,8 @@ class _Series:
         if any(wish.kind == "shells" for wish in self._base.scenario.vary):
             yield self._find_first_failure
 
-    def _job(self, trial: Trial, usual: Trace) -> Callable[[Theatre], Tried]:
-        def job(theatre: Theatre) -> Tried:
+    def _job(self, trial: Trial, usual: Trace) -> Callable[[TrialRunner], TrialOutcome]:
+        def job(theatre: TrialRunner) -> TrialOutcome:
             if not self._remaining():
                 return leave(trial, _NO_TIME)
             tried = self._trials.attempt(
@@ -136,25 +142,25 @@ class _Series:
 
         return job
 
-    def _find_first_failure(self, theatre: Theatre) -> Tried:
+    def _find_first_failure(self, theatre: TrialRunner) -> TrialOutcome:
         finding = self._trials.find_first_failure(lambda scenario: self._run(theatre, scenario))
-        return Tried(findings=() if finding is None else (finding,))
+        return TrialOutcome(findings=() if finding is None else (finding,))
 
     def _remaining(self) -> float:
         return max(0.0, self._until - time.monotonic())
 
-    def _run(self, theatre: Theatre, scenario: Scenario) -> Outcome:
-        own = scenario.patience
-        patience = self._settings.patience if own is None else own
+    def _run(self, theatre: TrialRunner, scenario: Scenario) -> Outcome:
+        own = scenario.hook_timeout
+        patience = self._settings.hook_timeout if own is None else own
         wall = min(self._remaining(), _TIMES * self._base.wall + patience + _SPARE)
         return theatre.play(scenario, replace(self._settings, wall=wall))[0]
 
-    def _crowd(self, theatre: Theatre, variation: Wide) -> Losses:
+    def _crowd(self, theatre: TrialRunner, variation: Wide) -> LostUpdates:
         with theatre.open(plainly(self._base.scenario), self._settings) as (stage, agent):
             return find_losses(stage, agent, variation, self._remaining)
 
 
-def _so_far(base: Outcome, matrix: Matrix, tried: dict[int, Tried]) -> Outcome:
+def _so_far(base: Outcome, matrix: TestMatrix, tried: dict[int, TrialOutcome]) -> Outcome:
     """
     The outcome with what the trials have shown until now, whichever of them came first.
     """
@@ -169,15 +175,15 @@ def _so_far(base: Outcome, matrix: Matrix, tried: dict[int, Tried]) -> Outcome:
             found += [(trial.change, finding) for finding in result.findings]
     sights = [sight for result in made for sight in result.sights]
     outcome = with_findings(base, (*join_findings(found), *others, *join_sights(sights)))
-    cells = (*(cell for result in made for cell in result.cells), *matrix.untried)
+    cells = (*(cell for result in made for cell in result.trial_results), *matrix.untried)
     late = sum(_is_late(result) for result in made)
     broken = _untried(outcome, late, len(made))
     told = tuple(_told(matrix, made))
-    return replace(outcome, varied=told, cells=cells, violations=(*outcome.violations, *broken))
+    return replace(outcome, varied=told, trial_results=cells, violations=(*outcome.violations, *broken))
 
 
-def _is_late(tried: Tried) -> bool:
-    return any(cell.evidence == _NO_TIME for cell in tried.cells)
+def _is_late(tried: TrialOutcome) -> bool:
+    return any(cell.evidence == _NO_TIME for cell in tried.trial_results)
 
 
 def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
@@ -190,7 +196,7 @@ def _untried(outcome: Outcome, left: int, planned: int) -> Iterator[Violation]:
         )
 
 
-def _told(matrix: Matrix, made: Sequence[Tried]) -> Iterator[str]:
+def _told(matrix: TestMatrix, made: Sequence[TrialOutcome]) -> Iterator[str]:
     pairs = [*zip(matrix.trials, made, strict=True)]
     varied = [(trial.change, result) for trial, result in pairs if isinstance(trial, Varied)]
     tried = [change for change, result in varied if not result.impossible and not _is_late(result)]
@@ -208,9 +214,9 @@ def _told(matrix: Matrix, made: Sequence[Tried]) -> Iterator[str]:
         yield f"{sum(bool(result.sights) for result in faults)} of {len(faults)} faults were tried."
         if not any(sight.cell.payload == "deny" for result in faults for sight in result.sights):
             yield _NO_DENIAL
-    cells = [cell for result in faults for cell in result.cells if cell.evidence != _NO_TIME]
+    cells = [cell for result in faults for cell in result.trial_results if cell.evidence != _NO_TIME]
     yield from map(_left_out, (cell for cell in (*cells, *matrix.untried) if cell.verdict == "not tried"))
 
 
-def _left_out(cell: Cell) -> str:
+def _left_out(cell: TrialResult) -> str:
     return f"Not tried ({cell.cause}): {cell.fault}: {cell.evidence}."

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from pytest_hookharness.campaigns.stress.fault_plans import plan_faults
-from pytest_hookharness.campaigns.stress.plans import Clues, plan
+from pytest_hookharness.campaigns.stress.plans import HookTraits, plan
 from pytest_hookharness.hosts.session_state.facts import derive_digest
-from pytest_hookharness.model.faults import Cell, Fed, Trial, Varied
+from pytest_hookharness.model.faults import Fed, Trial, TrialResult, Varied
 from pytest_hookharness.model.mutations import HangingTool
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.simulation.testbed.run_settings import Choice
+from pytest_hookharness.simulation.testbed.run_settings import TrialSelection
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class TestMatrix:
     """
     What is tried, and what is not.
 
@@ -32,7 +32,7 @@ class Matrix:
     """
 
     trials: tuple[Trial, ...] = ()
-    untried: tuple[Cell, ...] = ()
+    untried: tuple[TrialResult, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -54,7 +54,7 @@ def _waits(trial: Trial) -> bool:
             return False
 
 
-def draw_up(base: Outcome, clues: Clues, choice: Choice | None) -> Matrix:
+def draw_up(base: Outcome, clues: HookTraits, choice: TrialSelection | None) -> TestMatrix:
     """
     The matrix of a scenario that was played once.
 
@@ -73,10 +73,10 @@ def draw_up(base: Outcome, clues: Clues, choice: Choice | None) -> Matrix:
         trials = _chosen(trials, choice, base.seed)
         untried = [cell for cell in untried if choice.only in cell.fault]
         notes = [note for note in notes if choice.only in note]
-    return Matrix(tuple(trials), tuple(untried), tuple(notes))
+    return TestMatrix(tuple(trials), tuple(untried), tuple(notes))
 
 
-def _variations(base: Outcome, clues: Clues) -> tuple[list[Varied], list[str]]:
+def _variations(base: Outcome, clues: HookTraits) -> tuple[list[Varied], list[str]]:
     varied: list[Varied] = []
     notes: list[str] = []
     for wish in base.scenario.vary:
@@ -87,7 +87,7 @@ def _variations(base: Outcome, clues: Clues) -> tuple[list[Varied], list[str]]:
     return varied, notes
 
 
-def _chosen(trials: Sequence[Trial], choice: Choice, seed: int) -> list[Trial]:
+def _chosen(trials: Sequence[Trial], choice: TrialSelection, seed: int) -> list[Trial]:
     named = [trial for trial in trials if choice.only in str(trial)]
     exact = [trial for trial in named if choice.only == str(trial)]
     drawn = sorted(exact or named, key=lambda trial: derive_digest(seed, trial.cause, str(trial)))

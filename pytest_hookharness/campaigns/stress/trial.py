@@ -12,21 +12,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from pytest_hookharness.campaigns.stress.alterations import Recording, alter, plainly, twins
-from pytest_hookharness.campaigns.stress.concurrency import Losses
+from pytest_hookharness.campaigns.stress.alterations import ReplayScript, alter, plainly, twins
+from pytest_hookharness.campaigns.stress.concurrency import LostUpdates
 from pytest_hookharness.campaigns.stress.faults_of import make_trial, with_fault
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.comparison.fault_outcome import Sight, find_bearings
+from pytest_hookharness.judging.comparison.fault_outcome import FaultEvidence, find_bearings
 from pytest_hookharness.judging.comparison.lasting_failure import find_purpose
 from pytest_hookharness.judging.comparison.relations import find_first_failure, find_variance
 from pytest_hookharness.model.faults import (
-    Bearing,
-    Cell,
     Change,
     Fault,
+    FaultOutcome,
     JunkTool,
     Surroundings,
     Trial,
+    TrialResult,
     Varied,
 )
 from pytest_hookharness.model.mutations import (
@@ -52,20 +52,20 @@ _CONTROLS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialOutcome:
     """
     What one trial has shown.
 
     Attributes:
-        cells: How each hook took it.
+        trial_results: How each hook took it.
         sights: The same of a fault, with the defects.
         findings: What is wrong with the hooks, if it was no fault that showed it.
         doubts: What was seen and proves nothing, in sentences.
         impossible: Whether it could not be played.
     """
 
-    cells: tuple[Cell, ...] = ()
-    sights: tuple[Sight, ...] = ()
+    trial_results: tuple[TrialResult, ...] = ()
+    sights: tuple[FaultEvidence, ...] = ()
     findings: tuple[Finding, ...] = ()
     doubts: tuple[str, ...] = ()
     impossible: bool = False
@@ -78,18 +78,22 @@ class Tried:
         return bool(self.findings or self.doubts or any(sight.code for sight in self.sights))
 
 
-def leave(trial: Trial, why: str) -> Tried:
+def leave(trial: Trial, why: str) -> TrialOutcome:
     """
     What a trial shows that was not made, or proves nothing.
     """
-    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why, left=True),))
+    return TrialOutcome(
+        (TrialResult(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why, left=True),)
+    )
 
 
-def _spare(trial: Trial, why: str) -> Tried:
+def _spare(trial: Trial, why: str) -> TrialOutcome:
     """
     What a trial shows that was made, and in which nothing of what is different was met.
     """
-    return Tried((Cell(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why),))
+    return TrialOutcome(
+        (TrialResult(cause=trial.cause, fault=str(trial), verdict="not tried", evidence=why),)
+    )
 
 
 def _uncalled(change: Change | Replayed, outcome: Outcome) -> str:
@@ -150,16 +154,16 @@ class Trials:
         self._remaining = remaining
         self._unchanged = Controls(plainly(base.scenario))
         self._faultless = Controls(self.fixed)
-        self._recording = Recording.of(base.trace)
-        self._hooks = tuple(dict.fromkeys(fire.hook.command for _, fire in base.trace.fires()))
+        self._recording = ReplayScript.of(base.trace)
+        self._hooks = tuple(dict.fromkeys(fire.hook.command for _, fire in base.trace.hook_runs()))
 
     def attempt(
         self,
         trial: Trial,
         usual: Trace,
         play: Play,
-        crowd: Callable[[Wide], Losses],
-    ) -> Tried:
+        crowd: Callable[[Wide], LostUpdates],
+    ) -> TrialOutcome:
         """
         Make one trial.
 
@@ -191,7 +195,7 @@ class Trials:
             return None
         return first if all(map(find_first_failure, self._unchanged.take(_CONTROLS, play))) else None
 
-    def _vary(self, trial: Varied, change: Replayed, play: Play) -> Tried:
+    def _vary(self, trial: Varied, change: Replayed, play: Play) -> TrialOutcome:
         def varied(other: Replayed) -> Outcome:
             return play(alter(self._base.scenario, other, self._recording))
 
@@ -217,7 +221,7 @@ class Trials:
 
     def _word(
         self, trial: Varied, change: Replayed, finding: Finding, usual: Trace, seen: Trace
-    ) -> Bearing | None:
+    ) -> FaultOutcome | None:
         """
         What a difference comes to for the hook that it is about.
         """
@@ -229,13 +233,15 @@ class Trials:
         odd = [cell for cell in cells if cell.hook == finding.hook and cell.verdict != "as declared"]
         return odd[0].verdict if odd else None
 
-    def _of_findings(self, trial: Varied, findings: tuple[Finding, ...], word: Bearing | None) -> Tried:
+    def _of_findings(
+        self, trial: Varied, findings: tuple[Finding, ...], word: FaultOutcome | None
+    ) -> TrialOutcome:
         about = {finding.hook: finding for finding in findings}
         hooks = dict.fromkeys([*self._hooks, *about])
         cells = (
-            Cell(cause=trial.cause, fault=str(trial), hook=hook, verdict="as declared")
+            TrialResult(cause=trial.cause, fault=str(trial), hook=hook, verdict="as declared")
             if hook not in about
-            else Cell(
+            else TrialResult(
                 cause=trial.cause,
                 fault=str(trial),
                 hook=hook,
@@ -244,14 +250,14 @@ class Trials:
             )
             for hook in hooks
         )
-        return Tried(tuple(cells), findings=findings)
+        return TrialOutcome(tuple(cells), findings=findings)
 
-    def _try_fault(self, fault: Fault, usual: Trace, play: Play) -> Tried:
+    def _try_fault(self, fault: Fault, usual: Trace, play: Play) -> TrialOutcome:
         directions = self._base.scenario.on_failure
         alone = self._with_input(fault, play)
         usual = usual if alone is None else alone
 
-        def look(seen: Outcome) -> tuple[Sight, ...]:
+        def look(seen: Outcome) -> tuple[FaultEvidence, ...]:
             return find_bearings(fault, directions, usual, seen.trace)
 
         faulty = with_fault(self.fixed, fault)
@@ -262,7 +268,7 @@ class Trials:
         if all(sight.code is None for sight in first):
             if why := _uncalled(fault.change, outcome):
                 return _spare(fault, why)
-            return Tried(tuple(sight.cell for sight in first), first)
+            return TrialOutcome(tuple(sight.cell for sight in first), first)
         again = self._with_input(fault, play)
         controls = self._faultless.take(_CONTROLS, play) if again is None else (again,)
         unsteady = {
@@ -272,8 +278,8 @@ class Trials:
             if sight.cell.verdict != "as declared"
         }
         second = {(sight.cell.hook, sight.cell.payload): sight.cell.verdict for sight in look(play(faulty))}
-        sights: list[Sight] = []
-        doubted: list[Cell] = []
+        sights: list[FaultEvidence] = []
+        doubted: list[TrialResult] = []
         for sight in first:
             cell = sight.cell
             same = second.get((cell.hook, cell.payload)) == cell.verdict and cell.hook not in unsteady
@@ -282,7 +288,7 @@ class Trials:
             else:
                 why = f"perhaps by chance, once {cell.verdict}: {cell.evidence}"
                 doubted.append(replace(cell, verdict="not tried", evidence=why, left=True))
-        return Tried((*(sight.cell for sight in sights), *doubted), tuple(sights))
+        return TrialOutcome((*(sight.cell for sight in sights), *doubted), tuple(sights))
 
     def _with_input(self, fault: Fault, play: Play) -> Trace | None:
         """

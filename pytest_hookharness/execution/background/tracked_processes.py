@@ -23,9 +23,9 @@ from pytest_hookharness.execution.background import watcher
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.paths import write_bytes
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.execution.workspace.test_doubles import Doubles
+from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
-from pytest_hookharness.model.processes import Call, Launch, Tier
+from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
 
 # The command by which an agent, or anybody else, has a process of the scenario started.
 DETACH = "detach"
@@ -37,7 +37,7 @@ _PATIENCE = 10.0
 _SHOWN = 80
 
 
-class Yard:
+class BackgroundArea:
     """
     The tracked processes of one simulation; when it is closed, all of them are dead.
 
@@ -51,7 +51,7 @@ class Yard:
     ) -> None:
         self._workspace = workspace
         self._folder = folder = workspace.base / "yard"
-        self._asked = Doubles(workspace.bin, folder / "asked")
+        self._asked = TestDoubles(workspace.bin, folder / "asked")
         self._memory = workspace.base / "yard-memory.json"
         self._rest = b""
         outside = workspace.base / "yard-outside"
@@ -92,11 +92,11 @@ class Yard:
             outside=str(outside),
         )
 
-    def _launch(self) -> Launch:
+    def _launch(self) -> ProcessSpec:
         argv = (sys.executable, "-I", "-S", str(_PROGRAM), str(self._folder))
         # What the system needs to find its libraries; the processes themselves have the host's environment.
         env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
-        return Launch(argv=argv, cwd="/", env=env, limit=_FOR_EVER, patience=_FOR_EVER)
+        return ProcessSpec(argv=argv, cwd="/", env=env, limit=_FOR_EVER, hook_timeout=_FOR_EVER)
 
     def start(self, name: str, command: str, stop_after: float | None) -> None:
         """
@@ -136,7 +136,7 @@ class Yard:
         if self.sandbox.ended:
             raise ExecutionError("the tracked processes were lost, because the program that keeps them ended")
 
-    def asked(self) -> tuple[Call, ...]:
+    def asked(self) -> tuple[DoubleCall, ...]:
         """
         What was asked for from inside the yard so far, in order.
         """

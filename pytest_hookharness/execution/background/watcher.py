@@ -188,14 +188,14 @@ def mind(name: str) -> None:
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         os.setsid()
-        Minder(name).run()
+        ProcessMonitor(name).run()
     except BaseException as problem:  # noqa: BLE001  # nobody is left to raise it to
         os.write(2, f"the minder of {name}: {problem!r}\n".encode())
     finally:
         os._exit(0)
 
 
-class Minder:
+class ProcessMonitor:
     """
     One tracked process, its output and its end.
     """

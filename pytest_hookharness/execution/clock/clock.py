@@ -17,7 +17,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.processes import ProcessSpec
 
 # The clock by which Linux stamps files, CLOCK_REALTIME_COARSE, for which Python has no name.
 _KERNELS = 5
@@ -87,7 +87,7 @@ class Clock:
         """
         return self._shims.environment(env, self._doubles) if self.seconds else env
 
-    def shown_to(self, launch: Launch) -> Launch:
+    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
         """
         A launch whose processes see this clock.
         """

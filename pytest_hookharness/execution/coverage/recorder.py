@@ -31,12 +31,12 @@ from pytest_hookharness.execution.coverage.source_map import (
     CLEARED,
     OWN_TRACE,
     TAKEN,
-    Origins,
+    SourceMap,
     called_scripts,
     why_silent,
 )
 from pytest_hookharness.execution.coverage.xtrace import (
-    Record,
+    TraceLine,
     find_loadable,
     loads_trace,
     read_trace,
@@ -48,27 +48,29 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
-from pytest_hookharness.model.line_coverage import Gap, Ledger, Recording, Traced
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.line_coverage import CoverageStore, Gap, ScriptCoverage, TracedLine
+from pytest_hookharness.model.processes import ProcessSpec
 
 _SUFFIX = ".recording.json"
 
 
-def write_recording(folder: Path, recording: Recording) -> None:
+def write_recording(folder: Path, recording: ScriptCoverage) -> None:
     """
     Write what one simulation left.
     """
     write_bytes(folder / f"{uuid.uuid4()}{_SUFFIX}", json.dumps(asdict(recording)).encode())
 
 
-def read_recordings(folder: Path) -> Iterator[Recording]:
+def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
     """
     What all simulations left.
     """
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         given = json.loads(path.read_bytes())
-        yield Recording(
-            shell={file: tuple(Traced(**one) for one in traced) for file, traced in given["shell"].items()},
+        yield ScriptCoverage(
+            shell={
+                file: tuple(TracedLine(**one) for one in traced) for file, traced in given["shell"].items()
+            },
             python={file: tuple(map(tuple, steps)) for file, steps in given["python"].items()},
             gaps=tuple(Gap(**gap) for gap in given["gaps"]),
             context=given["context"],
@@ -94,18 +96,18 @@ class Recorder:
     """
 
     def __init__(
-        self, ledger: Ledger, name: str, copies: Mapping[Path | None, Path | None], base: Path
+        self, coverage_store: CoverageStore, name: str, copies: Mapping[Path | None, Path | None], base: Path
     ) -> None:
         """
         Put everything in place.
 
         Args:
-            ledger: Where the recordings of the whole run are kept.
+            coverage_store: Where the recordings of the whole run are kept.
             name: The scenario.
             copies: Folders that hooks see, and the folders that these are copies of, where there are any.
             base: The folder of the workspace.
         """
-        self._ledger = ledger
+        self._ledger = coverage_store
         self._name = name
         self._base = base
         self._folder = base / "recorder"
@@ -114,9 +116,9 @@ class Recorder:
         known = {copy: source for copy, source in copies.items() if copy and source}
         self._unread = {copy for copy in copies if copy}
         self._loadable: dict[Path, str] = {}
-        self._origins = Origins(known, base, (self._folder, base / "bin", base / "doubles"))
+        self._origins = SourceMap(known, base, (self._folder, base / "bin", base / "doubles"))
         self._called: dict[str, None] = {}
-        self._records: dict[Record, None] = {}
+        self._records: dict[TraceLine, None] = {}
         self._gaps: list[Gap] = []
         self.written, self.seen = (str(written),), (str(self._folder), str(coverage))
         self._furnish(coverage)
@@ -150,14 +152,14 @@ class Recorder:
             SETTINGS: str(self._folder / _SETTINGS),
         }
 
-    def shown_to(self, launch: Launch) -> Launch:
+    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
         """
         A launch that is recorded; something should be heard of the scripts that it names.
         """
         called = dict.fromkeys(called_scripts(launch))
         self._heed(called)
         self._called |= called
-        return replace(launch, env=self.environment(launch.env), patience=launch.patience + _SPARE)
+        return replace(launch, env=self.environment(launch.env), hook_timeout=launch.hook_timeout + _SPARE)
 
     def _heed(self, called: Iterable[str]) -> None:
         """
@@ -193,7 +195,7 @@ class Recorder:
         Leave the recording in the ledger.
         """
         self.settle()
-        shell: dict[str, list[Traced]] = {}
+        shell: dict[str, list[TracedLine]] = {}
         silent = dict(self._called)
         for record in self._records:
             silent.pop(record.script, None)
@@ -201,7 +203,7 @@ class Recorder:
                 # Said whatever file that is: what a hook printed is not what it prints otherwise.
                 self._gaps.append(Gap(self._name, TAKEN.format(line=record.line, script=record.script)))
             if isinstance(file := self._file(record.script), str):
-                shell.setdefault(file, []).append(Traced(record.line, record.text))
+                shell.setdefault(file, []).append(TracedLine(record.line, record.text))
                 if record.clears_environment:
                     self._gaps.append(Gap(file, CLEARED.format(line=record.line)))
         python: dict[str, tuple[tuple[int, ...], ...]] = {}
@@ -212,7 +214,7 @@ class Recorder:
         for script in silent:
             if isinstance(file := self._file(script), str):
                 self._gaps.append(Gap(file, why_silent(script)))
-        recording = Recording(
+        recording = ScriptCoverage(
             shell={file: tuple(traced) for file, traced in shell.items() if not self._is_own(file, traced)},
             python=python,
             gaps=tuple(dict.fromkeys(self._gaps)),
@@ -227,7 +229,7 @@ class Recorder:
             return None
         return found
 
-    def _is_own(self, file: str, traced: list[Traced]) -> bool:
+    def _is_own(self, file: str, traced: list[TracedLine]) -> bool:
         if any(not one.line for one in traced):
             self._gaps.append(Gap(file, OWN_TRACE))
         return all(not one.line for one in traced)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness.execution.paths import WorkspaceError, read_bytes
 from pytest_hookharness.model.line_coverage import Gap
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.processes import ProcessSpec
 
 _MOST = 4 << 20
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -42,7 +42,7 @@ _SILENT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Origins:
+class SourceMap:
     """
     Which file a script is.
 
@@ -81,7 +81,7 @@ def _text(path: Path) -> bytes | None:
         return None
 
 
-def called_scripts(launch: Launch) -> Iterator[str]:
+def called_scripts(launch: ProcessSpec) -> Iterator[str]:
     """
     The scripts that a command line names.
     """

@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pytest_hookharness.model.line_coverage import Traced
+from pytest_hookharness.model.line_coverage import TracedLine
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -69,7 +69,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class ScriptLines:
     """
     What can be run in a script.
 
@@ -89,7 +89,7 @@ class Script:
         return frozenset(statement.first for statement in self.statements)
 
 
-def read_script(source: bytes) -> Script:
+def read_script(source: bytes) -> ScriptLines:
     """
     Find what can be run in a script.
 
@@ -102,7 +102,7 @@ def read_script(source: bytes) -> Script:
     except ImportError as error:
         raise ShellExtraMissing from error
     root = Parser(Language(tree_sitter_bash.language())).parse(source).root_node
-    return Script(tuple(_statements(root)), frozenset(_excluded(root)))
+    return ScriptLines(tuple(_statements(root)), frozenset(_excluded(root)))
 
 
 def _statements(root: Node) -> Iterator[Statement]:
@@ -204,7 +204,7 @@ def _nodes(root: Node) -> Iterator[Node]:
         pending += node.children
 
 
-def lines_run(statements: Sequence[Statement], traced: Iterable[Traced]) -> frozenset[int]:
+def lines_run(statements: Sequence[Statement], traced: Iterable[TracedLine]) -> frozenset[int]:
     """
     The lines of the statements that ran.
     """

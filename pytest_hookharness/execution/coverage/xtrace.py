@@ -36,7 +36,7 @@ _TRACING = re.compile(r"set ([-+][a-zA-Z]+ ([a-z]+ )?)*-[a-zA-Z]*(x|o xtrace)\b|
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TraceLine:
     """
     One command that a shell traced.
 
@@ -82,13 +82,13 @@ def _sourced(text: bytes) -> bytes:
     return os.fsencode(words[1]) if len(words) > 1 else b""
 
 
-def read_trace(data: bytes) -> Iterator[Record]:
+def read_trace(data: bytes) -> Iterator[TraceLine]:
     """
     The commands in the trace of one fire, each place and text once.
     """
     # A script is known by the path it was called by, which a later `cd` does not change.
     places: dict[tuple[bytes, bytes], str] = {}
-    seen: set[Record] = set()
+    seen: set[TraceLine] = set()
     for found in _RECORD.finditer(data):
         line, shell, folder, script, text = found.groups()
         place = places.get((shell, script))
@@ -98,7 +98,7 @@ def read_trace(data: bytes) -> Iterator[Record]:
             # Its functions may be called first from another folder.
             places.setdefault((shell, sourced), _place(folder, sourced))
         number = 0 if line == OWN.encode() else int(line)
-        record = Record(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
+        record = TraceLine(place, number, text[:_KEPT].decode("utf-8", "replace").rstrip("\n"))
         if record not in seen:
             seen.add(record)
             yield record

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _PRIVATE, _WRITABLE, _THEIRS, _LAYERED = "private", "writable", "theirs", "layered"
 
 
-class View:
+class OverlayView:
     """
     What the first process of an item arranges for all others.
 

@@ -12,7 +12,7 @@ import socket
 import time
 
 from pytest_hookharness.execution.processes import framing, proc_table
-from pytest_hookharness.execution.processes.framing import Order
+from pytest_hookharness.execution.processes.framing import ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import (
     CLOSING,
     CUTTING,
@@ -20,16 +20,16 @@ from pytest_hookharness.execution.processes.hook_process import (
     DRAINING,
     LINGERING,
     RUNNING,
-    Fire,
+    HookProcess,
 )
 from pytest_hookharness.execution.processes.slots import Load
-from pytest_hookharness.execution.processes.stdio import Sink, Source
+from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from pytest_hookharness.execution.processes.process_tree import Descendants, Group
+    from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
     from pytest_hookharness.execution.processes.spawn import Spawner
 
 _NEVER = float("inf")
@@ -47,16 +47,16 @@ class Batch:
     """
 
     def __init__(
-        self, reach: Descendants | Group, spawner: Spawner, control: socket.socket, wake: int
+        self, reach: Descendants | ProcessGroup, spawner: Spawner, control: socket.socket, wake: int
     ) -> None:
         self.reach = reach
         self.spawner = spawner
         self._control = control
         self._wake = wake
-        self._pending: list[Fire] = []
-        self._by_pid: dict[int, Fire] = {}
+        self._pending: list[HookProcess] = []
+        self._by_pid: dict[int, HookProcess] = {}
         self._nobody = True
-        self._watched: dict[int, Sink | Source | None] = {}
+        self._watched: dict[int, OutputReader | InputWriter | None] = {}
         self._poll = select.poll()
         self._changed = True
 
@@ -71,8 +71,8 @@ class Batch:
             budget: Seconds for all of it.
             watched: Whether the other side is told when they begin to wait, and when to work again.
         """
-        fires = [Fire(Order(each), self) for each in values]
-        started: list[Fire] = []
+        fires = [HookProcess(ProcessRequest(each), self) for each in values]
+        started: list[HookProcess] = []
         first = _monotonic()
         self._load = Load(first, wanted=watched)
         try:
@@ -92,7 +92,7 @@ class Batch:
                 fire.close()
         return [fire.report(first) for fire in fires]
 
-    def family(self, fire: Fire) -> list[int]:
+    def family(self, fire: HookProcess) -> list[int]:
         """
         List the living processes that count as this fire's.
         """
@@ -130,7 +130,7 @@ class Batch:
                 woken = self._woken(descriptor) or woken
             elif stream.fd != descriptor:  # closed while this very list was worked through
                 continue
-            elif isinstance(stream, Sink):
+            elif isinstance(stream, OutputReader):
                 self._changed = not stream.take() or self._changed
             else:
                 self._changed = not stream.feed(now) or self._changed
@@ -144,7 +144,10 @@ class Batch:
         """
         # A fresh object each time, for a closed descriptor's number soon means something else.
         self._poll = poll = select.poll()
-        watched: dict[int, Sink | Source | None] = {self._wake: None, self._control.fileno(): None}
+        watched: dict[int, OutputReader | InputWriter | None] = {
+            self._wake: None,
+            self._control.fileno(): None,
+        }
         self._watched = watched
         for descriptor in watched:
             poll.register(descriptor, _IN)
@@ -184,7 +187,7 @@ class Batch:
         """
         Collect all that ended; what is no hook of ours is an orphan.
         """
-        ended: list[tuple[Fire, int, Any]] = []
+        ended: list[tuple[HookProcess, int, Any]] = []
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)

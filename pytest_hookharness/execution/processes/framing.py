@@ -27,11 +27,11 @@ from pytest_hookharness.model.processes import (
     Ending,
     Exited,
     HeldOpen,
-    Launch,
     NotStarted,
     Output,
     Process,
-    Run,
+    ProcessResult,
+    ProcessSpec,
     Signaled,
     TimedOut,
 )
@@ -80,7 +80,7 @@ def _read(peer: socket.socket, size: int) -> bytes | bytearray:
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(launch: Launch, terminal: str = "") -> tuple[Any, ...]:
+def encode(launch: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     """
     Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
 
@@ -98,7 +98,7 @@ def encode(launch: Launch, terminal: str = "") -> tuple[Any, ...]:
         argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), os.fsencode(launch.cwd), env,
         stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or launch.stdio).value,
         launch.stdio.value, launch.own_session,
-        launch.limit, launch.patience, launch.pipe_wait, launch.linger,
+        launch.limit, launch.hook_timeout, launch.pipe_wait, launch.linger,
         kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,
         os.fsencode(terminal),
     )  # fmt: skip
@@ -113,12 +113,12 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
     return [os.fsencode(folder or ".") + b"/" + word for folder in search_path.split(os.pathsep)]
 
 
-def decode(values: tuple[Any, ...]) -> Run:
+def decode(values: tuple[Any, ...]) -> ProcessResult:
     """
     Turn one report into a run.
     """
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
-    return Run(
+    return ProcessResult(
         ending=_ending(ending),
         stdin_taken=taken,
         stdin_read=read,
@@ -164,15 +164,33 @@ SOCKET, PIPE, TTY = "socket", "pipe", "tty"
 CHILD, GROUP, TREE = "child", "group", "tree"
 
 
-class Order:
+class ProcessRequest:
     """
     One launch, encoded: words, folder and environment are bytes already.
     """
 
     __slots__ = (
-        "argv", "chunk", "close", "close_wait", "cwd", "data", "delay", "env", "executables",
-        "grace", "limit", "linger", "output_limit", "own_session", "patience", "pipe_wait", "scope",
-        "signals", "stdin", "stdio", "terminal",
+        "argv",
+        "chunk",
+        "close",
+        "close_wait",
+        "cwd",
+        "data",
+        "delay",
+        "env",
+        "executables",
+        "grace",
+        "hook_timeout",
+        "limit",
+        "linger",
+        "output_limit",
+        "own_session",
+        "pipe_wait",
+        "scope",
+        "signals",
+        "stdin",
+        "stdio",
+        "terminal",
     )  # fmt: skip
 
     argv: list[bytes]
@@ -187,7 +205,7 @@ class Order:
     stdio: str
     own_session: bool
     limit: float
-    patience: float
+    hook_timeout: float
     pipe_wait: float | None
     linger: float
     signals: tuple[int, ...]
@@ -202,7 +220,7 @@ class Order:
             self.argv, self.executables, self.cwd, self.env,
             self.data, self.close, self.chunk, self.delay, self.stdin,
             self.stdio, self.own_session,
-            self.limit, self.patience, self.pipe_wait, self.linger,
+            self.limit, self.hook_timeout, self.pipe_wait, self.linger,
             self.signals, self.scope, self.grace, self.close_wait, self.output_limit,
             self.terminal,
         ) = values  # fmt: skip

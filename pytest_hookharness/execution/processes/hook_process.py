@@ -12,9 +12,9 @@ import signal
 import time
 
 from pytest_hookharness.execution.processes import blocked_in, proc_table, process_tree
-from pytest_hookharness.execution.processes.framing import CHILD, GROUP, Order
+from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain
-from pytest_hookharness.execution.processes.stdio import Channels
+from pytest_hookharness.execution.processes.stdio import HookStdio
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         """
 
         spawner: Spawner
-        reach: process_tree.Descendants | process_tree.Group
+        reach: process_tree.Descendants | process_tree.ProcessGroup
 
-        def family(self, fire: Fire) -> list[int]:
+        def family(self, fire: HookProcess) -> list[int]:
             """
             List the living processes that count as this fire's.
             """
@@ -53,7 +53,7 @@ _DRAIN_ROUNDS = 64
 _monotonic = time.monotonic
 
 
-class Fire:
+class HookProcess:
     """
     One hook from its start to the end of all that it started.
     """
@@ -63,7 +63,7 @@ class Fire:
         "_usage", "_wall", "began", "deadline", "order", "phase", "pid", "sinks", "source",
     )  # fmt: skip
 
-    def __init__(self, order: Order, batch: Surroundings) -> None:
+    def __init__(self, order: ProcessRequest, batch: Surroundings) -> None:
         self.order = order
         self.phase = RUNNING
         self.pid = 0
@@ -82,7 +82,7 @@ class Fire:
         Start the hook, with as much of its input written beforehand as the system takes.
         """
         order = self.order
-        self._channels = channels = Channels(order)
+        self._channels = channels = HookStdio(order)
         self.source, self.sinks = channels.source, channels.sinks
         self._boot = proc_table.boot_clock()
         self.began = now = _monotonic()
@@ -94,7 +94,7 @@ class Fire:
             self.pid, refusal = self._batch.spawner.start(order, channels.theirs)
         finally:
             channels.handed_over()
-        self._given = min(order.limit, order.patience, budget_end - now)
+        self._given = min(order.limit, order.hook_timeout, budget_end - now)
         self.deadline = now + self._given
         if refusal is not None:
             self.phase = DONE
@@ -182,7 +182,7 @@ class Fire:
             self._linger(now)
 
     def _patience_end(self, now: float) -> float:
-        return max(now, self.began + self.order.patience)
+        return max(now, self.began + self.order.hook_timeout)
 
     def _linger(self, now: float) -> None:
         self.phase, self.deadline = LINGERING, now + self.order.linger
@@ -216,8 +216,8 @@ class Fire:
         by = "budget"
         if self.order.limit <= self._given:
             by = "limit"
-        elif self.order.patience <= self._given:
-            by = "patience"
+        elif self.order.hook_timeout <= self._given:
+            by = "hook_timeout"
         self._ending = "cut", self._given, by, False, doing, self._exit if self._dead else None
         self._wall = self._wall or now - self.began
         self.phase = CUTTING
@@ -230,7 +230,7 @@ class Fire:
         """
         if self.order.close_wait is None:
             kind, _, _, ignored, doing, ended = self._ending
-            self._ending = kind, self.order.patience, "patience", ignored, doing, ended
+            self._ending = kind, self.order.hook_timeout, "hook_timeout", ignored, doing, ended
 
     def _escalate(self, now: float) -> None:
         """

@@ -12,10 +12,10 @@ import signal
 import socket
 
 from pytest_hookharness.execution.isolation import namespaces
-from pytest_hookharness.execution.isolation.overlay import View
+from pytest_hookharness.execution.isolation.overlay import OverlayView
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
-from pytest_hookharness.execution.processes.process_tree import Descendants, Group, SurvivorError
+from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup, SurvivorError
 from pytest_hookharness.execution.processes.spawn import Spawner
 
 TYPE_CHECKING = False
@@ -69,15 +69,15 @@ def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     if tiers[tier]:
         framing.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
-        _keep_in_namespaces(peer, spawner, network, View(*view))
+        _keep_in_namespaces(peer, spawner, network, OverlayView(*view))
     else:
         if tier == SUBREAPER:
             namespaces.become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
-        serve(peer, spawner, Group() if tier == GROUP else Descendants(False))
+        serve(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
 
 
-def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: View) -> None:
+def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """
     Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
     """
@@ -104,7 +104,7 @@ def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, vi
     serve(peer, spawner, Descendants(True))
 
 
-def serve(peer: socket.socket, spawner: Spawner, reach: Descendants | Group) -> None:
+def serve(peer: socket.socket, spawner: Spawner, reach: Descendants | ProcessGroup) -> None:
     """
     Fire one batch after the other until the other side is gone.
     """

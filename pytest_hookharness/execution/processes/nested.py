@@ -13,29 +13,29 @@ from pytest_hookharness.execution.isolation import namespaces
 from pytest_hookharness.execution.processes import item_supervisor
 from pytest_hookharness.execution.processes.batch import Batch
 from pytest_hookharness.execution.processes.framing import decode, encode
-from pytest_hookharness.execution.processes.process_tree import Descendants, Group
+from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
 from pytest_hookharness.execution.processes.spawn import Spawner
-from pytest_hookharness.model.processes import Launch, Run
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 
-class Offspring:
+class NestedProcesses:
     """
     The processes that a stand-in starts, which all are gone before it goes on.
     """
 
     def __init__(self) -> None:
-        self._reach: Descendants | Group
+        self._reach: Descendants | ProcessGroup
         try:
             namespaces.become_subreaper()
             self._reach = Descendants(first_of_namespace=False)
         except OSError:
-            self._reach = Group()
+            self._reach = ProcessGroup()
         self._spawner = Spawner()
         self._wake = item_supervisor.watch_children()
         # A batch ends when somebody speaks on this line; nobody does.
         self._control, self._silent = socket.socketpair()
 
-    def run(self, launches: Sequence[Launch]) -> tuple[Run, ...]:
+    def run(self, launches: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """
         Start all launches at once and return their runs in the same order.
         """

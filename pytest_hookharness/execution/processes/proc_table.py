@@ -14,7 +14,7 @@ _TICK = os.sysconf("SC_CLK_TCK")
 _COMMAND_LIMIT = 300
 
 
-class Row:
+class ProcRow:
     """
     One process as the table shows it.
     """
@@ -48,7 +48,7 @@ def read_bytes(path: str) -> bytes:
         os.close(descriptor)
 
 
-def row(pid: int) -> Row | None:
+def row(pid: int) -> ProcRow | None:
     """
     Look one process up; ``None`` if it is gone.
     """
@@ -56,10 +56,10 @@ def row(pid: int) -> Row | None:
     end = text.rfind(b")")
     if end < 0:
         return None
-    return Row(pid, text[end + 2 :].split())
+    return ProcRow(pid, text[end + 2 :].split())
 
 
-def everyone() -> list[Row]:
+def everyone() -> list[ProcRow]:
     """
     List all processes that can be seen.
     """

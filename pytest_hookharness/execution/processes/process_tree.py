@@ -121,7 +121,7 @@ class Descendants:
         return False
 
 
-class Group:
+class ProcessGroup:
     """
     Kin as a process group sees it: whoever leaves the group is out of reach.
     """

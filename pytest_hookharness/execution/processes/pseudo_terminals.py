@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from pytest_hookharness.execution.processes.blocked_in import AT_TERMINAL
 from pytest_hookharness.model.delivery import Asked, Dialogue, Terminal, TypedAnswer
-from pytest_hookharness.model.processes import Activity, Run, TimedOut
+from pytest_hookharness.model.processes import Activity, ProcessResult, TimedOut
 
 if TYPE_CHECKING:
     from pexpect import fdpexpect
@@ -164,7 +164,7 @@ def converse(terminals: Sequence[Terminal | None]) -> Generator[list[Conversatio
         yield held
 
 
-def told(run: Run, conversation: Conversation | None) -> Run:
+def told(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
     """
     A run with what passed over its terminal.
     """

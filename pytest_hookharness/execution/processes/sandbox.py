@@ -22,9 +22,9 @@ from pytest_hookharness.execution.isolation.confinement import Confinement, note
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import decode, encode
 from pytest_hookharness.execution.processes.pseudo_terminals import converse, told
-from pytest_hookharness.execution.processes.slots import WAITS, Seat
+from pytest_hookharness.execution.processes.slots import WAITS, CpuSlot
 from pytest_hookharness.execution.state.inotify import Watches
-from pytest_hookharness.model.processes import Launch, Run, Tier
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = Path(__file__).with_name("supervisor.py")
 _OPENING = 30.0
@@ -51,10 +51,10 @@ class Sandbox:
     """
 
     def __init__(
-        self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, seat: Seat
+        self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, slot: CpuSlot
     ) -> None:
         self._peer = peer
-        self._seat = seat
+        self._seat = slot
         self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
         self._busy = False
         self._closed = False
@@ -86,7 +86,9 @@ class Sandbox:
             raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
         return answer
 
-    def run(self, launches: Sequence[Launch], *, budget: float | None = None) -> tuple[Run, ...]:
+    def run(
+        self, launches: Sequence[ProcessSpec], *, budget: float | None = None
+    ) -> tuple[ProcessResult, ...]:
         """
         Start all launches at once and return their runs in the same order.
 
@@ -106,7 +108,7 @@ class Sandbox:
         runs = (told(decode(report), one) for report, one in zip(reports, held, strict=True))
         return tuple(replace(run, limit=launch.limit) for run, launch in zip(runs, launches, strict=True))
 
-    def _run(self, launches: Sequence[Launch], terminals: Sequence[str], budget: float | None) -> Any:
+    def _run(self, launches: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
         orders = [encode(*each) for each in zip(launches, terminals, strict=True)]
         self._busy = True
         longest = _longest(launches) + _BEYOND
@@ -125,7 +127,7 @@ class Sandbox:
             raise ExecutionError(f"the keeper of the sandbox failed: {value}")
         return value
 
-    def keep_running(self, launch: Launch) -> None:
+    def keep_running(self, launch: ProcessSpec) -> None:
         """
         Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
         """
@@ -203,11 +205,13 @@ class Supervisor:
         """
         return self._process.pid if self._process else None
 
-    def open(self, confinement: Confinement, seat: Seat | None = None) -> Sandbox:
+    def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """
         Open a sandbox, for a simulation that has a seat among others or is the only one.
         """
-        return Sandbox(self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, seat or Seat())
+        return Sandbox(
+            self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
+        )
 
     def tiers(self) -> Mapping[Tier, str]:
         """
@@ -297,12 +301,12 @@ def available_tiers() -> tuple[Tier, ...]:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
 
 
-def _longest(launches: Sequence[Launch]) -> float:
+def _longest(launches: Sequence[ProcessSpec]) -> float:
     """
     Bound the time a batch may take when everything goes as slowly as it can.
     """
     times = [
-        (each.patience if each.kill.close_wait is None else min(each.limit, each.patience))
+        (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))
         + each.kill.grace * len(each.kill.signals)
         + (each.kill.close_wait or 0.0)
         + (each.pipe_wait or 0.0)

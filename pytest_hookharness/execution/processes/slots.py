@@ -62,7 +62,7 @@ class Load:
         return news
 
 
-def _spent(rows: Iterable[proc_table.Row]) -> float:
+def _spent(rows: Iterable[proc_table.ProcRow]) -> float:
     """
     Seconds of processors that these have had, and all whose end this process has seen.
     """
@@ -70,7 +70,7 @@ def _spent(rows: Iterable[proc_table.Row]) -> float:
     return times.children_user + times.children_system + sum(each.spent for each in rows)
 
 
-class Crowded(Exception):
+class NoFreeSlot(Exception):
     """
     A fire began to work again while all seats were taken, so what is seen is not what it would do alone.
     """
@@ -86,7 +86,7 @@ def processors() -> int:
     return max(1, number // int(workers)) if workers.isdecimal() and int(workers) else number
 
 
-class Seat:
+class CpuSlot:
     """
     The place of a simulation that shares the machine with no other of ours: it always has it.
 
@@ -143,7 +143,7 @@ class Seat:
         return time.monotonic() - self.stood
 
 
-class Seats:
+class CpuSlots:
     """
     The places of one machine.
     """
@@ -155,11 +155,11 @@ class Seats:
         # The end of the pipe is seen by all who wait for an answer of a keeper.
         self.bell, self._rope = os.pipe()
 
-    def seat(self) -> Seat:
+    def slot(self) -> CpuSlot:
         """
         A place for one more simulation, which has yet to be taken.
         """
-        return _SharedSeat(self)
+        return _SharedSlot(self)
 
     def wait_for_one(self) -> None:
         """
@@ -210,14 +210,14 @@ class Seats:
         os.close(self.bell)
 
 
-class _SharedSeat(Seat):
+class _SharedSlot(CpuSlot):
     """
     A place that others want too.
     """
 
     shared = True
 
-    def __init__(self, seats: Seats) -> None:
+    def __init__(self, seats: CpuSlots) -> None:
         super().__init__()
         self._seats = seats
         self._taken = False
@@ -246,7 +246,7 @@ class _SharedSeat(Seat):
         Have the place back at once, because a fire works again.
         """
         if not self._taken and not self._seats.take_one():
-            raise Crowded
+            raise NoFreeSlot
         self._taken = True
 
     def attend(self, peer: socket.socket) -> None:

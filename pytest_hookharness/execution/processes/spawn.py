@@ -12,7 +12,7 @@ import os
 import signal
 import termios
 
-from pytest_hookharness.execution.processes.framing import TTY, Order
+from pytest_hookharness.execution.processes.framing import TTY, ProcessRequest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Streams = tuple[int, int, int]
-    Starter = Callable[[Order, Streams, int], int]
+    Starter = Callable[[ProcessRequest, Streams, int], int]
 
 
 class Spawner:
@@ -47,7 +47,7 @@ class Spawner:
         Try the interpreter's private way, which is free to change, on no program at all.
         """
         times = (0.0,) * 4
-        nothing = Order(
+        nothing = ProcessRequest(
             ([b"?"], [], b"/", [], b"", True, None, 0.0, "", "", True, *times, (), "", 0.0, 0.0, 0, b"")
         )
         try:
@@ -59,7 +59,7 @@ class Spawner:
         os.waitpid(pid, 0)
         return known
 
-    def start(self, order: Order, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
+    def start(self, order: ProcessRequest, streams: tuple[int, ...]) -> tuple[int, OSError | None]:
         """
         Start a process; return its number, and why it never became the command if it did not.
         """
@@ -93,7 +93,7 @@ class Spawner:
             problem.filename = "cwd"
         return problem
 
-    def _by_fork_exec(self, order: Order, streams: Streams, group: int) -> int:
+    def _by_fork_exec(self, order: ProcessRequest, streams: Streams, group: int) -> int:
         stdin, stdout, stderr = streams
         return int(self._fork_exec(
             order.argv, order.executables, True, (self._refuse,), order.cwd, order.env,
@@ -101,7 +101,7 @@ class Spawner:
             True, order.own_session, group, None, None, None, -1, None, *self._last,
         ))  # fmt: skip
 
-    def _on_terminal(self, order: Order, streams: Streams) -> tuple[int, OSError | None]:
+    def _on_terminal(self, order: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
         """
         Start a process that has a controlling terminal, which only code in the child can arrange.
         """
@@ -140,7 +140,7 @@ def _find_fork_exec() -> Any:
     return _posixsubprocess.fork_exec
 
 
-def _become(order: Order, refuse: int) -> None:
+def _become(order: ProcessRequest, refuse: int) -> None:
     """
     Turn this very process into the command, or say why that cannot be.
     """
@@ -161,7 +161,7 @@ def _become(order: Order, refuse: int) -> None:
     os.write(refuse, b"OSError:%x:%s" % (number, said))
 
 
-def _by_popen(order: Order, streams: Streams, group: int) -> int:
+def _by_popen(order: ProcessRequest, streams: Streams, group: int) -> int:
     """
     Start a process by the public way, which is slower.
     """
@@ -182,7 +182,7 @@ def _by_popen(order: Order, streams: Streams, group: int) -> int:
     return process.pid
 
 
-def explain(order: Order, problem: OSError) -> str:
+def explain(order: ProcessRequest, problem: OSError) -> str:
     """
     Say in words why a command could not be started.
     """

@@ -12,14 +12,14 @@ import os
 import struct
 import termios
 
-from pytest_hookharness.execution.processes.framing import PIPE, TTY, Order
+from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessRequest
 
 _SIOCOUTQ = termios.TIOCOUTQ
 _SURE = 4096  # what a fresh pipe takes at once under every limit
 _READ = 1 << 16
 
 
-class Source:
+class InputWriter:
     """
     Our end of a hook's standard input.
     """
@@ -28,7 +28,7 @@ class Source:
         "_close", "_data", "_kind", "_mirror", "_piece", "_quiet", "_socket", "_spaced", "due", "fd", "taken",
     )  # fmt: skip
 
-    def __init__(self, end: int | _socket.socket, order: Order) -> None:
+    def __init__(self, end: int | _socket.socket, order: ProcessRequest) -> None:
         self._socket = end if isinstance(end, _socket.socket) else None
         self.fd = fd = end if isinstance(end, int) else end.fileno()
         self.taken = 0
@@ -143,7 +143,7 @@ class Source:
         self.fd = self._mirror = -1
 
 
-class Sink:
+class OutputReader:
     """
     Our end of one output stream of a hook: always drained, kept up to a limit.
     """
@@ -192,14 +192,14 @@ class Sink:
             self.fd = -1
 
 
-class Channels:
+class HookStdio:
     """
     The three streams of one hook, and the hook's ends until it has them.
     """
 
     __slots__ = ("names", "sinks", "source", "theirs")
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ProcessRequest) -> None:
         if order.stdio == order.stdin == TTY:
             in_ours: int | _socket.socket
             in_ours, theirs = _terminal()
@@ -209,8 +209,8 @@ class Channels:
             in_ours, in_theirs = _inlet(order.stdin)
             (out_ours, out_theirs), (err_ours, err_theirs) = _outlet(order.stdio), _outlet(order.stdio)
             self.theirs = in_theirs, out_theirs, err_theirs
-        self.source = Source(in_ours, order)
-        self.sinks = Sink(out_ours, order.output_limit), Sink(err_ours, order.output_limit)
+        self.source = InputWriter(in_ours, order)
+        self.sinks = OutputReader(out_ours, order.output_limit), OutputReader(err_ours, order.output_limit)
         # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
         # known only now.
         kinds = order.stdin, order.stdio, order.stdio

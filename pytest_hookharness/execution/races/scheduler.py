@@ -33,7 +33,7 @@ _KEPT = 1 << 16
 _NEVER = float("inf")
 
 
-class Fire:
+class SteeredProcess:
     """
     One fire: its tasks, and what it has said.
     """
@@ -107,19 +107,19 @@ class Fire:
         return bool(data)
 
 
-class Pilot:
+class InterleavingScheduler:
     """
     All fires of one round.
     """
 
     def __init__(self, round_: dict[str, Any]) -> None:
-        self.fires = [Fire(order) for order in round_["fires"]]
+        self.hook_runs = [SteeredProcess(order) for order in round_["hook_runs"]]
         self.watched = frozenset(round_["watched"])
         self.apart = float(round_["apart"])
         self.until = time.monotonic() + float(round_["limit"])
         self.reason = "" if self.watched else "nothing is watched"
         self.holds = 0
-        self.queue: list[Fire] = []
+        self.queue: list[SteeredProcess] = []
         self.lonely = self.stalls = 0
         self.free = False
         self.changed = 0.0
@@ -137,29 +137,29 @@ class Pilot:
         self._poll.register(wake, select.POLLIN)
         self._prepare()
         first = time.monotonic()
-        waiting = [(first + place * self.apart, fire) for place, fire in enumerate(self.fires)]
+        waiting = [(first + place * self.apart, fire) for place, fire in enumerate(self.hook_runs)]
         ended_at = _NEVER
         while time.monotonic() < min(self.until, ended_at + _AFTERWARDS):
             while waiting and waiting[0][0] <= time.monotonic():
                 waiting.pop(0)[1].open_gate(steered=not self.reason)
             self._attend(wake)
             self._steer()
-            if not waiting and all(fire.status is not None for fire in self.fires):
+            if not waiting and all(fire.status is not None for fire in self.hook_runs):
                 ended_at = min(ended_at, time.monotonic())
-                if not any(fire.tasks for fire in self.fires):
+                if not any(fire.tasks for fire in self.hook_runs):
                     break
         self._drain()
         return {
             "reason": self.reason,
             "holds": self.holds,
-            "fires": [
+            "hook_runs": [
                 {"status": fire.status, "said": [bytes(part).decode("latin-1") for part in fire.said]}
-                for fire in self.fires
+                for fire in self.hook_runs
             ],
         }
 
     def _prepare(self) -> None:
-        for fire in self.fires:
+        for fire in self.hook_runs:
             fire.prepare()
             for descriptor in fire.outputs:
                 self._poll.register(descriptor, select.POLLIN)
@@ -167,7 +167,7 @@ class Pilot:
             from pytest_hookharness.execution.races import ptrace
 
             ptrace.try_filter()
-            for fire in self.fires:
+            for fire in self.hook_runs:
                 if not self.reason:
                     ptrace.seize(fire.pid)
         except (OSError, AttributeError) as problem:
@@ -177,7 +177,7 @@ class Pilot:
         """
         Wait for the next thing to happen, and look after it.
         """
-        by_output = {descriptor: fire for fire in self.fires for descriptor in fire.outputs}
+        by_output = {descriptor: fire for fire in self.hook_runs for descriptor in fire.outputs}
         for descriptor, _ in self._poll.poll(_LOOK * 1000):
             if descriptor == wake:
                 os.read(wake, 4096)
@@ -196,7 +196,7 @@ class Pilot:
         """
         Read what was said and not yet heard.
         """
-        by_output = {descriptor: fire for fire in self.fires for descriptor in fire.outputs}
+        by_output = {descriptor: fire for fire in self.hook_runs for descriptor in fire.outputs}
         for descriptor, fire in by_output.items():
             os.set_blocking(descriptor, False)
             try:
@@ -228,14 +228,14 @@ class Pilot:
         else:
             ptrace.go_on(task, 0 if event else number)
 
-    def _owner(self, task: int) -> Fire | None:
+    def _owner(self, task: int) -> SteeredProcess | None:
         for relative in (task, *_relatives(task)):
-            for fire in self.fires:
+            for fire in self.hook_runs:
                 if relative in fire.tasks:
                     return fire
         return None
 
-    def _ended(self, fire: Fire, task: int, status: int) -> None:
+    def _ended(self, fire: SteeredProcess, task: int, status: int) -> None:
         fire.tasks.discard(task)
         if fire.held == task:
             fire.held = 0
@@ -244,7 +244,7 @@ class Pilot:
             fire.status = os.waitstatus_to_exitcode(status)
             self._happened()
 
-    def _holds(self, fire: Fire, task: int) -> bool:
+    def _holds(self, fire: SteeredProcess, task: int) -> bool:
         """
         Hold a task, if it is about to change what is watched and nobody else of its fire is held.
         """
@@ -260,7 +260,7 @@ class Pilot:
 
     def _happened(self) -> None:
         self.changed = time.monotonic()
-        for fire in self.fires:
+        for fire in self.hook_runs:
             fire.asleep = 0
 
     def _steer(self) -> None:
@@ -271,7 +271,7 @@ class Pilot:
 
         if not self.queue:
             return
-        others = [fire for fire in self.fires if not fire.held and (fire.tasks or fire.gate >= 0)]
+        others = [fire for fire in self.hook_runs if not fire.held and (fire.tasks or fire.gate >= 0)]
         for fire in others:
             fire.asleep += fire.gate < 0 and all(map(_sleeps, fire.tasks))
         if any(fire.asleep < _ASLEEP for fire in others):
@@ -325,4 +325,4 @@ def _make_package_importable() -> None:
 
 if __name__ == "__main__":
     _make_package_importable()
-    json.dump(Pilot(json.load(sys.stdin)).run(), sys.stdout)
+    json.dump(InterleavingScheduler(json.load(sys.stdin)).run(), sys.stdout)

@@ -19,9 +19,9 @@ from pytest_hookharness.model.processes import (
     Cut,
     Ending,
     Exited,
-    Launch,
     Output,
-    Run,
+    ProcessResult,
+    ProcessSpec,
     Signaled,
     Stdin,
     TimedOut,
@@ -34,11 +34,11 @@ _SPARE = 5.0
 _REPORT = 64 << 20
 _UNSEEN = "no fire was seen to change these files"
 
-Starter = Callable[[Sequence[Launch], float], tuple[Run, ...]]
+Starter = Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class InterleavingResult:
     """
     What became of fires side by side.
 
@@ -48,14 +48,14 @@ class Round:
         reason: Why they were not steered; empty if they were.
     """
 
-    runs: tuple[Run, ...]
+    runs: tuple[ProcessResult, ...]
     holds: int
     reason: str
 
 
 def fire_steered(
-    start: Starter, launches: Sequence[Launch], watched: Sequence[str], apart: float, budget: float
-) -> Round:
+    start: Starter, launches: Sequence[ProcessSpec], watched: Sequence[str], apart: float, budget: float
+) -> InterleavingResult:
     """
     Start all launches at once, or apart, and steer them.
 
@@ -69,30 +69,30 @@ def fire_steered(
     Raises:
         ExecutionError: The program inside the sandbox failed.
     """
-    limit = min(budget, max(min(launch.limit, launch.patience) for launch in launches) + _SPARE)
+    limit = min(budget, max(min(launch.limit, launch.hook_timeout) for launch in launches) + _SPARE)
     orders = [_order(launch) for launch in launches]
-    spec = {"fires": orders, "watched": [*watched], "apart": apart, "limit": limit}
-    flight = Launch(
+    spec = {"hook_runs": orders, "watched": [*watched], "apart": apart, "limit": limit}
+    flight = ProcessSpec(
         argv=(sys.executable, "-I", "-S", "-B", str(_PROGRAM)),
         cwd="/",
         env={name: value for name, value in launches[0].env.items() if name.endswith("LIBRARY_PATH")},
         stdin=Stdin(data=json.dumps(spec).encode()),
         limit=limit + _SPARE,
-        patience=limit + _SPARE,
+        hook_timeout=limit + _SPARE,
         output_limit=_REPORT,
     )
     (run,) = start([flight], limit + 2 * _SPARE)
     try:
         report = json.loads(run.stdout.data)
-        runs = tuple(_run(fire, limit) for fire in report["fires"])
+        runs = tuple(_run(fire, limit) for fire in report["hook_runs"])
         holds, reason = int(report["holds"]), str(report["reason"])
-        return Round(runs, holds, reason or ("" if holds else _UNSEEN))
+        return InterleavingResult(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
         said = run.stderr.text[-500:]
         raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem
 
 
-def _order(launch: Launch) -> Mapping[str, Any]:
+def _order(launch: ProcessSpec) -> Mapping[str, Any]:
     data = launch.stdin.data
     if len(data) > LONGEST_INPUT:
         raise ExecutionError(
@@ -106,10 +106,10 @@ def _order(launch: Launch) -> Mapping[str, Any]:
     }
 
 
-def _run(fire: Mapping[str, Any], limit: float) -> Run:
+def _run(fire: Mapping[str, Any], limit: float) -> ProcessResult:
     status: int | None = fire["status"]
-    ending: Ending = TimedOut(limit, Cut.PATIENCE)
+    ending: Ending = TimedOut(limit, Cut.HOOK_TIMEOUT)
     if status is not None:
         ending = Exited(status) if status >= 0 else Signaled(-status)
     out, err = (part.encode("latin-1") for part in fire["said"])
-    return Run(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
+    return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))

@@ -25,7 +25,7 @@ _ZEROS = bytes(_BLOCK)
 _SMALL = 64 << 10
 
 
-class Store:
+class ContentStore:
     """
     A folder of kept contents.
 
@@ -118,7 +118,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class PackSlot:
     """
     Where a content is in a pack.
 
@@ -145,7 +145,7 @@ class Pack:
         self.path = path
         self._descriptor: int | None = None
         # In the order of their places.
-        self._slots: dict[str, Slot] = {}
+        self._slots: dict[str, PackSlot] = {}
         self._end = 0
 
     def __contains__(self, digest: str) -> bool:
@@ -159,7 +159,7 @@ class Pack:
             OSError: It cannot be written.
         """
         _write(self._open(), data, self._end)
-        self._slots[digest] = Slot(self._end, len(data), size)
+        self._slots[digest] = PackSlot(self._end, len(data), size)
         self._end += len(data)
 
     def read(self, digest: str) -> tuple[int, bytes]:

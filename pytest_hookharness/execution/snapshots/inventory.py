@@ -18,8 +18,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pytest_hookharness.execution.paths import lies_in
-from pytest_hookharness.execution.snapshots.content_store import Store
-from pytest_hookharness.execution.snapshots.permissions import Locks
+from pytest_hookharness.execution.snapshots.content_store import ContentStore
+from pytest_hookharness.execution.snapshots.permissions import Permissions
 
 Number: TypeAlias = tuple[int, int]
 Attributes: TypeAlias = tuple[tuple[str, bytes], ...]
@@ -52,7 +52,7 @@ class SnapshotError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class InventoryEntry:
     """
     What was found at one path.
 
@@ -82,7 +82,7 @@ class Found:
     foreign: int
     unkept: str = ""
 
-    def resembles(self, other: Found) -> bool:
+    def resembles(self, other: InventoryEntry) -> bool:
         """
         Whether there is nothing to put back between the two.
         """
@@ -94,7 +94,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FolderScan:
     """
     What one walk through the folders saw.
 
@@ -116,7 +116,7 @@ class Sight:
         return status.st_nlink - self.inside[number_of(status)] if several else 0
 
 
-class Listing:
+class Inventory:
     """
     What is known of all that stands in some folders.
 
@@ -126,14 +126,14 @@ class Listing:
         locks: What had to be opened to look.
     """
 
-    def __init__(self, folders: Sequence[str], store: Store) -> None:
+    def __init__(self, folders: Sequence[str], store: ContentStore) -> None:
         self.folders = tuple(sorted(set(folders)))
         self.store = store
-        self.locks = Locks()
+        self.locks = Permissions()
         # What was found, the system's notes on it, and when.
-        self._known: dict[str, tuple[Found, Key, int]] = {}
+        self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
 
-    def walk(self) -> Sight:
+    def walk(self) -> FolderScan:
         """
         See what stands in the folders, and at their own paths; what is missing there is left out.
 
@@ -166,7 +166,7 @@ class Listing:
                 if stat.S_ISDIR(status.st_mode):
                     pending.append(path)
         several = (s for s in statuses.values() if s.st_nlink > 1 and not stat.S_ISDIR(s.st_mode))
-        return Sight(statuses, Counter(map(number_of, several)), tuple(too_deep))
+        return FolderScan(statuses, Counter(map(number_of, several)), tuple(too_deep))
 
     def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
         self.locks.open(folder, mode, 0o500)
@@ -177,7 +177,7 @@ class Listing:
         finally:
             os.close(descriptor)
 
-    def recall(self, path: str, sight: Sight) -> Found | None:
+    def recall(self, path: str, sight: FolderScan) -> InventoryEntry | None:
         """
         What was found at a path that was seen, if that must still be so, but for the time of access.
         """
@@ -190,7 +190,7 @@ class Listing:
             return None
         return found if found.foreign == sight.foreign(status) else None
 
-    def find(self, path: str, sight: Sight, *, keep: bool) -> Found:
+    def find(self, path: str, sight: FolderScan, *, keep: bool) -> InventoryEntry:
         """
         Find out all about a path that was seen.
 
@@ -220,17 +220,17 @@ class Listing:
         self._known[path] = (found, key, when)
         return found
 
-    def _is_missing(self, found: Found) -> bool:
+    def _is_missing(self, found: InventoryEntry) -> bool:
         return stat.S_ISREG(found.mode) and not found.unkept and found.content not in self.store
 
-    def _read(self, path: str, status: os.stat_result, foreign: int, *, keep: bool) -> Found:
+    def _read(self, path: str, status: os.stat_result, foreign: int, *, keep: bool) -> InventoryEntry:
         kind, content, unkept = stat.S_IFMT(status.st_mode), "", ""
         if kind == stat.S_IFLNK:
             content = os.readlink(path)
         elif kind == stat.S_IFREG:
             content, unkept = self._content(path, keep=keep)
             content = content or repr(_key(status))
-        return Found(
+        return InventoryEntry(
             mode=status.st_mode,
             owner=(status.st_uid, status.st_gid),
             size=0 if kind == stat.S_IFDIR else status.st_size,
@@ -261,7 +261,7 @@ class Listing:
         size = f"{largest >> 20} MiB" if largest >> 20 else f"{largest} bytes"
         return digest, "" if digest else f"it is larger than {size}"
 
-    def settle(self, path: str, found: Found) -> None:
+    def settle(self, path: str, found: InventoryEntry) -> None:
         """
         Take note of what a path was made to be.
         """

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 
-class Locks:
+class Permissions:
     """
     Permissions that were widened for a while, so that a user without rights over the machine can do his work.
     """

@@ -19,16 +19,16 @@ from typing import TypeAlias
 
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.snapshots.inventory import (
-    Found,
-    Listing,
+    FolderScan,
+    Inventory,
+    InventoryEntry,
     Number,
-    Sight,
     SnapshotError,
     attributes_of,
     number_of,
 )
 
-Entries: TypeAlias = Mapping[str, Found]
+Entries: TypeAlias = Mapping[str, InventoryEntry]
 _BY_HAND = "do that by hand, or make a new workspace"
 
 
@@ -58,7 +58,7 @@ class Plan:
         return tuple(sorted({*self.surplus, *self.missing, *self.changed}))
 
 
-def compare(wanted: Entries, sight: Sight, listing: Listing) -> Plan:
+def compare(wanted: Entries, sight: FolderScan, listing: Inventory) -> Plan:
     """
     Find out what differs.
 
@@ -107,11 +107,11 @@ def compare(wanted: Entries, sight: Sight, listing: Listing) -> Plan:
     return Plan(tuple(surplus), tuple(missing), tuple(rewritten), tuple(changed), leaders)
 
 
-def _is_folder(sight: Sight, path: str) -> bool:
+def _is_folder(sight: FolderScan, path: str) -> bool:
     return path in sight.statuses and stat.S_ISDIR(sight.statuses[path].st_mode)
 
 
-def _check_kept(path: str, found: Found, listing: Listing) -> None:
+def _check_kept(path: str, found: InventoryEntry, listing: Inventory) -> None:
     if not stat.S_ISREG(found.mode):
         return
     if found.unkept:
@@ -121,7 +121,7 @@ def _check_kept(path: str, found: Found, listing: Listing) -> None:
 
 
 def _choose_hosts(
-    wanted: Entries, sight: Sight, listing: Listing, steady: Container[str]
+    wanted: Entries, sight: FolderScan, listing: Inventory, steady: Container[str]
 ) -> dict[Number, Number]:
     """
     Choose the inode that is to be each wanted one; those without one are made anew.
@@ -149,7 +149,7 @@ def _choose_hosts(
     return hosts
 
 
-def _fits(path: str, found: Found, sight: Sight, listing: Listing) -> bool:
+def _fits(path: str, found: InventoryEntry, sight: FolderScan, listing: Inventory) -> bool:
     """
     Whether an inode can become a wanted one: only the content of a file can be replaced.
     """
@@ -162,12 +162,12 @@ def _fits(path: str, found: Found, sight: Sight, listing: Listing) -> bool:
     return (now.content, now.device) == (found.content, found.device)
 
 
-class Restoration:
+class Restore:
     """
     The work that a plan asks for.
     """
 
-    def __init__(self, wanted: Entries, sight: Sight, listing: Listing, plan: Plan) -> None:
+    def __init__(self, wanted: Entries, sight: FolderScan, listing: Inventory, plan: Plan) -> None:
         self._wanted = wanted
         self._sight = sight
         self._listing = listing
@@ -292,7 +292,7 @@ class Restoration:
         self._listing.settle(path, replace(found, foreign=foreign))
 
 
-def _set_attributes(path: str, found: Found) -> None:
+def _set_attributes(path: str, found: InventoryEntry) -> None:
     if sys.platform != "linux":
         return
     now, wanted = dict(attributes_of(path)), dict(found.attributes)

@@ -17,9 +17,9 @@ from types import MappingProxyType, TracebackType
 from typing import Self
 
 from pytest_hookharness.execution.paths import lies_in, remove_tree
-from pytest_hookharness.execution.snapshots.content_store import Store
-from pytest_hookharness.execution.snapshots.inventory import Found, Listing, SnapshotError
-from pytest_hookharness.execution.snapshots.restore import Restoration, compare
+from pytest_hookharness.execution.snapshots.content_store import ContentStore
+from pytest_hookharness.execution.snapshots.inventory import Inventory, InventoryEntry, SnapshotError
+from pytest_hookharness.execution.snapshots.restore import Restore, compare
 from pytest_hookharness.execution.state.file_contents import LARGEST
 
 __all__ = ["Snapshot", "SnapshotError", "Snapshots"]
@@ -34,7 +34,7 @@ class Snapshot:
         entries: What stood at each path, folders before what is in them; the folders themselves included.
     """
 
-    entries: Mapping[str, Found]
+    entries: Mapping[str, InventoryEntry]
 
     def contents(self) -> frozenset[str]:
         """
@@ -83,12 +83,12 @@ class Snapshots:
             if lies_in(place, [folder]) or lies_in(folder, [place]):
                 raise SnapshotError(place, f"the store and {folder} hold each other", "choose another store")
         try:
-            self._store = Store(Path(place), largest)
+            self._store = ContentStore(Path(place), largest)
         except OSError as error:
             raise SnapshotError(
                 place, f"it cannot be made: {error.strerror}", "choose another store"
             ) from error
-        self._listing = Listing(real, self._store)
+        self._listing = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
         """
@@ -123,7 +123,7 @@ class Snapshots:
         try:
             sight = listing.walk()
             plan = compare(wanted, sight, listing)
-            Restoration(wanted, sight, listing, plan).carry_out()
+            Restore(wanted, sight, listing, plan).carry_out()
         finally:
             listing.locks.restore()
         listing.forget(wanted)

@@ -185,7 +185,7 @@ def database(text: bytes) -> bytes:
 
 
 # Bytes of the largest file whose content is looked into.
-LARGEST_of_contents = 4 << 20
+LARGEST_STATE_FILE = 4 << 20
 
 
 class Contents:
@@ -203,7 +203,7 @@ class Contents:
         Raises:
             WorkspaceError: It is no regular file, is larger than 4 MiB, or cannot be read.
         """
-        data = read_bytes(self._place(path), most=LARGEST_of_contents)
+        data = read_bytes(self._place(path), most=LARGEST_STATE_FILE)
         return statements(data) if data is not None and is_database(data) else data
 
     def write(self, files: Mapping[str, bytes | None]) -> None:
@@ -225,7 +225,7 @@ class Contents:
                 raise WorkspaceError(place, f"cannot be changed: {error.strerror or error}") from error
 
     def _as_kept(self, place: Path, data: bytes) -> bytes:
-        before = read_bytes(place, most=LARGEST_of_contents)
+        before = read_bytes(place, most=LARGEST_STATE_FILE)
         if before is None or not is_database(before) or is_database(data):
             return data
         try:

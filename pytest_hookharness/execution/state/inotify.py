@@ -32,7 +32,7 @@ _BUFFER = 1 << 18
 
 
 @dataclass(slots=True)
-class Touched:
+class TouchedPaths:
     """
     What happened since the last look.
 
@@ -51,7 +51,7 @@ class Touched:
     written: Counter[str] = field(default_factory=Counter)
     lost: bool = False
 
-    def add(self, later: Touched) -> None:
+    def add(self, later: TouchedPaths) -> None:
         """
         Take in what happened after that.
         """
@@ -116,11 +116,11 @@ class Watch:
             # It has ended by itself if the folder was removed.
             self._remove(self._fd, number)
 
-    def look(self) -> Touched:
+    def look(self) -> TouchedPaths:
         """
         What happened since the last look.
         """
-        touched = Touched()
+        touched = TouchedPaths()
         while True:
             try:
                 data = os.read(self._fd, _BUFFER)
@@ -134,7 +134,7 @@ class Watch:
                 position += length
                 self._note(touched, number, mask, name)
 
-    def _note(self, touched: Touched, number: int, mask: int, name: bytes) -> None:
+    def _note(self, touched: TouchedPaths, number: int, mask: int, name: bytes) -> None:
         if mask & (_OVERFLOW | _UNMOUNT):
             touched.lost = True
         file = self._files.get(number)

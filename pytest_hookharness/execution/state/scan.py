@@ -13,11 +13,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.state.inotify import Touched, Watch, Watches
+from pytest_hookharness.execution.state.inotify import TouchedPaths, Watch, Watches
 from pytest_hookharness.execution.state.masks import Hidden, Masking
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 
 
 class Scanner:
@@ -64,11 +64,11 @@ class Scanner:
         self._watches = watches or Watches()
         self._lends = watches is not None
         self._watch = _begin(self._watches) if watch else None
-        self._since = Touched(lost=True)
+        self._since = TouchedPaths(lost=True)
         self._postponed: set[str] = set()
         self._readable: dict[str, bool] = {}
         self._written: Mapping[str, int] | None = None
-        self._published: tuple[frozenset[str], Mapping[str, Entry]] | None = None
+        self._published: tuple[frozenset[str], Mapping[str, StateEntry]] | None = None
         self.settle()
 
     @property
@@ -112,7 +112,7 @@ class Scanner:
         """
         return self._written
 
-    def scan(self, without: Collection[str] = ()) -> Mapping[str, Entry]:
+    def scan(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """
         The entries as they are now; the very same mapping as before if nothing differs.
 
@@ -121,7 +121,7 @@ class Scanner:
         """
         left_out = frozenset(without)
         self._take_in()
-        touched, self._since = self._since, Touched(opened=self._since.opened)
+        touched, self._since = self._since, TouchedPaths(opened=self._since.opened)
         if self._watch is None or touched.lost:
             self._look_at_all(left_out)
             self._survey.inodes.clear()
@@ -134,7 +134,7 @@ class Scanner:
         self._disregard_own_reading()
         return self._publish(left_out)
 
-    def verify(self, without: Collection[str] = ()) -> Mapping[str, Entry]:
+    def verify(self, without: Collection[str] = ()) -> Mapping[str, StateEntry]:
         """
         The entries as they are now, everything read anew.
         """
@@ -219,7 +219,7 @@ class Scanner:
             self._survey.walk(root, name, entering, left_out)
         self._postponed = set(left_out)
 
-    def _look_at(self, touched: Touched, left_out: frozenset[str]) -> None:
+    def _look_at(self, touched: TouchedPaths, left_out: frozenset[str]) -> None:
         # A root that was away is in nobody's view.
         missing = {root for name, root in self._roots.items() if name not in self._survey.entries}
         again = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
@@ -262,7 +262,7 @@ class Scanner:
                 # No more watches are to be had, and half a watch is worse than none.
                 self.close()
 
-    def _publish(self, left_out: frozenset[str]) -> Mapping[str, Entry]:
+    def _publish(self, left_out: frozenset[str]) -> Mapping[str, StateEntry]:
         if self._published is None or self._survey.changed or self._published[0] != left_out:
             entries = dict(self._survey.entries)
             for name in left_out:

@@ -29,7 +29,7 @@ from pytest_hookharness.execution.state.git_state import (
     log_digest,
 )
 from pytest_hookharness.execution.state.masks import Hidden, Masking
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 
 Key: TypeAlias = tuple[int, int, int, int, int]
 
@@ -52,7 +52,7 @@ class Survey:
     """
 
     def __init__(self, masking: Masking, skip: Collection[str] = (), hidden: Hidden | None = None) -> None:
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, StateEntry] = {}
         self.unreadable: dict[str, str] = {}
         self.hidden = hidden or Hidden()
         self.unapplied: dict[str, str] = {}
@@ -182,12 +182,12 @@ class Survey:
         if folder:
             self._uncounted.add(name)
 
-    def _settle(self, name: str, entry: Entry) -> None:
+    def _settle(self, name: str, entry: StateEntry) -> None:
         self.unreadable.pop(name, None)
         self.linked.pop(name, None)
         self._enter(name, entry)
 
-    def _enter(self, name: str, entry: Entry) -> None:
+    def _enter(self, name: str, entry: StateEntry) -> None:
         if name not in self._skip and self.entries.get(name) != entry:
             self.entries[name] = entry
             self.changed = True
@@ -196,14 +196,14 @@ class Survey:
         word = errno.errorcode.get(error.errno or 0, "?")
         self._keys.pop(name, None)
         self.unreadable[name] = f"{name} cannot be read: {error.strerror or error}"
-        self._enter(name, Entry(kind, mode, f"unreadable:{word}"))
+        self._enter(name, StateEntry(kind, mode, f"unreadable:{word}"))
 
-    def _read(self, real: str, name: str, status: os.stat_result) -> Entry:
+    def _read(self, real: str, name: str, status: os.stat_result) -> StateEntry:
         self.unapplied.pop(name, None)
         mode = status.st_mode
         digest = self._digest_for(real, name) if stat.S_ISREG(mode) else None
         content = content_of(real, status, digest) + self._metadata(real, status)
-        return Entry(kind_of(mode), stat.S_IMODE(mode), content)
+        return StateEntry(kind_of(mode), stat.S_IMODE(mode), content)
 
     def _digest_for(self, real: str, name: str) -> Callable[[bytes], str] | None:
         if self._masking and self._masking.naming(name):

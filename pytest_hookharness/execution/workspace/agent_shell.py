@@ -39,7 +39,7 @@ builtin trap -- '{{ __left && :; }} 2>/dev/null' EXIT
 
 
 @dataclass(frozen=True, slots=True)
-class Shell:
+class AgentShell:
     """
     The shell of one workspace's agent.
 

@@ -120,7 +120,7 @@ _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Lending:
+class IgnoredFiles:
     """
     What of a project is not copied.
 
@@ -177,7 +177,7 @@ class Lending:
         return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
 
 
-class Loans:
+class LinkedFiles:
     """
     What of the project and of the plugin of a workspace is not copied.
     """
@@ -190,7 +190,7 @@ class Loans:
             home: A folder without any configuration of git.
         """
         self._home = home
-        self._made: dict[str, tuple[Lending, Path]] = {}
+        self._made: dict[str, tuple[IgnoredFiles, Path]] = {}
 
     def copy(self, what: str, source: Path, target: Path) -> None:
         """
@@ -199,7 +199,7 @@ class Loans:
         Raises:
             WorkspaceError: It cannot be copied, or git refuses.
         """
-        lending = Lending.of(source, self._home)
+        lending = IgnoredFiles.of(source, self._home)
         copy_folder(source, target, without=lending.paths)
         self._made[what] = lending, target
 

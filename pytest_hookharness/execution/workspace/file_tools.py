@@ -24,7 +24,7 @@ from pytest_hookharness.execution.paths import (
     write_bytes,
 )
 from pytest_hookharness.model.moves import Corrupt, Edit, Performance, Read
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 
 
 def perform(
@@ -113,7 +113,7 @@ def _replace(path: Path, old: str, new: str) -> Performance:
     return Performance(original=original, content=content)
 
 
-def performance_of(run: Run) -> Performance:
+def performance_of(run: ProcessResult) -> Performance:
     """
     What a shell command did, as its tool sees it.
     """

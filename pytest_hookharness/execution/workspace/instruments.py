@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.execution.clock.clock import Clock
 from pytest_hookharness.execution.coverage.recorder import Recorder
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.processes import ProcessSpec
 
 
 class Instruments:
@@ -33,7 +33,7 @@ class Instruments:
         env = self._clock.environment(env)
         return env if self._recorder is None else self._recorder.environment(env)
 
-    def shown_to(self, launch: Launch) -> Launch:
+    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
         """
         A launch of a hook whose processes do.
         """

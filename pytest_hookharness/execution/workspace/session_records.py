@@ -25,7 +25,7 @@ from pytest_hookharness.execution.paths import (
     write_bytes,
 )
 from pytest_hookharness.execution.processes import proc_table
-from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire, ChildSession, Nesting
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
 
 _MOST_RECORD = 8 << 20
@@ -35,7 +35,7 @@ _LONGEST_WORD = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Lineage:
+class SessionRecords:
     """
     The sessions of one workspace's stand-ins.
 
@@ -68,7 +68,7 @@ class Lineage:
         write_bytes(confine(self.folder / "before", [self.folder.parent]), str(self.count).encode())
         return self.count
 
-    def enter(self, limits: Nesting) -> Record:
+    def enter(self, limits: Nesting) -> SessionRecord:
         """
         Enter one more session, started by this very process.
         """
@@ -85,7 +85,7 @@ class Lineage:
         row = proc_table.row(own)
         known = {"number": number, "depth": session.depth, "born": row.since_boot if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
-        return Record(self.folder / str(number), session)
+        return SessionRecord(self.folder / str(number), session)
 
     def _claim(self) -> int:
         number = self.count + 1
@@ -127,7 +127,7 @@ class Lineage:
         return tuple(_started(session, found) for session in found.values())
 
 
-class Record:
+class SessionRecord:
     """
     What one session leaves behind, written line by line, since it may be ended at any time.
 
@@ -147,12 +147,12 @@ class Record:
         write_bytes(self.folder / "record", json.dumps(values).encode() + b"\n", append=True)
 
 
-def prepare(folder: Path) -> Lineage:
+def prepare(folder: Path) -> SessionRecords:
     """
     The lineage of a new workspace.
     """
     make_folders(folder / "living")
-    return Lineage(folder)
+    return SessionRecords(folder)
 
 
 def _ancestors() -> Iterator[int]:
@@ -187,10 +187,10 @@ def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
             folder=str(start["folder"]),
             refused=str(start["refused"]),
         )
-    if "fires" in said:
+    if "hook_runs" in said:
         # What was said to be under way has ended.
-        before = [fire for fire in session.fires if fire.done]
-        return replace(session, fires=(*before, *(ChildFire(**fire) for fire in said["fires"])))
+        before = [fire for fire in session.hook_runs if fire.done]
+        return replace(session, hook_runs=(*before, *(ChildHookRun(**fire) for fire in said["hook_runs"])))
     if "call" in said:
         return replace(session, calls=(*session.calls, ChildCall(**said["call"])))
     return replace(session, ended=str(said.get("ended", "")), trouble=str(said.get("trouble", "")))
@@ -200,5 +200,5 @@ def _started(session: ChildSession, found: Mapping[int, ChildSession]) -> ChildS
     parent = found.get(session.parent)
     if parent is None:
         return session
-    fires = [(fire.event, fire.command, fire.pid) for fire in parent.fires]
+    fires = [(fire.event, fire.command, fire.pid) for fire in parent.hook_runs]
     return replace(session, starter=session.find_starter(fires))

@@ -25,8 +25,8 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     write_bytes,
 )
-from pytest_hookharness.execution.workspace.session_records import Lineage, prepare
-from pytest_hookharness.model.processes import Call
+from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
+from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20
@@ -48,7 +48,7 @@ _STDIN_WAIT = "1"
 
 
 @dataclass(frozen=True, slots=True)
-class Doubles:
+class TestDoubles:
     """
     The doubles of one workspace.
 
@@ -61,11 +61,11 @@ class Doubles:
     folder: Path
 
     @property
-    def lineage(self) -> Lineage:
+    def lineage(self) -> SessionRecords:
         """
         The sessions that were played in the place of agents.
         """
-        return Lineage(self.folder / "sessions")
+        return SessionRecords(self.folder / "sessions")
 
     @property
     def counters(self) -> Path:
@@ -112,7 +112,7 @@ class Doubles:
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))
         script.chmod(0o755)
 
-    def calls(self, name: str) -> tuple[Call, ...]:
+    def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
         The calls of one double, in order.
 
@@ -131,17 +131,17 @@ class Doubles:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
 
-def _read_call(folder: Path, name: str, number: int) -> Call | None:
+def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
     record = read_bytes(folder / str(number), most=_RECORD_LIMIT)
     if record is None:
         return None
     words = record.split(b"\0")
     if len(words) < 4:
         # It was killed in the middle of its record, but it was called.
-        return Call((name,))
+        return DoubleCall((name,))
     kind, cwd, *argv = map(os.fsdecode, words[:-1])
     content = read_bytes(folder / f"{number}.stdin", most=_RECORD_LIMIT)
-    return Call(tuple(argv), cwd, content, kind)
+    return DoubleCall(tuple(argv), cwd, content, kind)
 
 
 def script_of(name: str, double: Double, folder: Path) -> str:

@@ -91,7 +91,7 @@ def _home_of(folder: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Hiding:
+class HiddenCommands:
     """
     A search path without some commands.
 
@@ -106,7 +106,7 @@ class Hiding:
     instead: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def plan(cls, names: Sequence[str], path: str, place: Path) -> Hiding:
+    def plan(cls, names: Sequence[str], path: str, place: Path) -> HiddenCommands:
         """
         Plan a path without some commands; nothing is made yet.
 

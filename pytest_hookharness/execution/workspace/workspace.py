@@ -33,22 +33,22 @@ from pytest_hookharness.execution.paths import (
     remove_tree,
     write_bytes,
 )
-from pytest_hookharness.execution.workspace.agent_shell import Shell
-from pytest_hookharness.execution.workspace.copying import Loans
+from pytest_hookharness.execution.workspace.agent_shell import AgentShell
+from pytest_hookharness.execution.workspace.copying import LinkedFiles
 from pytest_hookharness.execution.workspace.file_tools import corrupt
 from pytest_hookharness.execution.workspace.git_repository import commit_all
 from pytest_hookharness.execution.workspace.instruments import Instruments
-from pytest_hookharness.execution.workspace.test_doubles import Doubles
+from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
-    Hiding,
+    HiddenCommands,
     find_neighbours,
     furnish_surroundings,
     host_environment,
     search_path,
 )
-from pytest_hookharness.model.line_coverage import Ledger
+from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.moves import Corrupt
-from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Scenario
 
 __all__ = ["OUTSIDE", "Workspace", "WorkspaceError"]
@@ -89,12 +89,12 @@ class Workspace:
         environment: The host's own environment.
     """
 
-    def __init__(self, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> None:
+    def __init__(self, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> None:
         self.base = base
         self.root, self.home, self.tmp = base / "workspace" / scenario.place, base / "home", base / "tmp"
-        self._doubles = Doubles(base / "bin", base / "doubles")
+        self._doubles = TestDoubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
-        self.shell = Shell(self._doubles.folder / "shell")
+        self.shell = AgentShell(self._doubles.folder / "shell")
         self.lineage = self._doubles.lineage
         self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
@@ -105,9 +105,9 @@ class Workspace:
         self.clock = Clock(self._doubles.folder / "clock", self.bin, self.roots, scenario.hidden)
         own = (self.root, self.home, self.tmp, self.bin, self._doubles.folder, self.plugin)
         covered = [folder for folder in scenario.cover if os.path.exists(folder)]
-        self._hiding = Hiding.plan(scenario.hidden, _given_path(scenario), base / "hidden")
+        self._hiding = HiddenCommands.plan(scenario.hidden, _given_path(scenario), base / "hidden")
         copies = {self.root: scenario.project, self.plugin: scenario.plugin, self.home: None}
-        recorder = Recorder(ledger, scenario.id, copies, base) if ledger is not None else None
+        recorder = Recorder(coverage_store, scenario.id, copies, base) if coverage_store is not None else None
         self.instruments = Instruments(self.clock, recorder)
         self.writable = _unique(
             [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
@@ -125,11 +125,11 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
-        self.loans = Loans(base)
+        self.loans = LinkedFiles(base)
         self._kept = False
 
     @classmethod
-    def create(cls, scenario: Scenario, base: Path, ledger: Ledger | None = None) -> Self:
+    def create(cls, scenario: Scenario, base: Path, coverage_store: CoverageStore | None = None) -> Self:
         """
         Make a fresh workspace in a new folder below ``base``.
 
@@ -139,7 +139,7 @@ class Workspace:
         for folder in scenario.cover:
             if not folder.startswith("/"):
                 raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
-        workspace = cls(scenario, make_new_folder(base, scenario.name), ledger)
+        workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
             workspace._furnish(scenario)
         except OSError as error:
@@ -284,7 +284,7 @@ class Workspace:
         """
         corrupt(self.root, event)
 
-    def calls(self, name: str) -> tuple[Call, ...]:
+    def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
         The calls of one double so far, in order.
 

@@ -23,7 +23,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import require_name
 from pytest_hookharness.frontends.checkup import apart, check, command, judge
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.output.incident_files import make_folder
-from pytest_hookharness.model.checkup import Checkup, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.terminal import check_report as reports
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
@@ -34,7 +34,7 @@ _NOBODY = (
 )
 
 
-def ask(path: Path, places: Sequence[Place]) -> bool:
+def ask(path: Path, places: Sequence[HookSet]) -> bool:
     """
     Whether the hooks of some places may be run, as was said before or is said now.
 
@@ -60,7 +60,7 @@ def _folder() -> Path:
     return cache / "hookharness" / "consents"
 
 
-def _digest(path: Path, places: Sequence[Place]) -> str:
+def _digest(path: Path, places: Sequence[HookSet]) -> str:
     told = [str(path.resolve())]
     for place in places:
         told += [place.host, *(repr((hook.event, hook.command, hook.args)) for hook in place.hooks)]
@@ -120,11 +120,13 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     return judge(found)
 
 
-def _check_all(places: Sequence[Place], harness: Harness, arguments: argparse.Namespace) -> Sequence[Checkup]:
+def _check_all(
+    places: Sequence[HookSet], harness: Harness, arguments: argparse.Namespace
+) -> Sequence[CheckReport]:
     """
     One place after the other, until Ctrl-C; if one problem is looked for, only the place that shows it.
     """
-    found: list[Checkup] = []
+    found: list[CheckReport] = []
     for place in places:
         checkup = check(place, harness, arguments.only, arguments.write_scenarios, _progress())
         if arguments.only and checkup.problems:

@@ -18,8 +18,8 @@ from pytest_hookharness.campaigns.scenario_from_settings import draft
 from pytest_hookharness.frontends.harness import Harness, header, options
 from pytest_hookharness.frontends.node_ids import pick
 from pytest_hookharness.frontends.option_types import seconds
-from pytest_hookharness.model.exploration import Exploring
-from pytest_hookharness.model.moves import FIRST_PROMPT, Run, Script, Stop
+from pytest_hookharness.model.exploration import ExploreOptions
+from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Stop
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
@@ -52,7 +52,7 @@ def explore(
     """
     with Harness(settings or Settings()) as harness:
         return simulate(
-            replace(scenario, explore=scenario.explore or Exploring()),
+            replace(scenario, explore=scenario.explore or ExploreOptions()),
             settings=harness.settings,
             supervisor=harness.supervisor,
             base=harness.base,
@@ -106,8 +106,8 @@ def compose(arguments: argparse.Namespace) -> Scenario:
         scenario = replace(
             draft(Path(target), host=arguments.host), vary=(), script=Script(acts=(FIRST_PROMPT,))
         )
-    commands = tuple(Run(command=command) for command in arguments.run)
-    wish = scenario.explore or Exploring()
+    commands = tuple(RunCommand(command=command) for command in arguments.run)
+    wish = scenario.explore or ExploreOptions()
     if wish.moves:
         wish = replace(wish, moves=(*wish.moves, *commands))
     elif commands:

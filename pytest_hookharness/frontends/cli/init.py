@@ -17,8 +17,8 @@ from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.execution.workspace.git_repository import list_ignored
 from pytest_hookharness.frontends.output import incident_files
-from pytest_hookharness.model.checkup import Place
-from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, Run, Script, Stop
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Behaviour, Edit, Read, RunCommand, Script, Stop
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -29,7 +29,7 @@ DESCRIPTION = (
 SUFFIX = ".scenario.yaml"
 _WORK: tuple[Act, ...] = (
     FIRST_PROMPT,
-    Run(command="git status"),
+    RunCommand(command="git status"),
     Edit(file="notes.md", text="A first note.\n"),
     Read(file="notes.md"),
     Stop(text="Done."),
@@ -97,7 +97,7 @@ def tell(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _copied(places: Sequence[Place], root: Path) -> Iterator[Place]:
+def _copied(places: Sequence[HookSet], root: Path) -> Iterator[HookSet]:
     """
     The places as copies of the repository have them: without files that git ignores.
 
@@ -121,7 +121,7 @@ def _copied(places: Sequence[Place], root: Path) -> Iterator[Place]:
             yield replace(place, files=files)
 
 
-def compose(place: Place) -> Iterator[tuple[str, str]]:
+def compose(place: HookSet) -> Iterator[tuple[str, str]]:
     """
     The scenarios for the hooks of a place: names and texts.
     """

@@ -24,7 +24,7 @@ from pytest_hookharness.frontends.harness import TIERS, TROUBLE, Harness, again,
 from pytest_hookharness.frontends.node_ids import pick
 from pytest_hookharness.frontends.option_types import seconds, whole
 from pytest_hookharness.frontends.output import incident_files
-from pytest_hookharness.frontends.output.trace_files import Item
+from pytest_hookharness.frontends.output.trace_files import TraceItem
 from pytest_hookharness.frontends.progress import shell_line
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
 from pytest_hookharness.judging.findings.loop_endings import look_up_ending
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument(
         "--seed", type=_whole("--seed", 0), default=0, help="seed of everything that is made up (0)"
     )
-    shared.add_argument("--patience", default="10s", help="cut a fire after this (10s)")
+    shared.add_argument("--hook-timeout", default="10s", help="end a hook run after this time (10s)")
     shared.add_argument("--budget", default="60s", help="wall time for all of it (60s)")
     shared.add_argument("--turns", type=_whole("--turns", 1), help="most turns that are played")
     shared.add_argument("--tier", choices=tuple(TIERS), help="how fires are kept apart (best available)")
@@ -151,7 +151,10 @@ def _add_tellers(add: Callable[..., argparse.ArgumentParser]) -> None:
     transcript = add("analyze", help="look for loops in the transcript of a real agent", description=_ANALYZE)
     transcript.add_argument("file", metavar="FILE", type=Path, help="a transcript, or a folder of events")
     transcript.add_argument("--json", action="store_true", help="print JSON")
-    for name, what in (("laps", "how often a sequence must come"), ("failures", "how many must fail alike")):
+    for name, what in (
+        ("repetitions", "how often a sequence must come"),
+        ("failures", "how many must fail alike"),
+    ):
         option = f"--{name}"
         transcript.add_argument(option, type=_whole(option, 2), default=3, help=f"{what} (3)")
     transcript.add_argument(
@@ -177,7 +180,7 @@ def _analysis(given: argparse.Namespace) -> str:
     from pytest_hookharness.judging.detectors.messages import Limits
     from pytest_hookharness.reports.terminal.loops import as_json, told
 
-    limits = Limits(laps=given.laps, failures=given.failures, window=given.window)
+    limits = Limits(repetitions=given.repetitions, failures=given.failures, window=given.window)
     analysis = analyze(given.file, limits)
     given.status = BROKEN if analysis.loops else KEPT
     return json.dumps(as_json(analysis), indent=2) if given.json else told(analysis)
@@ -219,7 +222,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     traces: str | None = arguments.trace_dir
     return Settings(
         seed=arguments.seed,
-        patience=seconds(arguments.patience, "--patience"),
+        hook_timeout=seconds(arguments.hook_timeout, "--hook-timeout"),
         wall=seconds(arguments.budget, "--budget"),
         turns=arguments.turns,
         tier=TIERS.get(arguments.tier or ""),
@@ -233,7 +236,7 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 def _play(scenario: Scenario, settings: Settings, repeat: str, *, to: TextIO | None = None) -> Outcome:
     print(header(settings), file=to)
     with Harness(settings, line=shell_line(sys.stderr)) as harness:
-        return harness.simulate(scenario, item=Item.of_scenario(scenario, repeat))
+        return harness.simulate(scenario, item=TraceItem.of_scenario(scenario, repeat))
 
 
 def _leave(number: int, _: object) -> None:
@@ -278,7 +281,7 @@ def _tell(arguments: argparse.Namespace) -> int:
     repeat = arguments.again(arguments, scenario, settings)
     try:
         with coverage_data.recording(asked=arguments.cov) as ledger:
-            outcome = _play(scenario, replace(settings, ledger=ledger), repeat)
+            outcome = _play(scenario, replace(settings, coverage_store=ledger), repeat)
     except Interrupted as interrupted:
         print(story.story(interrupted.outcome, again=repeat))
         return UNUSABLE

@@ -25,7 +25,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.frontends.output.incident_files import make_folder, replace_file
 from pytest_hookharness.hosts.settings.formats import command_keys, exchange
-from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -150,7 +150,7 @@ def plan(path: Path, host: str, folder: Path) -> tuple[Wrapped, ...]:
     return found
 
 
-def _wrap(place: Place, folder: Path) -> Iterator[Wrapped]:
+def _wrap(place: HookSet, folder: Path) -> Iterator[Wrapped]:
     if any(_OURS in hook.command for hook in place.hooks):
         raise SimulationError(
             f"{place.root}: its hooks are recorded already; end that with Ctrl-C, or call it with --restore "

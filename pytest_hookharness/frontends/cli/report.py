@@ -20,13 +20,13 @@ from pytest_hookharness.hosts import transcript_readers
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.offline import detect
 from pytest_hookharness.judging.detectors.window import is_own
-from pytest_hookharness.model.actions import Action, Analysis, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
 from pytest_hookharness.reports.safe_text import laid_out, plain
 from pytest_hookharness.reports.terminal.table import render
-from pytest_hookharness.reports.trace.read import Run, row
-from pytest_hookharness.scenario_files.writer import Records, Unreadable
+from pytest_hookharness.reports.trace.read import TraceRun, row
+from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
 
 
 def analyze(path: Path, limits: Limits | None = None) -> Analysis:
@@ -42,13 +42,13 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
     except transcript_readers.UnknownForm as error:
         malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
         left_out = f"; left out: {malformed}" if malformed else ""
-        raise Unreadable(f"{path}: {error}{left_out}") from error
+        raise UnreadableRecords(f"{path}: {error}{left_out}") from error
     actions = [moment for moment in gathering.moments if isinstance(moment, Action)]
     return Analysis(
         source=str(path),
         form=gathering.form,
         actions=len(actions),
-        unanswered=sum(action.outcome is Outcome.UNKNOWN for action in actions),
+        unanswered=sum(action.outcome is ActionResult.UNKNOWN for action in actions),
         unread={**records.malformed, **gathering.left_out},
         own=sum(map(is_own, actions)),
         loops=detect(gathering.moments, limits),
@@ -105,7 +105,7 @@ def _name(path: object) -> str:
     return plain(str(path), _WIDTH)
 
 
-def judge(runs: Sequence[Run | None]) -> int:
+def judge(runs: Sequence[TraceRun | None]) -> int:
     """
     The exit status that some runs come to; of ``None`` not even the beginning was written.
     """
@@ -130,15 +130,15 @@ def _files(folder: Path) -> list[Path]:
     return found
 
 
-def _table(runs: Sequence[Run]) -> str:
+def _table(runs: Sequence[TraceRun]) -> str:
     return render([row(run) for run in runs], width=_WIDTH)
 
 
-def _entries(runs: Sequence[Run]) -> str:
+def _entries(runs: Sequence[TraceRun]) -> str:
     return "\n".join(_each_entry(runs))
 
 
-def _each_entry(runs: Sequence[Run]) -> Iterator[str]:
+def _each_entry(runs: Sequence[TraceRun]) -> Iterator[str]:
     """
     An entry for each run that was not as promised, or came to no end.
     """
@@ -150,4 +150,8 @@ def _each_entry(runs: Sequence[Run]) -> Iterator[str]:
             yield "\n".join(laid_out(str(entry["text"] if isinstance(entry, dict) else entry))) + "\n"
 
 
-_FORMATS: Mapping[str, Callable[[Sequence[Run]], str]] = {"table": _table, "entry": _entries, "page": page}
+_FORMATS: Mapping[str, Callable[[Sequence[TraceRun]], str]] = {
+    "table": _table,
+    "entry": _entries,
+    "page": page,
+}

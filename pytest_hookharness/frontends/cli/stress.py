@@ -20,7 +20,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
 from pytest_hookharness.reports.terminal import stress_table as tables
-from pytest_hookharness.simulation.testbed.run_settings import Choice, Interrupted, Settings
+from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, TrialSelection
 
 AS_DECLARED, OTHERWISE, UNKNOWN = 0, 1, 2
 _SUFFIX = ".scenario.yaml"
@@ -67,7 +67,9 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
     Try everything, and print the table.
     """
     scenario = _scenario(arguments)
-    settings = replace(settings, probes=False, choice=Choice(most=arguments.most, only=arguments.only))
+    settings = replace(
+        settings, probes=False, choice=TrialSelection(most=arguments.most, only=arguments.only)
+    )
     print(header(settings))
     with Harness(settings) as harness:
         if arguments.plan:
@@ -100,7 +102,7 @@ def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
         outcome: What was seen.
         refuses_nothing: Whether no hook is meant to refuse a call.
     """
-    words = {cell.verdict for cell in outcome.cells} - {"as declared", "not tried"}
+    words = {cell.verdict for cell in outcome.trial_results} - {"as declared", "not tried"}
     names = {finding.name for finding in outcome.findings}
     missed = bool(names) and names <= _MISSED
     undecided = outcome.verdict_name == "undecided"
@@ -112,8 +114,8 @@ def judge(outcome: Outcome, *, refuses_nothing: bool = False) -> int:
         missed
         or undecided
         or (_guards_nothing(outcome) and not refuses_nothing)
-        or any(cell.left for cell in outcome.cells)
-        or not outcome.cells
+        or any(cell.left for cell in outcome.trial_results)
+        or not outcome.trial_results
     ):
         return UNKNOWN
     return AS_DECLARED
@@ -130,7 +132,7 @@ def _guards_nothing(outcome: Outcome) -> bool:
     """
     Whether hooks asked before tools refuse nothing, so that one that is off looks like one that is not.
     """
-    asked = any(outcome.fires(event) for event in _before_tools(outcome))
+    asked = any(outcome.hook_runs(event) for event in _before_tools(outcome))
     return asked and not _refuses_calls(outcome)
 
 
@@ -168,7 +170,7 @@ def _progress() -> Callable[[Outcome, int, int], None] | None:
         return None
 
     def show(seen: Outcome, made: int, number: int) -> None:
-        odd = {cell.fault for cell in seen.cells if cell.verdict not in ("as declared", "not tried")}
+        odd = {cell.fault for cell in seen.trial_results if cell.verdict not in ("as declared", "not tried")}
         print(f"\r{made} of {number} tried, {len(odd)} not as declared", end="", file=sys.stderr, flush=True)
 
     return show

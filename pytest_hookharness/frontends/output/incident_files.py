@@ -24,7 +24,7 @@ import pytest
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.markdown.incident import Circumstances, entry
+from pytest_hookharness.reports.markdown.incident import IncidentContext, entry
 from pytest_hookharness.reports.redaction import Secrets, find_secrets, redacted
 from pytest_hookharness.reports.trace import schema
 
@@ -70,7 +70,7 @@ def compose(outcome: Outcome, again: str, asked: Sequence[Response] = ()) -> str
     return entry(redacted(seen, secrets), redacted(circumstances(again, asked), secrets))
 
 
-def circumstances(again: str, asked: Sequence[Response] = ()) -> Circumstances:
+def circumstances(again: str, asked: Sequence[Response] = ()) -> IncidentContext:
     """
     Of this day, and of what runs here.
     """
@@ -80,7 +80,7 @@ def circumstances(again: str, asked: Sequence[Response] = ()) -> Circumstances:
         f"{platform.system()} {platform.release()}",
     )
     day = datetime.now().astimezone().date().isoformat()
-    return Circumstances(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
+    return IncidentContext(again=again, day=day, versions=versions, asked=asked, root=Path.cwd())
 
 
 def secrets_of(scenario: Scenario) -> Secrets:

@@ -16,7 +16,7 @@ from datetime import datetime
 from io import FileIO
 from pathlib import Path
 
-from pytest_hookharness.execution.processes.slots import Crowded
+from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.frontends.output.incident_files import (
@@ -28,17 +28,17 @@ from pytest_hookharness.frontends.output.incident_files import (
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Hooked, Performed, State, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, Performed, State, Step, Trace
 from pytest_hookharness.reports.markdown.incident import entry
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.trace import records
-from pytest_hookharness.reports.trace.hook_runs import LONGEST, Record, bound
-from pytest_hookharness.reports.trace.read import LONGEST_LINE, Run, read_run
+from pytest_hookharness.reports.trace.hook_runs import LONGEST, TraceRecord, bound
+from pytest_hookharness.reports.trace.read import LONGEST_LINE, TraceRun, read_run
 from pytest_hookharness.reports.trace.steps import LONGEST_FILE, Versions
 from pytest_hookharness.reports.trace.steps import step as step_record
-from pytest_hookharness.simulation.session.observers import Witness
+from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings, SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 SUFFIX = ".jsonl"
 # Bytes of contents that are kept to be compared with later ones, and files that are read at the beginning.
@@ -48,7 +48,7 @@ _SHORT = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class TraceItem:
     """
     What a simulation is played for.
 
@@ -61,14 +61,14 @@ class Item:
     again: str
 
     @classmethod
-    def of_test(cls, node: str, seed: int) -> Item:
+    def of_test(cls, node: str, seed: int) -> TraceItem:
         """
         A test of pytest, by its node id.
         """
         return cls(node, shlex.join(["pytest", node, "--hook-seed", str(seed)]))
 
     @classmethod
-    def of_scenario(cls, scenario: Scenario, again: str) -> Item:
+    def of_scenario(cls, scenario: Scenario, again: str) -> TraceItem:
         """
         An item of a scenario file, or a scenario that is in none.
         """
@@ -77,7 +77,7 @@ class Item:
 
 
 @contextmanager
-def recording(settings: Settings, item: Item, scenario: Scenario, door: str) -> Generator[Witness]:
+def recording(settings: Settings, item: TraceItem, scenario: Scenario, door: str) -> Generator[Observer]:
     """
     A witness who writes all that it is told into a new file, or looks away if no folder is named.
 
@@ -85,7 +85,7 @@ def recording(settings: Settings, item: Item, scenario: Scenario, door: str) -> 
         SimulationError: The file cannot be written.
     """
     if settings.traces is None:
-        yield Witness()
+        yield Observer()
         return
     recorder = _Recorder(settings.traces, item, scenario, settings.seed, door)
     try:
@@ -93,7 +93,7 @@ def recording(settings: Settings, item: Item, scenario: Scenario, door: str) -> 
     except Interrupted as interrupted:
         recorder.end(interrupted.outcome)
         raise
-    except Crowded:
+    except NoFreeSlot:
         # It will be played once more, alone.
         recorder.discard()
         raise
@@ -104,8 +104,8 @@ def recording(settings: Settings, item: Item, scenario: Scenario, door: str) -> 
         recorder.close()
 
 
-class _Recorder(Witness):
-    def __init__(self, folder: Path, item: Item, scenario: Scenario, seed: int, door: str) -> None:
+class _Recorder(Observer):
+    def __init__(self, folder: Path, item: TraceItem, scenario: Scenario, seed: int, door: str) -> None:
         self._folder = folder
         self._secrets = secrets_of(scenario)
         self._item = redacted(item, self._secrets)
@@ -117,10 +117,10 @@ class _Recorder(Witness):
         self._files: _Files | None = None
         self._file: FileIO | None = None
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Testbed) -> None:
         self._files = _Files(stage)
         self._begin(
-            records.Occasion(
+            records.TraceHeader(
                 id=self._item.id,
                 door=self._door,
                 host=stage.profile.id,
@@ -132,7 +132,7 @@ class _Recorder(Witness):
             )
         )
 
-    def _begin(self, occasion: records.Occasion) -> None:
+    def _begin(self, occasion: records.TraceHeader) -> None:
         try:
             self._file = create_in(self._folder, self._item.id, SUFFIX)
         except OSError as error:
@@ -159,7 +159,7 @@ class _Recorder(Witness):
         Write down why there is no verdict.
         """
         if self._file is None:
-            occasion = records.Occasion(
+            occasion = records.TraceHeader(
                 id=self._item.id,
                 door=self._door,
                 host=self._scenario.host,
@@ -185,7 +185,7 @@ class _Recorder(Witness):
         if self._file is not None:
             self._file.close()
 
-    def _write(self, record: Record) -> None:
+    def _write(self, record: TraceRecord) -> None:
         if self._file is None or self._file.closed:
             return
         line = _line(record, LONGEST)
@@ -204,7 +204,7 @@ class _Recorder(Witness):
         )
 
 
-def _line(record: Record, longest: int) -> bytes:
+def _line(record: TraceRecord, longest: int) -> bytes:
     return json.dumps(bound(record, longest), separators=(",", ":")).encode() + b"\n"
 
 
@@ -213,7 +213,7 @@ class _Files:
     The contents of covered files as they were last seen, by their digests.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Testbed) -> None:
         self._stage = stage
         self._contents = Contents(stage.workspace.roots)
         self._known: dict[str, bytes] = {}
@@ -226,7 +226,7 @@ class _Files:
         """
         What is known of the contents of the files that a step changed.
         """
-        if not isinstance(step.exchange, Hooked | Performed):
+        if not isinstance(step.exchange, HookEvent | Performed):
             return {}
         return {
             change.path: Versions(
@@ -257,7 +257,7 @@ class _Files:
         return data
 
 
-def read_file(path: Path) -> Run | None:
+def read_file(path: Path) -> TraceRun | None:
     """
     The run that a trace file tells of; ``None`` if no line of it is whole.
 

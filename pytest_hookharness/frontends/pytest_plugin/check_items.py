@@ -16,12 +16,12 @@ from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocat
 from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.frontends import checkup as checkups
 from pytest_hookharness.frontends import harness
-from pytest_hookharness.model.checkup import Checkup, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import check_report as reports
 
 
-class Unwell(Exception):
+class CheckFailed(Exception):
     """
     The check-up of a place came to something else than that all is well.
 
@@ -29,7 +29,7 @@ class Unwell(Exception):
         checkup: What it came to.
     """
 
-    def __init__(self, checkup: Checkup) -> None:
+    def __init__(self, checkup: CheckReport) -> None:
         self.checkup = checkup
         super().__init__(reports.headline(checkup))
 
@@ -39,7 +39,7 @@ class SettingsFile(pytest.File):
     The settings in which one host finds hooks.
     """
 
-    place: Place
+    place: HookSet
 
     def collect(self) -> Iterator[pytest.Item]:
         """
@@ -53,7 +53,7 @@ class CheckItem(pytest.Item):
     The check-up of one place.
     """
 
-    def __init__(self, *, place: Place, **kwargs: Any) -> None:
+    def __init__(self, *, place: HookSet, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.place = place
 
@@ -67,7 +67,7 @@ class CheckItem(pytest.Item):
         with harness.Harness(harness.settings(self.config)) as keeper:
             checkup = checkups.check(self.place, keeper)
         if checkups.judge([checkup]) != checkups.CLEAN:
-            raise Unwell(checkup)
+            raise CheckFailed(checkup)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """
@@ -80,7 +80,7 @@ class CheckItem(pytest.Item):
         The report, without a frame of ours.
         """
         problem = excinfo.value
-        if isinstance(problem, Unwell):
+        if isinstance(problem, CheckFailed):
             return self._told(reports.headline(problem.checkup), reports.told(problem.checkup, self._again))
         if isinstance(problem, harness.TROUBLE):
             said = plain(str(problem), 1000)

@@ -25,8 +25,8 @@ from pytest_hookharness import __version__
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.ci.github import MOST_BYTES, Failure, annotation, step_summary
-from pytest_hookharness.reports.ci.sarif import Place, Surroundings, log, of_test, results
+from pytest_hookharness.reports.ci.github import MOST_BYTES, FailureAnnotation, annotation, step_summary
+from pytest_hookharness.reports.ci.sarif import SarifLocation, SarifRunInfo, log, of_test, results
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.table import Row
 
@@ -85,7 +85,7 @@ def _rows(reports: Sequence[Any]) -> Iterator[Row]:
             yield {name.removeprefix("hook."): value for name, value in found.items()} | own
 
 
-def _failure(report: Any, root: Path, here: Path) -> Failure:
+def _failure(report: Any, root: Path, here: Path) -> FailureAnnotation:
     crash = getattr(report.longrepr, "reprcrash", None)
     told = report.longreprtext.strip()
     stories = [text for name, text in report.sections if name == "hook story"]
@@ -100,7 +100,7 @@ def _failure(report: Any, root: Path, here: Path) -> Failure:
     if not path.is_relative_to(root):
         # It broke in a file of somebody else, where nobody would look for it.
         path, line = (here / report.nodeid.partition("::")[0]).resolve(), 1
-    return Failure(
+    return FailureAnnotation(
         name=report.nodeid,
         file=path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path),
         line=line,
@@ -181,17 +181,17 @@ def told(item: pytest.Item, outcomes: Sequence[Outcome], said: str) -> list[dict
     """
     root = repository(item.config)
     _, line, _ = item.location
-    place = Place(item.path.resolve(), (line or 0) + 1)
+    place = SarifLocation(item.path.resolve(), (line or 0) + 1)
 
-    def around(scenario: Scenario) -> Surroundings:
-        return Surroundings(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
+    def around(scenario: Scenario) -> SarifRunInfo:
+        return SarifRunInfo(item.nodeid, place, root, lambda command: find_script(command, scenario, root))
 
     found = [result for outcome in outcomes for result in results(outcome, around(outcome.scenario))]
     # All that a scenario promises is among them; else it could not be played.
     return found if found or hasattr(item, "scenario") else [of_test(said, around(outcomes[-1].scenario))]
 
 
-def find_script(command: str, scenario: Scenario, root: Path) -> Place | None:
+def find_script(command: str, scenario: Scenario, root: Path) -> SarifLocation | None:
     """
     Where the script of a command lies in the repository: beside the test, in the project, or in the scenario.
     """
@@ -207,8 +207,8 @@ def find_script(command: str, scenario: Scenario, root: Path) -> Place | None:
         for path in [Path(word)] if word.startswith("/") else [folder / inside for folder in folders]:
             there = isfile(path)  # noqa: PTH113 -- pathlib raises where a word is too long for a name
             if there and path.resolve().is_relative_to(root):
-                return Place(path.resolve())
+                return SarifLocation(path.resolve())
         key = scenario.mark(f"files.{Path(inside)}")
         if scenario.origin is not None and key in scenario.origin.marks:
-            return Place(scenario.origin.file.resolve(), scenario.origin.line(key))
+            return SarifLocation(scenario.origin.file.resolve(), scenario.origin.line(key))
     return None

@@ -12,10 +12,10 @@ from typing import Any
 from pytest_hookharness import hosts, scenario_files
 from pytest_hookharness.agents.payloads import make_payload
 from pytest_hookharness.frontends.node_ids import pick
-from pytest_hookharness.frontends.pytest_plugin.test_context import Bench
+from pytest_hookharness.frontends.pytest_plugin.test_context import TestContext
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Scenario
@@ -27,7 +27,7 @@ class HookLoop:
     Simulate a whole session and give its outcome.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: TestContext) -> None:
         self._bench = bench
 
     def __call__(self, scenario: Scenario | str | Path | None = None, /, **keys: Any) -> Outcome:
@@ -58,7 +58,7 @@ class HookFire:
     Fire the hooks of one event once and give the host's decision.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: TestContext) -> None:
         self._bench = bench
 
     def __call__(self, event: str, command: Json = None, /, **fields: Any) -> Response:
@@ -73,7 +73,7 @@ class HookFire:
         scenario = self._bench.scenario({event: command} if command is not None else {})
         response = ask(self._bench.stage(scenario), event, fields)
         self._bench.told.responses.append(response)
-        if not response.fires:
+        if not response.hook_runs:
             raise ValueError(
                 f"hook_fire({event!r}): no hook was fired; either none is configured for this event, "
                 f"or no matcher fits {response.hooked.target!r}"
@@ -86,7 +86,7 @@ class HookPayload:
     Make up the payload of an event, as its host would write it.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: TestContext) -> None:
         self._bench = bench
 
     def __call__(self, event: str, /, *, host: str = "claude-code", **fields: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class HookWorkspace:
     Set up the workspace that the other hook fixtures of a test start from.
     """
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: TestContext) -> None:
         self._bench = bench
 
     def __call__(self, **keys: Any) -> HookWorkspace:
@@ -149,12 +149,12 @@ class Command:
     A double of a test, with the calls that were made of it.
     """
 
-    def __init__(self, bench: Bench, name: str) -> None:
+    def __init__(self, bench: TestContext, name: str) -> None:
         self._bench = bench
         self.name = name
 
     @property
-    def calls(self) -> Sequence[Call]:
+    def calls(self) -> Sequence[DoubleCall]:
         """
         Every call so far: argument vector, standard input where it was its own, working folder.
         """
@@ -166,7 +166,7 @@ class CommandMaker:
     Put stand-in commands first on the PATH of the hooks and of the agent's shell.
     """
 
-    def __init__(self, bench: Bench, defaults: Mapping[str, Any]) -> None:
+    def __init__(self, bench: TestContext, defaults: Mapping[str, Any]) -> None:
         self._bench = bench
         self._defaults = defaults
 

@@ -18,7 +18,7 @@ from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.trace.read import Run, UnreadableTrace
+from pytest_hookharness.reports.trace.read import TraceRun, UnreadableTrace
 
 # Under this word a worker of xdist is told where to write.
 _FOLDER = "hook_report_traces"
@@ -33,12 +33,12 @@ def expect_page(config: pytest.Config) -> None:
     """
     worker = getattr(config, "workerinput", None)
     if worker is None:
-        config.pluginmanager.register(PageOfRun(config))
+        config.pluginmanager.register(HtmlReport(config))
     else:
         config.option.hook_trace_dir = worker[_FOLDER]
 
 
-class PageOfRun:
+class HtmlReport:
     """
     Has simulations written down, and makes a page of them when the run is over.
     """
@@ -83,7 +83,7 @@ class PageOfRun:
         if self._file.exists() and not self._file.stat().st_size:
             self._file.unlink()
 
-    def _write(self, runs: Sequence[Run]) -> str:
+    def _write(self, runs: Sequence[TraceRun]) -> str:
         where = plain(str(self._file), 400)
         try:
             self._file.write_text(page(runs, self._passed), encoding="utf-8")
@@ -99,8 +99,8 @@ class PageOfRun:
         for sentence in self._said:
             terminalreporter.write_line(f"hook harness: {sentence}")
 
-    def _runs(self) -> list[Run]:
-        runs: list[Run] = []
+    def _runs(self) -> list[TraceRun]:
+        runs: list[TraceRun] = []
         # Debugging entries may lie there as well.
         fresh = (path for path in self._folder.glob(f"*{SUFFIX}") if path not in self._earlier)
         for path in sorted(fresh, key=_last_written):

@@ -15,9 +15,9 @@ import pytest
 
 from pytest_hookharness.frontends import harness
 from pytest_hookharness.frontends.output import incident_files
-from pytest_hookharness.frontends.output.trace_files import Item
+from pytest_hookharness.frontends.output.trace_files import TraceItem
 from pytest_hookharness.frontends.pytest_plugin import ci_files, update_files
-from pytest_hookharness.frontends.pytest_plugin.test_context import Told
+from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.safe_text import plain
@@ -37,7 +37,9 @@ MOST_STORIES = 5
 USUAL, LEAST = 5, 0.1
 
 
-def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: Told) -> None:
+def enrich(
+    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport, told: TestResults
+) -> None:
     """
     Put a row for the table, and for a failed Python test the story, into its report.
     """
@@ -71,7 +73,7 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(
-                ("hook story", story.story(outcome, again=Item.of_test(item.nodeid, outcome.seed).again))
+                ("hook story", story.story(outcome, again=TraceItem.of_test(item.nodeid, outcome.seed).again))
             )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))
@@ -83,8 +85,8 @@ def enrich(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestRe
         report.user_properties.append(("hook_entry", _write_entry(item, Path(folder), told)))
     if report.failed:
         for outcome in outcomes:
-            if outcome.kept:
-                report.sections.append(("hook workspace", f"kept in {plain(outcome.kept, 400)}"))
+            if outcome.kept_workspace:
+                report.sections.append(("hook workspace", f"kept in {plain(outcome.kept_workspace, 400)}"))
 
 
 def _table(item: pytest.Item, outcome: Outcome) -> str:
@@ -94,9 +96,9 @@ def _table(item: pytest.Item, outcome: Outcome) -> str:
     )
 
 
-def _write_entry(item: pytest.Item, folder: Path, told: Told) -> str:
+def _write_entry(item: pytest.Item, folder: Path, told: TestResults) -> str:
     outcome = incident_files.most_telling(told.outcomes)
-    by_pytest = Item.of_test(item.nodeid, outcome.seed).again
+    by_pytest = TraceItem.of_test(item.nodeid, outcome.seed).again
     again = harness.again(outcome.scenario, harness.settings(item.config)) or by_pytest
     name = redacted(item.nodeid, incident_files.secrets_of(outcome.scenario))
     return str(incident_files.write_in(folder, name, incident_files.compose(outcome, again, told.responses)))
@@ -150,7 +152,9 @@ def _write_table(terminalreporter: pytest.TerminalReporter, properties: Sequence
     if terminalreporter.verbosity > 0:
         _write_varied(terminalreporter, properties)
     runs = [
-        host_matrix.Run(found["hook_row"], found["hook_way"]) for found in properties if "hook_way" in found
+        host_matrix.HostRun(found["hook_row"], found["hook_way"])
+        for found in properties
+        if "hook_way" in found
     ]
     compared = host_matrix.render(runs, width=width)
     if compared:

@@ -13,17 +13,17 @@ from typing import Any, Self
 from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.frontends.node_ids import anchored
-from pytest_hookharness.frontends.output.trace_files import Item
+from pytest_hookharness.frontends.output.trace_files import TraceItem
 from pytest_hookharness.model.moves import Script
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.response import Response
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
 @dataclass(slots=True)
-class Told:
+class TestResults:
     """
     What a test was told, for its report.
 
@@ -38,7 +38,7 @@ class Told:
     seconds: float | None = None
 
 
-class Bench:
+class TestContext:
     """
     What the hook fixtures of one test share: its doubles, its files, what it was told.
     """
@@ -47,10 +47,10 @@ class Bench:
         self.harness = harness
         self.folder = folder
         self.test = test
-        self.told = Told()
+        self.told = TestResults()
         self.keys: dict[str, Any] = {}
         self.commands: dict[str, Double] = {}
-        self._stage: tuple[Scenario, Stage] | None = None
+        self._stage: tuple[Scenario, Testbed] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +61,7 @@ class Bench:
         if self._stage is not None:
             self._stage[1].close()
 
-    def calls(self, name: str) -> tuple[Call, ...]:
+    def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
         Every call of a double so far, in simulations and in single fires.
         """
@@ -99,7 +99,7 @@ class Bench:
         """
         Play a scenario, and remember its outcome for the report of this test.
         """
-        item = Item.of_test(self.test, self.harness.settings.seed)
+        item = TraceItem.of_test(self.test, self.harness.settings.seed)
         outcome = self.harness.simulate(scenario, item=item)
         self.told.outcomes.append(outcome)
         return outcome
@@ -113,7 +113,7 @@ class Bench:
         self.told.seconds = played.seconds
         return played.outcome
 
-    def stage(self, scenario: Scenario) -> Stage:
+    def stage(self, scenario: Scenario) -> Testbed:
         """
         The stage for single fires; calls that start from the same scenario share it.
         """

@@ -20,7 +20,7 @@ from pytest_hookharness import scenario_files
 from pytest_hookharness.frontends.output.incident_files import replace_file
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.scenario_files.update.revise import Observation
+from pytest_hookharness.scenario_files.update.revise import ObservedRun
 from pytest_hookharness.scenario_files.update.update import update
 
 PROPERTY = "hook_seen"
@@ -33,7 +33,7 @@ def tell(item: pytest.Item, outcome: Outcome) -> dict[str, Any]:
     What the item of a scenario file gave, for whoever writes.
     """
     told = {"file": str(item.path), "item": outcome.scenario.id, "digest": item.stash.get(_DIGEST, "")}
-    return {**told, "seen": Observation.of(outcome).to_json()}
+    return {**told, "seen": ObservedRun.of(outcome).to_json()}
 
 
 class Updates:
@@ -94,9 +94,9 @@ class Updates:
             if {one["digest"] for one in told} != {_digest(data)}:
                 yield f"{name}: not changed: it is not the text that was played; run it again"
                 return
-            seen: dict[str, list[Observation]] = {}
+            seen: dict[str, list[ObservedRun]] = {}
             for one in told:
-                seen.setdefault(one["item"], []).append(Observation.from_json(one["seen"]))
+                seen.setdefault(one["item"], []).append(ObservedRun.from_json(one["seen"]))
             text = data.decode()
             made = update(text, file, seen, trouble=self.trouble)
             if made.text != text:

@@ -16,7 +16,7 @@ from pytest_hookharness.hosts.hook_input.stdin import encode, value_of
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts
-from pytest_hookharness.model.processes import Launch, Stdin
+from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
 # Bytes of each stream that are kept for a host that reads all of it: more than any was ever seen to be told.
@@ -29,11 +29,11 @@ def launch(
     payload: Payload,
     facts: Facts,
     base_env: Mapping[str, str],
-    patience: float,
+    hook_timeout: float,
     *,
     siblings: Sequence[Hook] = (),
     index: int = 0,
-) -> Launch:
+) -> ProcessSpec:
     """
     All that is needed to fire a hook once as its host would.
 
@@ -43,7 +43,7 @@ def launch(
         payload: Its standard input.
         facts: What is fixed for the session.
         base_env: The environment that the host's variables are added to.
-        patience: Seconds after which the fire is cut although the host would wait longer.
+        hook_timeout: Seconds after which the fire is cut although the host would wait longer.
         siblings: All hooks of the event, where they share a time budget.
         index: The hook's place among them.
     """
@@ -52,8 +52,8 @@ def launch(
     tool = str(value_of(rule, payload, "tool_name") or "")
     known = {**facts.words, "cwd": cwd, "tool": tool}
     env = {**_left(profile, base_env), **_added(profile, hook, rule, known, index), **hook.env}
-    env |= {name: base_env[name] for name in process.kept if name in base_env}
-    return Launch(
+    env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
+    return ProcessSpec(
         argv=_argv(profile, hook, env),
         cwd=cwd,
         env=env,
@@ -61,7 +61,7 @@ def launch(
         stdio=process.stdio,
         own_session=process.own_session,
         limit=_limit(profile, hook, rule, facts, siblings or (hook,)),
-        patience=patience,
+        hook_timeout=hook_timeout,
         pipe_wait=process.pipe_wait,
         kill=process.kill,
         output_limit=process.output_limit or MOST_KEPT,

@@ -32,7 +32,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Performance,
     Read,
-    Run,
+    RunCommand,
     Subagent,
     ToolCall,
     ToolResult,
@@ -134,7 +134,7 @@ def _agent_words(profile: Profile, facts: Facts) -> dict[str, Json]:
 
 
 PLAIN: tuple[Operation, ...] = (
-    Run(command="true"),
+    RunCommand(command="true"),
     Edit(file="file.txt", text="text\n"),
     Edit(file="file.txt", text="text", old="word"),
     Read(file="file.txt"),

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Rule
 
 _RULE = "=" * 67
@@ -119,7 +119,7 @@ class PlainTools:
         An operation as the call that the model would make.
         """
         match operation:
-            case Run():
+            case RunCommand():
                 name, given = self.run, {self.command: operation.command}
             case Edit(old=None):
                 file = posixpath.join(workspace, operation.file)
@@ -145,7 +145,7 @@ class PlainTools:
         root = workspace.rstrip("/") + "/"
         file = text.get(self.path, "").removeprefix(root)
         if made.name == self.run and self.command in text:
-            return Run(command=text[self.command], label=made.label)
+            return RunCommand(command=text[self.command], label=made.label)
         if made.name == self.write and file and self.text in text:
             return Edit(file=file, text=text[self.text], label=made.label)
         if made.name == self.edit and file and self.old in text and self.new in text:

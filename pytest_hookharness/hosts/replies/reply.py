@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Precedence, Stream
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Run, Signaled, TimedOut
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # What a shell says if it could not run the command.
@@ -33,7 +33,7 @@ _REFUSAL = 2
 _SILENT = CodeRule()
 
 
-def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | None) -> Reply:
+def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Payload | None) -> Reply:
     """
     What the host reads from one fire, or from the answer that a scenario gives for a handler.
 
@@ -44,7 +44,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | No
     reader = Reader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
         return reader.none("unanswered")
-    if not isinstance(run, Run):
+    if not isinstance(run, ProcessResult):
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
     asked = rules.background and hook.options.get("async") is True
@@ -60,7 +60,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: Run | Payload | No
     return reply
 
 
-def _read_run(reader: Reader, run: Run) -> Reply:
+def _read_run(reader: Reader, run: ProcessResult) -> Reply:
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
@@ -83,7 +83,7 @@ def _read_run(reader: Reader, run: Run) -> Reply:
             assert_never(ending)
 
 
-def _decodable(run: Run) -> bool:
+def _decodable(run: ProcessResult) -> bool:
     try:
         run.stdout.data.decode()
         run.stderr.data.decode()

@@ -25,7 +25,7 @@ class Resets(enum.Enum):
     CALLS_TRIED = "any tool call"
 
 
-class Capped(enum.Enum):
+class AtCap(enum.Enum):
     """
     What the host does at the cap.
     """
@@ -47,7 +47,7 @@ class FlagUse(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardRules:
+class CapRules:
     """
     The host's own net against endless refusals of a stop.
 
@@ -78,7 +78,7 @@ class GuardRules:
     option: str = ""
     per_hook: str = ""
     resets: Resets = Resets.NOTHING
-    then: Capped = Capped.OVERRIDES
+    then: AtCap = AtCap.OVERRIDES
     words: str = ""
     status: str = ""
     flag: FlagUse = FlagUse.STAYS

@@ -86,7 +86,7 @@ class ProcessRules:
         env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, and ``event`` in
             lower case, ``event_name`` as it is and ``tool``. One whose template is nothing but a word
             without a value is left out.
-        kept: Variables of those that are left alone if the environment has them.
+        kept_workspace: Variables of those that are left alone if the environment has them.
         removed: Variables that hooks do not get; names with ``*`` for any characters.
         filled: Variables whose value is put for ``${NAME}`` in a command that is started without a shell:
             what their names begin and end with.
@@ -107,7 +107,7 @@ class ProcessRules:
     output_limit: int | None = None
     one_by_one: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
-    kept: tuple[str, ...] = ()
+    kept_workspace: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     filled: tuple[tuple[str, str], ...] = ()
     env_file: tuple[str, str] = ("", "")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from pytest_hookharness.hosts.rules.caps import (
-    GuardRules,
+    CapRules,
     OptionRule,
     StepRules,
     StuckRules,
@@ -27,9 +27,9 @@ from pytest_hookharness.hosts.rules.transcript_lines import TranscriptRules, Wor
 from pytest_hookharness.model.protocol import Json, Payload
 
 __all__ = [
+    "CapRules",
     "CommandRules",
     "ConfigRules",
-    "GuardRules",
     "MatcherRules",
     "Operation",
     "OptionRule",
@@ -60,7 +60,7 @@ class Profile:
         replies: How replies are read.
         wording: How the agent is told.
         process: How hooks are run.
-        guard: Its net against endless refusals.
+        cap: Its net against endless refusals.
         turns: How a session goes from event to event.
         tools: Its tools.
         transcript: Where the conversation is written.
@@ -82,7 +82,7 @@ class Profile:
     replies: ReplyRules
     wording: Wording
     process: ProcessRules
-    guard: GuardRules
+    cap: CapRules
     turns: TurnRules = TurnRules()
     tools: ToolRules
     transcript: TranscriptRules

@@ -14,7 +14,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Performance,
     Read,
-    Run,
+    RunCommand,
     Subagent,
     ToolCall,
     ToolResult,
@@ -60,7 +60,7 @@ class TaskStep:
     completed: TaskItem | None = None
 
 
-Operation: TypeAlias = Run | Edit | Read
+Operation: TypeAlias = RunCommand | Edit | Read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

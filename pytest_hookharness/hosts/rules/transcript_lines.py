@@ -15,7 +15,7 @@ from pytest_hookharness.model.protocol import Json, Payload, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TranscriptLine:
     """
     What distinguishes a line of a transcript.
 
@@ -139,5 +139,5 @@ class TranscriptRules:
 
     path: str = ""
     subagent_path: str = ""
-    hold: Callable[[Line, str, Payload, Mapping[str, Json]], dict[str, Json]] = Line.hold
+    hold: Callable[[TranscriptLine, str, Payload, Mapping[str, Json]], dict[str, Json]] = TranscriptLine.hold
     rule: Rule

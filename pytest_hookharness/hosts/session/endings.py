@@ -11,7 +11,7 @@ from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.session_value import Close, Session
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.processes import Cut, Run, TimedOut
+from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.verdicts import Limit
 
@@ -115,12 +115,14 @@ def close_unasked(session: Session) -> Session:
     """
     The session after a stop that its hooks are not asked about, because they refused often enough.
     """
-    guard = session.profile.guard
+    guard = session.profile.cap
     why = f"the hooks of a stop are asked no more after {counted(session.streak, 'refusal')}"
     return session.finish("capped", why, guard.rules["cap"], guard.status)
 
 
-def find_endless(session: Session, rule: EventRule, runs: Sequence[Run | Payload | None]) -> Hook | None:
+def find_endless(
+    session: Session, rule: EventRule, runs: Sequence[ProcessResult | Payload | None]
+) -> Hook | None:
     """
     The hook among those that were asked whose end the host waits for without end, if there is one.
 
@@ -129,8 +131,8 @@ def find_endless(session: Session, rule: EventRule, runs: Sequence[Run | Payload
     if session.profile.process.kill.close_wait is not None or not rule.waits:
         return None
     for hook, run in zip(session.hooks, runs, strict=True):
-        ending = run.ending if isinstance(run, Run) else None
-        if not isinstance(ending, TimedOut) or ending.by is not Cut.PATIENCE:
+        ending = run.ending if isinstance(run, ProcessResult) else None
+        if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             continue
         limit = hook.timeout if hook.timeout is not None else rule.timeout
         # A hook that still runs before its limit is yet to get a signal; one that has ended never will.

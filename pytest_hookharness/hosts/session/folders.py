@@ -15,7 +15,7 @@ from dataclasses import replace
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session_state.requests import PerformCall
 from pytest_hookharness.hosts.session_state.session_value import Ask, Close, Enter, Session
-from pytest_hookharness.model.moves import Performance, Run, ToolCall
+from pytest_hookharness.model.moves import Performance, RunCommand, ToolCall
 from pytest_hookharness.model.protocol import Decision, Rule
 
 
@@ -76,7 +76,7 @@ def request_entry(session: Session, task: Enter) -> PerformCall:
     """
     return PerformCall(
         call=ToolCall(name=Role.WORKTREE.value, input={}),
-        operation=Run(command=task.command),
+        operation=RunCommand(command=task.command),
         records=session.records,
         transcript_path=session.facts.transcript_path,
     )

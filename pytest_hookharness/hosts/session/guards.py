@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.caps import Capped, FlagUse, Resets
-from pytest_hookharness.hosts.rules.profile import GuardRules
+from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
+from pytest_hookharness.hosts.rules.profile import CapRules
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
-from pytest_hookharness.model.verdicts import Guard
+from pytest_hookharness.model.verdicts import Cap
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Setting:
     configured: Json = None
 
 
-def find_cap(rules: GuardRules, setting: Setting) -> int | None:
+def find_cap(rules: CapRules, setting: Setting) -> int | None:
     """
     How many refusals in a row the guard lets pass before it steps in; ``None`` for any number.
     """
@@ -45,7 +45,7 @@ def find_cap(rules: GuardRules, setting: Setting) -> int | None:
     return cap if rules.most is None else min(cap, rules.most)
 
 
-def _written(rules: GuardRules, setting: Setting) -> str:
+def _written(rules: CapRules, setting: Setting) -> str:
     given = setting.options.get(rules.option) if rules.option else None
     if given is None and rules.variable in setting.env:
         given = setting.env[rules.variable]
@@ -54,13 +54,13 @@ def _written(rules: GuardRules, setting: Setting) -> str:
     return "" if given is None or isinstance(given, bool) else str(given)
 
 
-def _honoured(rules: GuardRules, setting: Setting) -> int | None:
+def _honoured(rules: CapRules, setting: Setting) -> int | None:
     cap = find_cap(rules, setting)
     return cap - 1 if cap is not None and rules.on else cap
 
 
 def override(
-    rules: GuardRules,
+    rules: CapRules,
     setting: Setting,
     streak: int,
     decision: Decision,
@@ -85,7 +85,7 @@ def override(
     return replace(decision, refused=False, overridden=True, to_agent=(), rule=_cap(rules, calls_refused))
 
 
-def _of_hooks(rules: GuardRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
+def _of_hooks(rules: CapRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
     own = [hook.options[rules.per_hook] for hook in refusing if rules.per_hook in hook.options]
     if any(cap is None for cap in own):
         return None
@@ -101,15 +101,15 @@ def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]
     return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
 
 
-def asks_no_more(rules: GuardRules, setting: Setting, streak: int) -> bool:
+def asks_no_more(rules: CapRules, setting: Setting, streak: int) -> bool:
     """
     Whether the hooks of a stop are not asked any more.
     """
     honoured = _honoured(rules, setting)
-    return rules.then is Capped.ASKS_NO_MORE and honoured is not None and streak >= honoured
+    return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and streak >= honoured
 
 
-def flag(rules: GuardRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
+def flag(rules: CapRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
     """
     What the hooks of a stop are told of earlier refusals.
 
@@ -124,19 +124,19 @@ def flag(rules: GuardRules, flags: Sequence[bool], refusals: int, *, refused: bo
     return rules.flag is FlagUse.ALWAYS or (refused and rules.flag is not FlagUse.NEVER)
 
 
-def _cap(rules: GuardRules, calls_refused: bool) -> Rule:
+def _cap(rules: CapRules, calls_refused: bool) -> Rule:
     across = calls_refused and rules.resets is Resets.CALLS_DONE
     return rules.rules["cap across refused calls" if across else "cap"]
 
 
 def describe(
-    rules: GuardRules,
+    rules: CapRules,
     setting: Setting,
     *,
     lap_used_tools: bool,
     calls_refused: bool = False,
     stops_refused: bool = True,
-) -> Guard | None:
+) -> Cap | None:
     """
     What the guard would do about an endless loop; ``None`` if the host has none.
 
@@ -153,16 +153,16 @@ def describe(
     if honoured is None:
         written = _written(rules, setting)
         why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches it off"
-        return Guard(overrides=None, why=why, rule=rules.rules["off"])
+        return Cap(overrides=None, why=why, rule=rules.rules["off"])
     tried = rules.resets is Resets.CALLS_TRIED and calls_refused
     if (lap_used_tools and rules.resets is not Resets.NOTHING) or tried:
         how = "tries" if rules.resets is Resets.CALLS_TRIED else "carries out"
         why = f"every lap {how} a tool call, and that begins the count again"
-        return Guard(overrides=None, why=why, rule=rules.rules["reset"])
+        return Cap(overrides=None, why=why, rule=rules.rules["reset"])
     if not stops_refused:
         why = "no stop is refused in a lap, and the guard counts nothing else"
-        return Guard(overrides=None, why=why, rule=rules.rules["counted"])
-    after = "is overridden" if rules.then is Capped.OVERRIDES else f"ends it: {rules.then.value}"
+        return Cap(overrides=None, why=why, rule=rules.rules["counted"])
+    after = "is overridden" if rules.then is AtCap.OVERRIDES else f"ends it: {rules.then.value}"
     are = "is" if honoured == 1 else "are"
     why = f"{counted(honoured, 'refusal')} in a row {are} honoured, the next one {after}"
-    return Guard(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))
+    return Cap(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))

@@ -35,7 +35,7 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -74,7 +74,7 @@ def take(session: Session, act: Act | None) -> Session:
     The session after an act of the agent or its script.
     """
     match act:
-        case Tools() | Run() | Edit() | Read() | Stop() | Subagent():
+        case Tools() | RunCommand() | Edit() | Read() | Stop() | Subagent():
             if not session.in_turn:
                 name = type(act).__name__
                 raise Mismatch(f"no turn is going on, so the agent cannot {name}; give an event")
@@ -184,7 +184,7 @@ def _act(session: Session, move: Move) -> Session:
             return attempt_stop(session, move.text).first(*_display(session, move.text))
         case Tools():
             return _tools(session, move.say, tuple(_absolute(session, call) for call in move.calls))
-        case Run() | Edit() | Read():
+        case RunCommand() | Edit() | Read():
             return _tools(session, move.say, (tools.call(move, session.root),))
         case Subagent():
             call = ToolCall(name=tools.subagent, input=tools.launch(move), label=move.label)

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import PerformCall
-from pytest_hookharness.hosts.session_state.session_value import Call, Look, Perform, Session
+from pytest_hookharness.hosts.session_state.session_value import Look, PendingCall, Perform, Session
 from pytest_hookharness.model.moves import Edit, Performance, Read
 
 
-def keep_sight(session: Session, call: Call, done: Performance) -> Session:
+def keep_sight(session: Session, call: PendingCall, done: Performance) -> Session:
     """
     The session that knows what its agent saw in a file, or wrote to it.
     """
@@ -27,7 +27,7 @@ def keep_sight(session: Session, call: Call, done: Performance) -> Session:
     return replace(session, seen={**session.seen, operation.file: _digest(done.content)})
 
 
-def look_first(session: Session, call: Call) -> tuple[Session, PerformCall] | None:
+def look_first(session: Session, call: PendingCall) -> tuple[Session, PerformCall] | None:
     """
     The request for a look at the file that a call edits; ``None`` if the host need not look.
     """

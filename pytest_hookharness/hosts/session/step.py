@@ -28,7 +28,7 @@ from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     Ended,
-    Fired,
+    HooksFinished,
     Mismatch,
     NextAct,
     PerformCall,
@@ -48,10 +48,10 @@ from pytest_hookharness.hosts.session_state.session_value import (
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
 from pytest_hookharness.hosts.settings.matching import select, waves
-from pytest_hookharness.model.moves import Observation, Performance, Run, ToolResult
+from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
-from pytest_hookharness.model.verdicts import Guard
+from pytest_hookharness.model.verdicts import Cap
 
 _Step: TypeAlias = "Session | tuple[Session, Request]"
 _STREAKS = {Role.STOP: "streak", Role.SUBAGENT_STOP: "subagent_streak"}
@@ -109,7 +109,7 @@ def advance(session: Session, answer: Answer) -> Progress:
     session = replace(session, waiting=None)
     match waiting:
         case Ask():
-            if not isinstance(answer, Fired) or len(answer.runs) != len(session.hooks):
+            if not isinstance(answer, HooksFinished) or len(answer.runs) != len(session.hooks):
                 raise Mismatch(f"{len(session.hooks)} hooks were asked; answer with Fired and as many runs")
             return _hear(session, waiting, answer)
         case Perform():
@@ -124,7 +124,7 @@ def advance(session: Session, answer: Answer) -> Progress:
         case Enter():
             return _go_on(enter(session, _performance(answer)))
         case Listen():
-            if isinstance(answer, Fired | Performance):
+            if isinstance(answer, HooksFinished | Performance):
                 raise Mismatch(f"an act was asked for; answer with one or None, not {type(answer).__name__}")
             return _go_on(take(session, answer))
         case _:
@@ -146,7 +146,7 @@ def reconfigure(session: Session, configuration: Configuration) -> Session:
     return replace(session, configuration=configuration)
 
 
-def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
+def _hear(session: Session, ask: Ask, fired: HooksFinished) -> Progress:
     profile, rule = session.profile, session.profile.events[ask.event]
     pairs = zip(session.hooks, fired.runs, strict=True)
     new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
@@ -164,7 +164,7 @@ def _hear(session: Session, ask: Ask, fired: Fired) -> Progress:
     decision = aggregate(profile, rule.name, replies, finished, hooks=placed, target=target, tool_input=made)
     if ask.role in _STREAKS:
         decision = guards.override(
-            profile.guard,
+            profile.cap,
             _setting(session),
             getattr(session, _STREAKS[ask.role]),
             decision,
@@ -192,7 +192,7 @@ def _feed(session: Session, ask: Ask, replies: tuple[Reply, ...]) -> Ask:
 
 
 def _setting(session: Session) -> guards.Setting:
-    rules = session.profile.guard
+    rules = session.profile.cap
     given = session.facts.options
     configured = session.configuration.setting(rules.setting)
     return guards.Setting(env=session.env, options=given, configured=configured)
@@ -251,7 +251,7 @@ def _perform(session: Session, task: Perform) -> _Step:
     if look is not None:
         return look
     operation = session.profile.tools.operation(call.made, facts.workspace)
-    if isinstance(operation, Run) and session.cwd != facts.workspace:
+    if isinstance(operation, RunCommand) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)
     request = PerformCall(
         call=call.made,
@@ -282,7 +282,7 @@ def _ask(session: Session, ask: Ask) -> _Step:
         if not names:
             return settle(session, ask, None)
         ask = replace(ask, event=names[0], later=tuple(names[1:]))
-    if ask.role is Role.STOP and guards.asks_no_more(profile.guard, _setting(session), session.streak):
+    if ask.role is Role.STOP and guards.asks_no_more(profile.cap, _setting(session), session.streak):
         return close_unasked(session)
     rule = profile.events[ask.event]
     hooks = select(
@@ -319,14 +319,14 @@ def _target(session: Session, rule: EventRule, ask: Ask) -> str:
     return str(session_words(session, rule.name, ask.values).get(rule.target, ""))
 
 
-def guard_for(session: Session, lap_used_tools: bool) -> Guard | None:
+def guard_for(session: Session, lap_used_tools: bool) -> Cap | None:
     """
     What the host's guard would do about an endless loop at this point.
 
     A lap used tools if a call was carried out in it; a refused one does not count.
     """
     return guards.describe(
-        session.profile.guard,
+        session.profile.cap,
         _setting(session),
         lap_used_tools=lap_used_tools,
         calls_refused=session.calls_refused,

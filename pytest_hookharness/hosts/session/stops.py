@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import Capped
+from pytest_hookharness.hosts.rules.caps import AtCap
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
 from pytest_hookharness.hosts.session import guards
@@ -25,7 +25,7 @@ def attempt_stop(session: Session, text: str) -> Session:
 
 def _stop(session: Session, text: str) -> Ask:
     active = guards.flag(
-        session.profile.guard,
+        session.profile.cap,
         session.facts.flags,
         session.stops_refused,
         refused=session.stop_hook_active,
@@ -76,8 +76,8 @@ def settle_stop(session: Session, decision: Decision | None) -> Session:
 
 
 def _cap(session: Session, decision: Decision) -> Session:
-    guard, count = session.profile.guard, session.streak + 1
-    did = "overrode" if guard.then is Capped.OVERRIDES else "ended the run at"
+    guard, count = session.profile.cap, session.streak + 1
+    did = "overrode" if guard.then is AtCap.OVERRIDES else "ended the run at"
     why = f"the guard {did} refusal {count} in a row"
     if guard.words:
         limit = count if guard.on else count - 1

@@ -14,12 +14,12 @@ from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, u
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session.tool_calls import conclude
 from pytest_hookharness.hosts.session_state.requests import Lines
-from pytest_hookharness.hosts.session_state.session_value import Ask, Call, Session
+from pytest_hookharness.hosts.session_state.session_value import Ask, PendingCall, Session
 from pytest_hookharness.model.moves import Subagent, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json
 
 
-def keep_tasks(session: Session, call: Call) -> Session | None:
+def keep_tasks(session: Session, call: PendingCall) -> Session | None:
     """
     What follows once a call was let through; ``None`` if it has nothing to do with the task list.
     """
@@ -34,7 +34,7 @@ def keep_tasks(session: Session, call: Call) -> Session | None:
     return session.first(Ask(role=role, values=values, call=call))
 
 
-def settle_task(session: Session, call: Call, decision: Decision | None) -> Session:
+def settle_task(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks have spoken about a task that is to be made or closed.
     """
@@ -49,16 +49,16 @@ def settle_task(session: Session, call: Call, decision: Decision | None) -> Sess
     return conclude(session, replace(call, refused_on=decision.event), failed)
 
 
-def _step(session: Session, call: Call) -> TaskStep | None:
+def _step(session: Session, call: PendingCall) -> TaskStep | None:
     plan = session.profile.tools.tasks
     return plan(call.made, session.tasks) if plan is not None else None
 
 
-def _take(session: Session, call: Call, step: TaskStep) -> Session:
+def _take(session: Session, call: PendingCall, step: TaskStep) -> Session:
     return conclude(replace(session, tasks=step.items), call, step.result)
 
 
-def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
+def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Session:
     """
     What follows once the call of a subagent was let through.
     """
@@ -76,16 +76,16 @@ def launch_subagent(session: Session, call: Call, move: Subagent) -> Session:
     return replace(session, agenda=(*asks, after, stop, *rest))
 
 
-def _name(call: Call, move: Subagent) -> dict[str, Json]:
+def _name(call: PendingCall, move: Subagent) -> dict[str, Json]:
     return {"agent_id": call.agent_id, "agent_type": str(call.made.input.get("subagent_type", move.kind))}
 
 
-def _path(session: Session, call: Call) -> str:
+def _path(session: Session, call: PendingCall) -> str:
     words = {**session.facts.words, "agent": call.agent_id}
     return session.profile.transcript.subagent_path.format(**words)
 
 
-def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
+def _stop(session: Session, call: PendingCall, move: Subagent, *, active: bool) -> Ask:
     named, before = _name(call, move), session.subagent_streak
     task = {
         "id": call.agent_id,
@@ -96,7 +96,7 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
     }
     values: dict[str, Json] = {
         **named,
-        "stop_hook_active": guards.flag(session.profile.guard, session.facts.flags, before, refused=active),
+        "stop_hook_active": guards.flag(session.profile.cap, session.facts.flags, before, refused=active),
         "stops_refused": before,
         "stops_asked": before + 1,
         "agent_transcript_path": _path(session, call),
@@ -107,7 +107,7 @@ def _stop(session: Session, call: Call, move: Subagent, *, active: bool) -> Ask:
     return Ask(role=Role.SUBAGENT_STOP, values=values, call=call)
 
 
-def _write_side(session: Session, call: Call, prompt: str, text: str) -> Session:
+def _write_side(session: Session, call: PendingCall, prompt: str, text: str) -> Session:
     if not session.profile.transcript.subagent_path:
         return session
     first, session = session.make_id("line")
@@ -121,7 +121,7 @@ def _write_side(session: Session, call: Call, prompt: str, text: str) -> Session
     return replace(session, side=(*session.side, lines))
 
 
-def settle_subagent_stop(session: Session, call: Call, decision: Decision | None) -> Session:
+def settle_subagent_stop(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks of a subagent's stop have spoken: refused, it says the same again.
     """

@@ -18,9 +18,9 @@ from pytest_hookharness.hosts.session.stops import attempt_stop
 from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
 from pytest_hookharness.hosts.session_state.session_value import (
     Ask,
-    Call,
     Close,
     CloseBatch,
+    PendingCall,
     Perform,
     Session,
 )
@@ -48,13 +48,13 @@ def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | 
         numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
         name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
         session = replace(session, position=session.position + 1, calls=session.calls + 1)
-        call = Call(made=one, use_id=name, launch=launch)
+        call = PendingCall(made=one, use_id=name, launch=launch)
         if launch is not None:
             uuid = derive_uuid(facts.seed, "agent", session.position)
             call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
         tasks.append(Ask(role=Role.BEFORE_TOOL, values=_describe(session, call), call=call))
     session = replace(session, batch=(), halt=None)
-    guard = session.profile.guard
+    guard = session.profile.cap
     if guard.resets is Resets.CALLS_TRIED:
         session = replace(session, streak=0)
     if guard.flag is FlagUse.RESET_BY_CALLS:
@@ -62,7 +62,7 @@ def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | 
     return session.ask_model().first(*tasks, CloseBatch())
 
 
-def _describe(session: Session, call: Call) -> dict[str, Json]:
+def _describe(session: Session, call: PendingCall) -> dict[str, Json]:
     return {
         "tool_name": call.made.name,
         "tool_input": session.profile.tools.seen_as(call.made),
@@ -70,7 +70,7 @@ def _describe(session: Session, call: Call) -> dict[str, Json]:
     }
 
 
-def settle_before(session: Session, call: Call, decision: Decision | None) -> Session:
+def settle_before(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks before a call have spoken.
     """
@@ -101,7 +101,7 @@ def settle_before(session: Session, call: Call, decision: Decision | None) -> Se
     return session.schedule(*_permission(session, call, decision.ruling), Perform(call))
 
 
-def _wait_for_person(session: Session, call: Call, decision: Decision) -> Session:
+def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
     session = _refuse(session, call, "", (), event=decision.event, told=False)
     why = "a hook asked for a person's word, and the host waits for it for ever"
     session = session.finish("waiting", why, decision.rule)
@@ -110,7 +110,7 @@ def _wait_for_person(session: Session, call: Call, decision: Decision) -> Sessio
 
 
 def _refuse(
-    session: Session, call: Call, text: str, notes: Sequence[str], *, event: str, told: bool = True
+    session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, told: bool = True
 ) -> Session:
     result = ToolResult(text=text, failed=True)
     refused = Performed(call=call.made, result=result, refused=True)
@@ -123,7 +123,7 @@ def _refuse(
     return session.write("user", message, toolUseResult=f"Error: {text}")
 
 
-def _permission(session: Session, call: Call, ruling: Ruling) -> tuple[Ask, ...]:
+def _permission(session: Session, call: PendingCall, ruling: Ruling) -> tuple[Ask, ...]:
     # With no hook to ask, the simulation lets every call through that no hook denied.
     rule = session.profile.by_role(Role.PERMISSION)
     made, mode = call.made, session.facts.permission_mode
@@ -143,7 +143,7 @@ def _permission(session: Session, call: Call, ruling: Ruling) -> tuple[Ask, ...]
     return (Ask(role=Role.PERMISSION, values=values, call=call),)
 
 
-def settle_permission(session: Session, call: Call, decision: Decision | None) -> Session:
+def settle_permission(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks were asked for a permission; the call itself is next on the agenda.
     """
@@ -163,7 +163,7 @@ def settle_permission(session: Session, call: Call, decision: Decision | None) -
     return session
 
 
-def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Session:
+def conclude(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
     """
     What follows once a call was made, or its result was given.
     """
@@ -185,14 +185,14 @@ def conclude(session: Session, call: Call, done: Performance | ToolResult) -> Se
         ),
         position=session.position + 1,
     )
-    if session.profile.guard.resets is Resets.CALLS_DONE and not refused:
+    if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
         session = replace(session, streak=0, calls_refused=False)
     kind = "failed" if result.failed and result.response is None else "call"
     session = note_move(session, kind, call.made.name, sorted(call.made.input.items()), result.text)
     return session.schedule(*asked, _after(session, call, result))
 
 
-def _after(session: Session, call: Call, result: ToolResult) -> Ask:
+def _after(session: Session, call: PendingCall, result: ToolResult) -> Ask:
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
     values: dict[str, Json] = {**_describe(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
@@ -203,7 +203,7 @@ def _after(session: Session, call: Call, result: ToolResult) -> Ask:
     return Ask(role=Role.AFTER_TOOL, values=values, call=call)
 
 
-def settle_after(session: Session, call: Call, decision: Decision | None) -> Session:
+def settle_after(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks after a call have spoken: the agent gets its result.
     """

@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
 from pytest_hookharness.model.moves import Act, Observation, Performance, ToolCall
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Rule
 
 _TYPED = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
@@ -192,7 +192,7 @@ class NextAct:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
+class HooksFinished:
     """
     What became of the hooks.
 
@@ -202,12 +202,12 @@ class Fired:
         finished: Places in ``runs`` in the order in which they ended; empty for the order asked.
     """
 
-    runs: tuple[Run | Payload | None, ...] = ()
+    runs: tuple[ProcessResult | Payload | None, ...] = ()
     finished: tuple[int, ...] = ()
 
 
 Request: TypeAlias = RunHooks | NextAct | PerformCall | Ended
-Answer: TypeAlias = Fired | Performance | Act | None
+Answer: TypeAlias = HooksFinished | Performance | Act | None
 
 
 class Mismatch(TypeError):

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pytest_hookharness.hosts.rules.events import Role
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools import TaskItem
-from pytest_hookharness.hosts.rules.transcript_lines import Line
+from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_time, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import Ended, EndedHow, Lines
 from pytest_hookharness.hosts.settings.configuration import Configuration
@@ -25,7 +25,7 @@ from pytest_hookharness.model.trace import Performed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class PendingCall:
     """
     A tool call on its way.
 
@@ -81,7 +81,7 @@ class Ask:
 
     role: Role
     values: Payload = field(default_factory=dict)
-    call: Call | None = None
+    call: PendingCall | None = None
     expanded: Expanded | None = None
     aside: bool = False
     later: tuple[str, ...] = ()
@@ -97,7 +97,7 @@ class Perform:
     Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
     """
 
-    call: Call
+    call: PendingCall
     looked: bool = False
 
 
@@ -107,7 +107,7 @@ class Look:
     See whether the file that a call edits is as the agent saw it.
     """
 
-    call: Call
+    call: PendingCall
     file: str
 
 
@@ -302,11 +302,11 @@ class Session:
         line = self.profile.transcript.hold(after.line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
-    def line(self, uuid: str, parent: str, agent: str = "") -> Line:
+    def line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """
         A line of a transcript, still empty.
         """
-        return Line(
+        return TranscriptLine(
             uuid=uuid,
             parent=parent,
             session=self.facts.session_id,

@@ -13,7 +13,12 @@ from pytest_hookharness.hosts.replies.json_answer import dig
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
 from pytest_hookharness.hosts.settings.formats import expand, kind_of
-from pytest_hookharness.hosts.settings.handlers import Problem, Source, find_unpassable, read_entries
+from pytest_hookharness.hosts.settings.handlers import (
+    SettingsProblem,
+    SettingsSource,
+    find_unpassable,
+    read_entries,
+)
 from pytest_hookharness.model.protocol import Hook, Json
 
 INLINE = "inline"
@@ -36,7 +41,7 @@ class Configuration:
     """
 
     hooks: tuple[Hook, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SettingsProblem, ...] = ()
     allowed: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     disabled: bool = False
@@ -53,8 +58,8 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    source: Source
-    problems: tuple[Problem, ...] = ()
+    source: SettingsSource
+    problems: tuple[SettingsProblem, ...] = ()
     plugin: bool = False
 
     @property
@@ -130,11 +135,13 @@ def locate(source: str, workspace: str, home: str) -> str:
 
 def _source(
     profile: Profile, name: str, content: Mapping[str, Json], imported: Import | None = None
-) -> Source:
+) -> SettingsSource:
     config = profile.config
     if imported is None:
-        return Source(name=name, content=content, form=config.form, keys=config.keys, events=config.events)
-    return Source(
+        return SettingsSource(
+            name=name, content=content, form=config.form, keys=config.keys, events=config.events
+        )
+    return SettingsSource(
         name=name,
         content=content,
         form=imported.form,
@@ -151,22 +158,26 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
         content = profile.config.parse(text)
     except (ValueError, RecursionError) as error:
         told = f"{name} cannot be read ({error}); none of its hooks run"
-        return _Settings(_source(profile, name, {}, imported), (Problem("unreadable", name, "", told, rule),))
+        return _Settings(
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+        )
     if not isinstance(content, Mapping):
         told = f"{name} holds {kind_of(content)} instead of an object; none of its hooks run"
-        return _Settings(_source(profile, name, {}, imported), (Problem("unreadable", name, "", told, rule),))
+        return _Settings(
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+        )
     source = _source(profile, name, content, imported)
     stray = [key for key in content if key in profile.events and "hooks" not in content]
     if stray and "misplaced" in profile.config.rules:
         told = f"{name} has {', '.join(stray)} at the top; the host looks for them below the key 'hooks'"
-        problem = Problem("misplaced", name, stray[0], told, profile.config.rules["misplaced"])
+        problem = SettingsProblem("misplaced", name, stray[0], told, profile.config.rules["misplaced"])
         return _Settings(source, (problem,))
     return _Settings(source)
 
 
 def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Configuration:
     hooks: list[Hook] = []
-    problems: list[Problem] = []
+    problems: list[SettingsProblem] = []
     env: dict[str, str] = {}
     refused = ""
     for one in settings:
@@ -183,7 +194,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     if off is not None and hooks:
         told = f"{'.'.join(off[0].path)!r} turns off all {len(hooks)} hooks"
         rule = profile.config.rules["disabled"]
-        problems.append(Problem("disabled", off[1], ".".join(off[0].path), told, rule))
+        problems.append(SettingsProblem("disabled", off[1], ".".join(off[0].path), told, rule))
     kept = () if off is not None else tuple(replace(hook, env={**env, **hook.env}) for hook in hooks)
     return Configuration(
         hooks=() if refused else kept,
@@ -207,9 +218,9 @@ def _off(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None
     return None
 
 
-def _left_out(profile: Profile, source: str, name: str) -> Problem:
+def _left_out(profile: Profile, source: str, name: str) -> SettingsProblem:
     told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
-    return Problem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
+    return SettingsProblem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
 
 
 def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:

@@ -30,7 +30,7 @@ _UNPASSABLE = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class SettingsProblem:
     """
     Something wrong with the settings.
 
@@ -51,7 +51,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SettingsSource:
     """
     A settings file with the way in which it is read.
 
@@ -85,7 +85,7 @@ class _Unpassable(Exception):
         self.text = text
 
 
-def read_entries(profile: Profile, source: Source) -> tuple[list[Hook], list[Problem], str]:
+def read_entries(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
     """
     The hooks of one file, what is wrong with it, and why the session cannot begin, if it cannot.
     """
@@ -100,11 +100,11 @@ class _Reading:
     One file being read.
     """
 
-    def __init__(self, profile: Profile, source: Source) -> None:
+    def __init__(self, profile: Profile, source: SettingsSource) -> None:
         self.profile, self.config, self.source = profile, profile.config, source
         self.hooks: list[Hook] = []
-        self.problems: list[Problem] = []
-        self.malformed: list[Problem] = []
+        self.problems: list[SettingsProblem] = []
+        self.malformed: list[SettingsProblem] = []
         self.refused = ""
         self.void = False
 
@@ -169,7 +169,7 @@ class _Reading:
 
     def _complain(self, path: str, text: str, after: str, rule: str) -> None:
         told = f"{self.source.name}: {path} {text}; {after}"
-        problem = Problem("malformed", self.source.name, path, told, self.config.rules[rule])
+        problem = SettingsProblem("malformed", self.source.name, path, told, self.config.rules[rule])
         if problem not in self.malformed:
             self.malformed.append(problem)
 
@@ -188,23 +188,23 @@ class _Reading:
         return limit.seconds
 
 
-def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[Problem]:
+def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterator[SettingsProblem]:
     for event in dict.fromkeys(hook.event for hook in hooks):
         why = profile.events[event].unreachable
         if why:
             told = f"{source}: the hooks of {event} are never fired: {why}"
             rule = profile.config.rules["unreachable"]
-            yield Problem("unreachable-event", source, f"hooks.{event}", told, rule)
+            yield SettingsProblem("unreachable-event", source, f"hooks.{event}", told, rule)
 
 
-def _unknown(profile: Profile, source: str, event: str, path: str) -> Problem:
+def _unknown(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
     lowered = {name.lower(): name for name in profile.events}
     near = difflib.get_close_matches(event.lower(), lowered, n=1)
     hint = f"; did you mean {lowered[near[0]]!r}?" if near else ""
     told = f"{source}: {profile.name} has no event {event!r} and skips its hooks{hint}"
     if profile.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
         told = f"{source}: {profile.name} has no event {event!r}, so the session does not begin{hint}"
-    return Problem("unknown-event", source, path, told, profile.config.rules["unknown event"])
+    return SettingsProblem("unknown-event", source, path, told, profile.config.rules["unknown event"])
 
 
 def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
@@ -285,13 +285,13 @@ def find_unpassable(text: str) -> str:
     return found[0] if found is not None else ""
 
 
-def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[Problem, ...]:
+def find_ignored(profile: Profile, names: Iterable[str]) -> tuple[SettingsProblem, ...]:
     """
     The options of those given that the host takes and does nothing with.
     """
     known = ((name, profile.options[name]) for name in names if name in profile.options)
     return tuple(
-        Problem(
+        SettingsProblem(
             "ignored-option",
             "options",
             name,

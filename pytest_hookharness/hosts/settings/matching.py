@@ -138,7 +138,7 @@ def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class TimeoutSetting:
     """
     A limit as it is understood.
 
@@ -153,25 +153,27 @@ class Limit:
     text: str = ""
 
 
-def read_limit(rules: LimitRules, written: Json) -> Limit:
+def read_limit(rules: LimitRules, written: Json) -> TimeoutSetting:
     """
     What a limit means, as far as the host makes something of it at all.
     """
     if written is None:
-        return Limit()
+        return TimeoutSetting()
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"
     text = f"is {written!r}; it must be a number of {unit} above 0"
     if isinstance(written, bool) or not isinstance(written, int | float):
         number = _number(written)
-        return Limit(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
+        return TimeoutSetting(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
     seconds = _seconds(rules, float(written))
     if written == 0:
-        return Limit(seconds, Flaw.LIMIT_ZERO, text)
+        return TimeoutSetting(seconds, Flaw.LIMIT_ZERO, text)
     if written < 0:
-        return Limit(seconds, Flaw.LIMIT_NEGATIVE, text)
+        return TimeoutSetting(seconds, Flaw.LIMIT_NEGATIVE, text)
     if written != written // 1:
-        return Limit(seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; it must be a whole number of {unit}")
-    return Limit(seconds)
+        return TimeoutSetting(
+            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; it must be a whole number of {unit}"
+        )
+    return TimeoutSetting(seconds)
 
 
 def _number(written: Json) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.transcript_readers.pairing import Gathering, items, mapping, text_of
-from pytest_hookharness.model.actions import Outcome
+from pytest_hookharness.model.actions import ActionResult
 from pytest_hookharness.model.protocol import Payload
 
 _FEEDBACK = "Stop hook feedback"
@@ -52,7 +52,7 @@ def _heard(gathering: Gathering, record: Payload, message: Payload, side: str) -
     content = message.get("content")
     results = [block for block in map(mapping, items(content)) if block.get("type") == "tool_result"]
     for block in results:
-        outcome = Outcome.FAILED if block.get("is_error") is True else Outcome.DONE
+        outcome = ActionResult.FAILED if block.get("is_error") is True else ActionResult.DONE
         gathering.result(block.get("tool_use_id"), text_of(block.get("content")), outcome)
     if not results and (record.get("isMeta") is not True or text_of(content).startswith(_FEEDBACK)):
         gathering.part("prompt", side)

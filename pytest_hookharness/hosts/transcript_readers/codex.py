@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.transcript_readers.pairing import Gathering, mapping, text_of
-from pytest_hookharness.model.actions import Outcome
+from pytest_hookharness.model.actions import ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
@@ -67,7 +67,7 @@ def _parsed(given: Json) -> Json:
     return value
 
 
-def _output(output: Json) -> tuple[str, Outcome]:
+def _output(output: Json) -> tuple[str, ActionResult]:
     """
     The text of an output, and whether the call was done.
     """
@@ -84,7 +84,7 @@ def _output(output: Json) -> tuple[str, Outcome]:
     return _ended(text[head.end() :] if head else text, int(said[1][:9]) if said else 0)
 
 
-def _ended(text: str, code: Json) -> tuple[str, Outcome]:
+def _ended(text: str, code: Json) -> tuple[str, ActionResult]:
     if not isinstance(code, int) or code == 0:
-        return text, Outcome.DONE
-    return f"Exit code {code}\n{text}", Outcome.FAILED
+        return text, ActionResult.DONE
+    return f"Exit code {code}\n{text}", ActionResult.FAILED

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.transcript_readers.pairing import Gathering, mapping, text_of
-from pytest_hookharness.model.actions import Outcome
+from pytest_hookharness.model.actions import ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 _KINDS = (
@@ -53,7 +53,7 @@ def take(gathering: Gathering, place: str, record: Payload) -> None:
             _answer(gathering, record.get("tool_call_id"), text_of(record.get("error")), failed=True)
         case "UserRejectObservation":
             text = text_of(record.get("rejection_reason"))
-            gathering.result(record.get("tool_call_id"), text, Outcome.REFUSED)
+            gathering.result(record.get("tool_call_id"), text, ActionResult.REFUSED)
         case "MessageEvent":
             gathering.part("prompt" if record.get("source") == "user" else "stop")
         case None:
@@ -79,7 +79,7 @@ def _older(gathering: Gathering, place: str, record: Payload) -> None:
 
 
 def _answer(gathering: Gathering, name: Json, text: str, *, failed: bool) -> None:
-    gathering.result(name, text, Outcome.FAILED if failed else Outcome.DONE)
+    gathering.result(name, text, ActionResult.FAILED if failed else ActionResult.DONE)
 
 
 def _failed(seen: Payload) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from pytest_hookharness.model.actions import Action, Break, Moment, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Break, StreamItem
 from pytest_hookharness.model.protocol import Json, Payload
 
 Record: TypeAlias = "tuple[str, Json]"
@@ -29,7 +29,7 @@ class Gathering:
 
     def __init__(self, form: str) -> None:
         self.form = form
-        self.moments: list[Moment] = []
+        self.moments: list[StreamItem] = []
         self.left_out: Counter[str] = Counter()
         self._asked: dict[str, int] = {}
 
@@ -45,7 +45,7 @@ class Gathering:
         given = arguments if isinstance(arguments, Mapping) else {"input": arguments}
         self.moments.append(Action(tool=tool, arguments=given, place=place, agent=agent))
 
-    def result(self, name: Json, text: str, outcome: Outcome) -> None:
+    def result(self, name: Json, text: str, outcome: ActionResult) -> None:
         """
         The result of a call.
         """

@@ -21,15 +21,15 @@ from pytest_hookharness.judging.findings.codes import (
     TEXT_MATCH,
     WRONG_KEY,
 )
-from pytest_hookharness.model.checkup import Complaint
+from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import TwoAgents
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Exchange, Moved, Performed
 from pytest_hookharness.model.verdicts import (
     Capped,
-    Code,
     Finding,
+    FindingCode,
     Hung,
     Livelock,
     Lockout,
@@ -50,7 +50,7 @@ _REASON = 80
 _MANY = 8
 
 
-def complaints(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Complaint, ...]:
+def complaints(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
     """
     What is wrong, each cause once.
 
@@ -75,7 +75,7 @@ def doubts(outcome: Outcome) -> tuple[str, ...]:
             return ()
 
 
-def _verdict(outcome: Outcome) -> Iterator[Complaint]:
+def _verdict(outcome: Outcome) -> Iterator[Symptom]:
     verdict, kind = outcome.verdict, outcome.verdict_name
     event, hook, reason = _last_refusal(outcome)
     said = f' with "{reason}"' if reason else ""
@@ -88,27 +88,27 @@ def _verdict(outcome: Outcome) -> Iterator[Complaint]:
                 text = (
                     f"{event} was refused{said} each of {times} times, and no end was seen in {turn} turns."
                 )
-                yield Complaint(kind="no-end", hook=hook, text=text, advice=_LET_GO, turn=turn)
+                yield Symptom(kind="no-end", hook=hook, text=text, advice=_LET_GO, turn=turn)
         case Livelock(stem=stem):
             text = f"{event} is refused for ever{said}: the agent can never stop."
-            yield Complaint(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=stem)
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=stem)
         case Capped(turn=turn) if any(hooked.decision.overridden for _, hooked in outcome.trace.hooked()):
             text = f"{event} is refused{said} until the host's own guard sets that aside."
-            yield Complaint(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=turn)
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=turn)
         case Capped():
             # The host ended it over what the agent did, so nothing is known of the hooks.
             return
         case Hung(turn=turn, event=event, command=command):
             text = f"The host waits for ever at {event}."
-            yield Complaint(
-                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_FIRE.mend, turn=turn
+            yield Symptom(
+                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_FIRE.fix, turn=turn
             )
         case Recursing(turn=turn, limit=limit):
             text = f"The hook starts an agent whose hooks start agents: {limit}."
             advice = "Set a variable where the hook starts an agent, and end at once where it is set."
-            yield Complaint(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
+            yield Symptom(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
         case Lockout(turn=turn):
-            yield Complaint(kind=kind, hook=hook, text="No move of the agent leads to a stop.", turn=turn)
+            yield Symptom(kind=kind, hook=hook, text="No move of the agent leads to a stop.", turn=turn)
         case _:
             assert_never(verdict)
 
@@ -132,7 +132,7 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            refusing = [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
+            refusing = [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
             reason = next((fire.reason for fire in refusing if fire.reason.strip()), "")
             hook = ", ".join(dict.fromkeys(fire.hook.command for fire in refusing))
             return hooked.event, hook, " ".join(reason.split())[:_REASON]
@@ -141,12 +141,12 @@ def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
 
 def _starter(outcome: Outcome) -> str:
     for _, hooked in outcome.trace.hooked():
-        if hooked.children and len(hooked.fires) == 1:
-            return hooked.fires[0].hook.command
+        if hooked.children and len(hooked.hook_runs) == 1:
+            return hooked.hook_runs[0].hook.command
     return ""
 
 
-def _refused_words(outcome: Outcome) -> Iterator[Complaint]:
+def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
     """
     Calls that had to be allowed and were refused, where one with other words was allowed just before.
     """
@@ -160,24 +160,24 @@ def _refused_words(outcome: Outcome) -> Iterator[Complaint]:
             controlled = not done.refused
             continue
         hooked = [one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused]
-        fires = [fire for one in hooked for fire in one.fires if fire.reply.ruling is one.decision.ruling]
-        yield Complaint(
+        fires = [fire for one in hooked for fire in one.hook_runs if fire.reply.ruling is one.decision.ruling]
+        yield Symptom(
             kind=RAW_JSON.name,
             code=RAW_JSON.code,
             hook=", ".join(dict.fromkeys(fire.hook.command for fire in fires)),
             text=f"{done.call.name} is refused for words in a text that only speaks of what is refused.",
-            advice=RAW_JSON.mend,
+            advice=RAW_JSON.fix,
             turn=turn,
         )
 
 
-def _findings(outcome: Outcome) -> Iterator[Complaint]:
+def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
         if finding.name in _NO_COMPLAINT or any(
             excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
         ):
             continue
-        yield Complaint(
+        yield Symptom(
             kind=finding.name,
             code=finding.code,
             hook=finding.hook,
@@ -194,7 +194,9 @@ def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     if finding.name != TEXT_MATCH.name:
         return False
     refused = (
-        cell.evidence for cell in outcome.cells if cell.cause == "quoting" and cell.verdict == "closed"
+        cell.evidence
+        for cell in outcome.trial_results
+        if cell.cause == "quoting" and cell.verdict == "closed"
     )
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
@@ -204,7 +206,9 @@ def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     Whether a hook only takes the agents of one session for one, which may be meant so.
     """
     odd = {
-        cell.fault for cell in outcome.cells if cell.hook == finding.hook and cell.verdict != "as declared"
+        cell.fault
+        for cell in outcome.trial_results
+        if cell.hook == finding.hook and cell.verdict != "as declared"
     }
     return finding.name == WRONG_KEY.name and not odd - {str(TwoAgents())}
 
@@ -218,26 +222,26 @@ def _says_so(outcome: Outcome, finding: Finding) -> bool:
     )
 
 
-def _changes(outcome: Outcome, mark: str) -> Iterator[Complaint]:
+def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     for step, hooked in outcome.trace.hooked():
-        hooks = dict.fromkeys(fire.hook.command for fire in hooked.fires)
+        hooks = dict.fromkeys(fire.hook.command for fire in hooked.hook_runs)
         # What lies deepest says most.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, lies_beside(change.path, hooked), mark)
             if code is not None:
                 said = f"{hooked.event}: {text}."
-                yield Complaint(
+                yield Symptom(
                     kind=code.name,
                     code=code.code,
                     hook=", ".join(hooks),
                     text=said,
-                    advice=code.mend,
+                    advice=code.fix,
                     turn=step.turn,
                     shared=len(hooks) > 1,
                 )
 
 
-def _judge(path: str, beside: str, mark: str) -> tuple[Code | None, str]:
+def _judge(path: str, beside: str, mark: str) -> tuple[FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
         return CARRIED_OUT, "what stood in the input was carried out"
     if path.startswith("outside/"):

@@ -11,17 +11,17 @@ from collections.abc import Iterator
 
 from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings.codes import BLOCKS_EVERYTHING
-from pytest_hookharness.model.checkup import Complaint
-from pytest_hookharness.model.moves import Edit, Read, Run
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.moves import Edit, Read, RunCommand
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Hooked, Moved, Performed
+from pytest_hookharness.model.trace import HookEvent, Moved, Performed
 
 _FEWEST = 3
 # Mount points that hide folders of the machine, by the roots that stand for them.
 _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
 
 
-def find_blockades(outcome: Outcome) -> Iterator[Complaint]:
+def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     """
     One complaint if harmless work was refused: all that reads, all that edits, and most commands.
 
@@ -38,23 +38,23 @@ def find_blockades(outcome: Outcome) -> Iterator[Complaint]:
     ]
     looks = [refused for _, move, refused in calls if isinstance(move, Read)]
     edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
-    commands = [refused for _, move, refused in calls if isinstance(move, Run)]
+    commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
     refused = [turn for turn, _, refused in calls if refused]
     if not (looks and edits and all([*looks, *edits]) and 2 * sum(commands) >= len(commands)):
         return
     if len(refused) < _FEWEST:
         return
-    yield Complaint(
+    yield Symptom(
         kind=BLOCKS_EVERYTHING.name,
         code=BLOCKS_EVERYTHING.code,
         hook=refusers(outcome.trace, refused[-1]),
         text=f"{len(refused)} of {len(calls)} harmless calls are refused, each look and each edit too.",
-        advice=BLOCKS_EVERYTHING.mend,
+        advice=BLOCKS_EVERYTHING.fix,
         turn=refused[-1],
     )
 
 
-def lies_beside(path: str, hooked: Hooked) -> str:
+def lies_beside(path: str, hooked: HookEvent) -> str:
     """
     The name of a file that was written on the way to the project, outside of it; empty if it was not.
 
@@ -66,6 +66,6 @@ def lies_beside(path: str, hooked: Hooked) -> str:
     if root not in _POINTS:
         return ""
     folder = posixpath.dirname(f"{_POINTS[root]}/{rest}")
-    told = (str(value) for fire in hooked.fires for value in fire.payload.values())
+    told = (str(value) for fire in hooked.hook_runs for value in fire.payload.values())
     above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in told)
     return posixpath.basename(path) if above else ""

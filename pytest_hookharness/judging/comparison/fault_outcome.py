@@ -13,22 +13,22 @@ from typing import Literal, assert_never
 
 from pytest_hookharness.judging.comparison.traces import ended
 from pytest_hookharness.judging.findings import codes
-from pytest_hookharness.model.faults import Bearing, Cell, Direction, Trial
+from pytest_hookharness.model.faults import Direction, FaultOutcome, Trial, TrialResult
 from pytest_hookharness.model.mutations import FailingTool, HangingTool, WithoutTool
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Trace
-from pytest_hookharness.model.verdicts import Code, Finding
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
+from pytest_hookharness.model.verdicts import Finding, FindingCode
 
 # What tells most first.
-_RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "differs", "as declared", "not tried")
+_RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "as declared", "not tried")
 # What a shell says if it could not run the command.
 _NOT_RUN = (126, 127)
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class FaultEvidence:
     """
     How one fire took a fault.
 
@@ -38,14 +38,14 @@ class Sight:
         code: The defect that it is; ``None`` if it is none.
     """
 
-    cell: Cell
+    cell: TrialResult
     turn: int
-    code: Code | None
+    code: FindingCode | None
 
 
 def find_bearings(
     fault: Trial, directions: Mapping[str, Direction], usual: Trace, faulty: Trace
-) -> tuple[Sight, ...]:
+) -> tuple[FaultEvidence, ...]:
     """
     How the hooks took a fault: for each of them and each kind of payload what tells most.
 
@@ -55,7 +55,7 @@ def find_bearings(
         usual: The run without the fault.
         faulty: The run with it.
     """
-    found: dict[tuple[str, str], Sight] = {}
+    found: dict[tuple[str, str], FaultEvidence] = {}
     for turn, event, fire, other in _fires(usual, faulty):
         sight = _look(fault, directions, turn, event, fire, other)
         if sight is None:
@@ -66,25 +66,25 @@ def find_bearings(
     return tuple(found.values())
 
 
-def _weight(sight: Sight) -> tuple[bool, int]:
+def _weight(sight: FaultEvidence) -> tuple[bool, int]:
     return sight.code is None, _RANK.index(sight.cell.verdict)
 
 
-def _fires(usual: Trace, faulty: Trace) -> Iterator[tuple[int, str, Fire, Fire]]:
+def _fires(usual: Trace, faulty: Trace) -> Iterator[tuple[int, str, HookRun, HookRun]]:
     others = _asked(faulty)
     for key, hooked in _asked(usual).items():
         other = others.get(key)
         # A plugin lies elsewhere where the path is what is wrong, so the hooks themselves may differ.
-        for fire, its_other in zip(hooked.fires, other.fires if other else (), strict=False):
+        for fire, its_other in zip(hooked.hook_runs, other.hook_runs if other else (), strict=False):
             if fire.hook.command == its_other.hook.command:
                 yield key[0], hooked.event, fire, its_other
 
 
-def _asked(trace: Trace) -> dict[tuple[int, str, str, int], Hooked]:
+def _asked(trace: Trace) -> dict[tuple[int, str, str, int], HookEvent]:
     """
     Each asking of hooks by its turn, its event, its target, and how many like it were before in the turn.
     """
-    found: dict[tuple[int, str, str, int], Hooked] = {}
+    found: dict[tuple[int, str, str, int], HookEvent] = {}
     for step, hooked in trace.hooked():
         number = 0
         while (key := (step.turn, hooked.event, hooked.target, number)) in found:
@@ -94,8 +94,8 @@ def _asked(trace: Trace) -> dict[tuple[int, str, str, int], Hooked]:
 
 
 def _look(
-    fault: Trial, directions: Mapping[str, Direction], turn: int, event: str, fire: Fire, other: Fire
-) -> Sight | None:
+    fault: Trial, directions: Mapping[str, Direction], turn: int, event: str, fire: HookRun, other: HookRun
+) -> FaultEvidence | None:
     bearing = _bearing(fault, fire, other)
     if bearing is None:
         return None
@@ -104,7 +104,7 @@ def _look(
     meant = (declared, bearing) in (("allow", "open"), ("block", "closed"))
     payload: Literal["deny", "allow"] = "deny" if _refuses(fire) else "allow"
     before, after = _told(fire), f"{_told(other, quoting=True)}{_taken(fault, other)}"
-    cell = Cell(
+    cell = TrialResult(
         cause=fault.cause,
         fault=str(fault),
         payload=payload,
@@ -112,10 +112,10 @@ def _look(
         hook=command,
         evidence=f"{event} in turn {turn}: {before}; then {after}",
     )
-    return Sight(cell=cell, turn=turn, code=_code(cell.verdict))
+    return FaultEvidence(cell=cell, turn=turn, code=_code(cell.verdict))
 
 
-def _bearing(fault: Trial, fire: Fire, other: Fire) -> Bearing | None:
+def _bearing(fault: Trial, fire: HookRun, other: HookRun) -> FaultOutcome | None:
     if fire.run is None or other.run is None or _unknown(fire) or _unknown(other):
         return None
     if isinstance(other.run.ending, TimedOut) and not isinstance(fire.run.ending, TimedOut):
@@ -129,16 +129,16 @@ def _bearing(fault: Trial, fire: Fire, other: Fire) -> Bearing | None:
     return "as declared"
 
 
-def _unknown(fire: Fire) -> bool:
+def _unknown(fire: HookRun) -> bool:
     ending = fire.run.ending if fire.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
 
-def _refuses(fire: Fire) -> bool:
+def _refuses(fire: HookRun) -> bool:
     return fire.reply.ruling is Ruling.DENY
 
 
-def _not_run(fire: Fire) -> bool:
+def _not_run(fire: HookRun) -> bool:
     ending = fire.run.ending if fire.run is not None else None
     match ending:
         case NotStarted():
@@ -159,12 +159,12 @@ def _declared(directions: Mapping[str, Direction], command: str) -> Direction | 
     return directions.get(word)
 
 
-def _told(fire: Fire, *, quoting: bool = False) -> str:
+def _told(fire: HookRun, *, quoting: bool = False) -> str:
     word = "refuses" if _refuses(fire) else "does not refuse"
     return f"{word} ({ended(fire, quoting=quoting)})"
 
 
-def _taken(fault: Trial, fire: Fire) -> str:
+def _taken(fault: Trial, fire: HookRun) -> str:
     """
     How much of its input a hook took, where that is what is wrong.
     """
@@ -176,7 +176,7 @@ def _taken(fault: Trial, fire: Fire) -> str:
     return f"; {taken} of {size} bytes taken{cut}"
 
 
-def _code(verdict: Bearing) -> Code | None:
+def _code(verdict: FaultOutcome) -> FindingCode | None:
     match verdict:
         case "open":
             return codes.FAILS_OPEN
@@ -192,11 +192,11 @@ def _code(verdict: Bearing) -> Code | None:
             assert_never(verdict)
 
 
-def join_sights(sights: Sequence[Sight]) -> Iterator[Finding]:
+def join_sights(sights: Sequence[FaultEvidence]) -> Iterator[Finding]:
     """
     Defects of one kind, one hook and one cause as one finding.
     """
-    alike: dict[tuple[Code, str, str], list[Sight]] = {}
+    alike: dict[tuple[FindingCode, str, str], list[FaultEvidence]] = {}
     for sight in sights:
         if sight.code is not None:
             alike.setdefault((sight.code, sight.cell.hook, sight.cell.cause), []).append(sight)

@@ -26,7 +26,7 @@ from pytest_hookharness.model.mutations import (
 )
 from pytest_hookharness.model.processes import Exited, HeldOpen
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 # Fewer refusals may be meant: a guard that forgot what was read asks for it again.
@@ -63,21 +63,21 @@ def _askings(trace: Trace) -> dict[tuple[str, str], None]:
         (hooked.event, fire.hook.command): None
         for _, hooked in trace.hooked()
         if hooked.target
-        for fire in hooked.fires
+        for fire in hooked.hook_runs
     }
 
 
-def _fires(trace: Trace, key: tuple[str, str], since: int) -> list[Fire]:
+def _fires(trace: Trace, key: tuple[str, str], since: int) -> list[HookRun]:
     return [
         fire
         for step, hooked in trace.hooked()
         if step.turn >= since and hooked.event == key[0]
-        for fire in hooked.fires
+        for fire in hooked.hook_runs
         if fire.hook.command == key[1]
     ]
 
 
-def _refuses(fire: Fire) -> bool:
+def _refuses(fire: HookRun) -> bool:
     return fire.reply.ruling is Ruling.DENY
 
 
@@ -98,12 +98,12 @@ def find_silence(variation: TwoSessions, usual: Trace, varied: Trace) -> Finding
         if any(mark in said for mark in marks):
             continue
         told = f"{heard.event}: the agent is told something; with {variation}, it is told nothing."
-        hook = ", ".join(dict.fromkeys(fire.hook.command for fire in heard.fires))
+        hook = ", ".join(dict.fromkeys(fire.hook.command for fire in heard.hook_runs))
         return WRONG_KEY.found(told, turn=pair.turn, hook=hook)
     return None
 
 
-def _marks(hooked: Hooked) -> Iterator[str]:
+def _marks(hooked: HookEvent) -> Iterator[str]:
     """
     The names of the files that hooks made; what the host itself lays down stands in the home folder.
     """
@@ -133,8 +133,8 @@ def spoken_purpose(tool: str, usual: Trace, pair: Pair) -> str:
         usual: The run in which nothing is wrong with it; what is said there too tells nothing.
         pair: The event.
     """
-    known = {line for _, fire in usual.fires() for line in _lines(fire)}
-    for fire in (other for _, other in pair.fires() if other.hook.command == pair.hook):
+    known = {line for _, fire in usual.hook_runs() for line in _lines(fire)}
+    for fire in (other for _, other in pair.hook_runs() if other.hook.command == pair.hook):
         for line in _lines(fire) if _has_decided(fire) else ():
             if line not in known and _names(line, tool):
                 return line
@@ -153,7 +153,7 @@ def find_purpose(
     return None
 
 
-def _has_decided(fire: Fire) -> bool:
+def _has_decided(fire: HookRun) -> bool:
     ending = fire.run.ending if fire.run is not None else None
     match ending:
         case Exited(code) | HeldOpen(Exited(code)):
@@ -162,7 +162,7 @@ def _has_decided(fire: Fire) -> bool:
             return False
 
 
-def _lines(fire: Fire) -> Iterator[str]:
+def _lines(fire: HookRun) -> Iterator[str]:
     if fire.run is None:
         return
     for output in (fire.run.stderr, fire.run.stdout):

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_hookharness.model.parallel import Counted
+from pytest_hookharness.model.parallel import CountedIn
 from pytest_hookharness.model.protocol import Json
 
 _VARIES = re.compile(rb"[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*")
@@ -43,7 +43,7 @@ class Tally:
     half: bool = False
 
 
-def tally(data: bytes | None, counted: Counted) -> Tally:
+def tally(data: bytes | None, counted: CountedIn) -> Tally:
     """
     What the content of a file says; one that is not there counts nothing.
     """

@@ -46,11 +46,11 @@ from pytest_hookharness.model.mutations import (
 )
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Moved, Trace
-from pytest_hookharness.model.verdicts import Code, Finding
+from pytest_hookharness.model.trace import HookEvent, HookRun, Moved, Trace
+from pytest_hookharness.model.verdicts import Finding, FindingCode
 
 # A code, and the command that it is about.
-Sight: TypeAlias = tuple[Code, str]
+Sight: TypeAlias = tuple[FindingCode, str]
 _SHOWN = 3
 # How shells name a variable that is not set.
 _UNSET = ("unbound variable", "parameter not set", "parameter null or not set")
@@ -108,12 +108,12 @@ def _first(
     return None
 
 
-def _by_decision(code: Code) -> Callable[[Pair], Sight | None]:
+def _by_decision(code: FindingCode) -> Callable[[Pair], Sight | None]:
     return lambda pair: (code, pair.hook) if pair.differs else None
 
 
 def _by_tool(tool: str, usual: Trace, pair: Pair) -> Sight | None:
-    held_up = next((fire for fire, other in pair.fires() if _cut(other) and not _cut(fire)), None)
+    held_up = next((fire for fire, other in pair.hook_runs() if _cut(other) and not _cut(fire)), None)
     if held_up is not None:
         return codes.UNGUARDED_TOOL, held_up.hook.command
     if pair.differs and not spoken_purpose(tool, usual, pair):
@@ -122,13 +122,13 @@ def _by_tool(tool: str, usual: Trace, pair: Pair) -> Sight | None:
 
 
 def _by_leak(pair: Pair) -> Sight | None:
-    leaks = (fire for fire, other in pair.fires() if _status(fire) == 0 and _leaked(other))
+    leaks = (fire for fire, other in pair.hook_runs() if _status(fire) == 0 and _leaked(other))
     leaking = next(leaks, None)
     return (codes.STATUS_LEAK, leaking.hook.command) if leaking is not None else None
 
 
 def _by_failure(pair: Pair) -> Sight | None:
-    ends = ((fire, other) for fire, other in pair.fires() if _status(fire) == 0)
+    ends = ((fire, other) for fire, other in pair.hook_runs() if _status(fire) == 0)
     failures = (fire for fire, other in ends if _failed(other) or _stumbled(other))
     failing = next(failures, None)
     return (codes.STRICT_SHELL, failing.hook.command) if failing is not None else None
@@ -138,7 +138,7 @@ def _by_shell(pair: Pair) -> Sight | None:
     return _by_failure(pair) or _by_decision(codes.STRICT_SHELL)(pair)
 
 
-def _status(fire: Fire) -> int | None:
+def _status(fire: HookRun) -> int | None:
     ending = fire.run.ending if fire.run is not None else None
     match ending:
         case Exited(code) | HeldOpen(Exited(code)):
@@ -147,11 +147,11 @@ def _status(fire: Fire) -> int | None:
             return None
 
 
-def _cut(fire: Fire) -> bool:
+def _cut(fire: HookRun) -> bool:
     return fire.run is not None and isinstance(fire.run.ending, TimedOut)
 
 
-def _failed(fire: Fire) -> bool:
+def _failed(fire: HookRun) -> bool:
     """
     Whether a fire ended badly without having decided anything.
     """
@@ -160,7 +160,7 @@ def _failed(fire: Fire) -> bool:
     return _status(fire) != 0 and fire.reply.ruling is Ruling.NONE
 
 
-def _stumbled(fire: Fire) -> bool:
+def _stumbled(fire: HookRun) -> bool:
     """
     Whether a shell ended its script over a variable that is not set; some do so with the status of a refusal.
     """
@@ -168,7 +168,7 @@ def _stumbled(fire: Fire) -> bool:
     return _status(fire) != 0 and any(word in words for word in _UNSET)
 
 
-def _leaked(fire: Fire) -> bool:
+def _leaked(fire: HookRun) -> bool:
     silent = fire.run is not None and not fire.run.stdout.total and not fire.run.stderr.total
     return silent and _status(fire) is not None and _failed(fire)
 
@@ -207,7 +207,7 @@ def _passed_over(variation: SameName, usual: Trace, varied: Trace) -> Finding | 
             return None
         lost = [word for word, there in _effects(one).items() if there and not _effects(other)[word]]
         if lost:
-            hook = one.fires[0].hook.command if one.fires else ""
+            hook = one.hook_runs[0].hook.command if one.hook_runs else ""
             text = (
                 f"{one.event}: for {variation} there was no {' and no '.join(lost)}, as for any other name."
             )
@@ -215,13 +215,13 @@ def _passed_over(variation: SameName, usual: Trace, varied: Trace) -> Finding | 
     return None
 
 
-def _last_turn(trace: Trace) -> list[Hooked]:
+def _last_turn(trace: Trace) -> list[HookEvent]:
     moves = [step.turn for step in trace.steps if isinstance(step.exchange, Moved)]
     # The last move is the stop that ends the run.
     return [hooked for step, hooked in trace.hooked() if moves[-2:-1] == [step.turn]]
 
 
-def _effects(hooked: Hooked) -> dict[str, bool]:
+def _effects(hooked: HookEvent) -> dict[str, bool]:
     decision = hooked.decision
     return {
         "refusal": decision.refused,
@@ -234,8 +234,8 @@ def find_first_failure(usual: Trace) -> Finding | None:
     """
     A hook that failed without a word when it was fired first, and never again.
     """
-    fires: dict[tuple[str, str], list[tuple[int, Fire]]] = {}
-    for step, fire in usual.fires():
+    fires: dict[tuple[str, str], list[tuple[int, HookRun]]] = {}
+    for step, fire in usual.hook_runs():
         fires.setdefault((fire.hook.event, fire.hook.command), []).append((step.turn, fire))
     for (event, command), ((turn, first), *others) in fires.items():
         if _leaked(first) and others and all(_status(fire) == 0 for _, fire in others):

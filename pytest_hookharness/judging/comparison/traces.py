@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pytest_hookharness.model.outcome import ruled
+from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, NotStarted, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Performed, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Performed, Trace
 
 _WORDS = {
     Ruling.NONE: "allows",
@@ -37,8 +37,8 @@ class Pair:
     """
 
     turn: int
-    before: Hooked
-    after: Hooked
+    before: HookEvent
+    after: HookEvent
 
     @property
     def differs(self) -> bool:
@@ -47,12 +47,12 @@ class Pair:
         """
         return _decision(self.before) != _decision(self.after)
 
-    def fires(self) -> Iterator[tuple[Fire, Fire]]:
+    def hook_runs(self) -> Iterator[tuple[HookRun, HookRun]]:
         """
         The fires of the same hooks.
         """
-        left = [*self.after.fires]
-        for fire in self.before.fires:
+        left = [*self.after.hook_runs]
+        for fire in self.before.hook_runs:
             other = next((other for other in left if other.hook == fire.hook), None)
             if other is not None:
                 left.remove(other)
@@ -63,10 +63,10 @@ class Pair:
         """
         The command whose fires differ; the first of the event if none is to blame alone.
         """
-        for fire, other in self.fires():
+        for fire, other in self.hook_runs():
             if (fire.reply.ruling, ended(fire)) != (other.reply.ruling, ended(other)):
                 return fire.hook.command
-        return self.before.fires[0].hook.command if self.before.fires else ""
+        return self.before.hook_runs[0].hook.command if self.before.hook_runs else ""
 
 
 def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
@@ -74,7 +74,9 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
     The events of two runs, up to the first that was decided otherwise, and with it.
     """
     for (step, before), (_, after) in zip(first.hooked(), second.hooked(), strict=False):
-        if (before.event, before.target) != (after.event, after.target) or any(map(_unknown, after.fires)):
+        if (before.event, before.target) != (after.event, after.target) or any(
+            map(_unknown, after.hook_runs)
+        ):
             return
         pair = Pair(step.turn, before, after)
         yield pair
@@ -82,26 +84,26 @@ def pairs(first: Trace, second: Trace) -> Iterator[Pair]:
             return
 
 
-def _unknown(fire: Fire) -> bool:
+def _unknown(fire: HookRun) -> bool:
     ending = fire.run.ending if fire.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
 
-def _decision(hooked: Hooked) -> tuple[object, ...]:
+def _decision(hooked: HookEvent) -> tuple[object, ...]:
     decision = hooked.decision
-    return ruled(hooked), decision.refused, decision.updated_input, decision.halt is not None
+    return effective_ruling(hooked), decision.refused, decision.updated_input, decision.halt is not None
 
 
-def told(hooked: Hooked, hook: str, *, quoting: bool = False) -> str:
+def told(hooked: HookEvent, hook: str, *, quoting: bool = False) -> str:
     """
     What became of an event, and how a hook of it ended, in words.
     """
-    fire = next((fire for fire in hooked.fires if fire.hook.command == hook), None)
-    ruling = Ruling.DENY if hooked.decision.refused else ruled(hooked)
+    fire = next((fire for fire in hooked.hook_runs if fire.hook.command == hook), None)
+    ruling = Ruling.DENY if hooked.decision.refused else effective_ruling(hooked)
     return f"{_WORDS[ruling]} ({ended(fire, quoting=quoting)})" if fire is not None else _WORDS[ruling]
 
 
-def ended(fire: Fire, *, quoting: bool = False) -> str:
+def ended(fire: HookRun, *, quoting: bool = False) -> str:
     """
     How a fire ended, in words, with what it said on standard error if that is quoted.
     """
@@ -122,7 +124,7 @@ def ended(fire: Fire, *, quoting: bool = False) -> str:
             raise TypeError(f"an exit that nobody knows: {fire.run.ending.exit!r}")
 
 
-def _without_folder(line: str, fire: Fire) -> str:
+def _without_folder(line: str, fire: HookRun) -> str:
     # Each run has a workspace of its own, whose long path would stand where the cause should.
     folder = fire.payload.get("cwd")
     return line.replace(f"{folder}/", "") if isinstance(folder, str) and folder.strip("/") else line
@@ -136,7 +138,7 @@ def refusers(trace: Trace, turn: int) -> str:
         fire.hook.command
         for step, hooked in trace.hooked()
         if step.turn == turn and hooked.decision.refused
-        for fire in hooked.fires
+        for fire in hooked.hook_runs
         if fire.reply.ruling is hooked.decision.ruling
     ]
     return ", ".join(dict.fromkeys(commands))

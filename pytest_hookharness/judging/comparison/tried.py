@@ -112,7 +112,7 @@ _PLAIN = re.compile(r"[\w./=:@%+,-]+( [\w./=:@%+,-]+)+")
 
 
 @dataclass(frozen=True, slots=True)
-class Wording:
+class CommandForm:
     """
     A way to write a command down.
 
@@ -127,19 +127,19 @@ class Wording:
     code: bool
 
 
-def wordings(command: str) -> Iterator[Wording]:
+def wordings(command: str) -> Iterator[CommandForm]:
     """
     The ways to write a command down, as data first.
     """
     quoted = shlex.quote(command)
-    yield Wording("a heredoc", f"cat >notes.txt <<'END'\n{command}\nEND", code=False)
-    yield Wording("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
-    yield Wording("an argument of echo", f"echo {quoted}", code=False)
-    yield Wording("a title", f"gh pr create --title {quoted} --body text", code=False)
-    yield Wording("`sh -c`", f"sh -c {quoted}", code=True)
-    yield Wording("`bash -c`", f"bash -c {quoted}", code=True)
-    yield Wording("a shell that reads a heredoc", f"bash <<'END'\n{command}\nEND", code=True)
-    yield Wording("a command substitution", f'echo "$({command})"', code=True)
+    yield CommandForm("a heredoc", f"cat >notes.txt <<'END'\n{command}\nEND", code=False)
+    yield CommandForm("a commit message", f"git commit --allow-empty -m {quoted}", code=False)
+    yield CommandForm("an argument of echo", f"echo {quoted}", code=False)
+    yield CommandForm("a title", f"gh pr create --title {quoted} --body text", code=False)
+    yield CommandForm("`sh -c`", f"sh -c {quoted}", code=True)
+    yield CommandForm("`bash -c`", f"bash -c {quoted}", code=True)
+    yield CommandForm("a shell that reads a heredoc", f"bash <<'END'\n{command}\nEND", code=True)
+    yield CommandForm("a command substitution", f'echo "$({command})"', code=True)
     if _PLAIN.fullmatch(command):
         first, _, rest = command.partition(" ")
-        yield Wording("xargs", f"echo {rest} | xargs {first}", code=True)
+        yield CommandForm("xargs", f"echo {rest} | xargs {first}", code=True)

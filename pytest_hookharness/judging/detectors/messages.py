@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.model.actions import Loop
+from pytest_hookharness.model.actions import DetectedLoop
 
 LONGEST = 8
 
@@ -30,7 +30,7 @@ class Limits:
     When a detector speaks.
 
     Attributes:
-        laps: How often a sequence must come, one time after the other.
+        repetitions: How often a sequence must come, one time after the other.
         failures: How many actions in a row must fail with one error text.
         window: How many actions a loop may span.
 
@@ -38,12 +38,12 @@ class Limits:
         Unreachable: A number is too small to mean a loop, or does not fit into the window.
     """
 
-    laps: int = 3
+    repetitions: int = 3
     failures: int = 3
     window: int = 24
 
     def __post_init__(self) -> None:
-        for name, number in (("laps", self.laps), ("failures", self.failures)):
+        for name, number in (("repetitions", self.repetitions), ("failures", self.failures)):
             if number < 2:
                 raise Unreachable(
                     f"{name}: {number} is no repetition; allowed is 2 or more, and 3 is a good number"
@@ -59,7 +59,7 @@ class Limits:
         """
         The longest period whose laps fit into the window.
         """
-        return min(LONGEST, self.window // self.laps)
+        return min(LONGEST, self.window // self.repetitions)
 
 
 # The first words of every refusal, by which it is known again.
@@ -105,29 +105,29 @@ def preview(text: str) -> str:
     )
 
 
-def explain(loop: Loop) -> Loop:
+def explain(loop: DetectedLoop) -> DetectedLoop:
     """
     The loop with what was seen and what to do next.
     """
     return replace(loop, text=_seen(loop), advice=_step(loop))
 
 
-def _seen(loop: Loop) -> str:
+def _seen(loop: DetectedLoop) -> str:
     noise = ", apart from numbers, times and temporary names" if loop.drifting else ""
     match loop.name:
         case "repetition":
-            return f"The same call was made {loop.count} times in a row{noise}: {loop.lap[0]}."
+            return f"The same call was made {loop.count} times in a row{noise}: {loop.repetition[0]}."
         case "cycle":
-            lap = ", then ".join(loop.lap)
+            lap = ", then ".join(loop.repetition)
             return f"The same {loop.period} calls were made {loop.count} times over{noise}: {lap}."
         case "failures":
-            calls = "; ".join(loop.lap)
+            calls = "; ".join(loop.repetition)
             return f'{loop.count} calls in a row failed with one error, "{loop.error}": {calls}.'
         case _:
             assert_never(loop.name)
 
 
-def _step(loop: Loop) -> str:
+def _step(loop: DetectedLoop) -> str:
     match loop.name:
         case "repetition":
             return (
@@ -148,7 +148,7 @@ def _step(loop: Loop) -> str:
             assert_never(loop.name)
 
 
-def foreseen(loop: Loop) -> Refusal:
+def foreseen(loop: DetectedLoop) -> Refusal:
     """
     The refusal of a call that would close a loop.
     """

@@ -18,12 +18,12 @@ from typing import assert_never
 
 from pytest_hookharness.judging.detectors.messages import Limits, explain
 from pytest_hookharness.judging.detectors.window import Memory
-from pytest_hookharness.model.actions import Action, Break, Loop, Moment, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
 from pytest_hookharness.model.moves import Stop
-from pytest_hookharness.model.trace import Happened, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 
 
-def moments(trace: Trace) -> Iterator[Moment]:
+def moments(trace: Trace) -> Iterator[StreamItem]:
     """
     The calls of a trace, and where somebody else spoke.
     """
@@ -35,30 +35,30 @@ def moments(trace: Trace) -> Iterator[Moment]:
                 yield Break(why="stop")
             case Happened():
                 yield Break(why="event")
-            case Moved() | Hooked():
+            case Moved() | HookEvent():
                 continue
             case _:
                 assert_never(step.exchange)
 
 
 def _action(step: Step, performed: Performed) -> Action:
-    failed = Outcome.FAILED if performed.result.failed else Outcome.DONE
+    failed = ActionResult.FAILED if performed.result.failed else ActionResult.DONE
     return Action(
         tool=performed.call.name,
         arguments=performed.call.input,
-        outcome=Outcome.REFUSED if performed.refused else failed,
+        outcome=ActionResult.REFUSED if performed.refused else failed,
         result=performed.result.text,
         place=f"turn {step.turn}",
     )
 
 
-def detect(stream: Iterable[Moment], limits: Limits | None = None) -> tuple[Loop, ...]:
+def detect(stream: Iterable[StreamItem], limits: Limits | None = None) -> tuple[DetectedLoop, ...]:
     """
     The loops of a stream, in the order in which they were closed.
     """
     limits = limits or Limits()
     watches: dict[str, _Watch] = {}
-    found: list[Loop] = []
+    found: list[DetectedLoop] = []
     for moment in stream:
         watch = watches.get(moment.agent)
         if watch is None:
@@ -86,7 +86,7 @@ class _Watch:
 
     __slots__ = ("found", "limits", "memory", "open", "places")
 
-    def __init__(self, limits: Limits, found: list[Loop]) -> None:
+    def __init__(self, limits: Limits, found: list[DetectedLoop]) -> None:
         self.limits = limits
         self.found = found
         self.memory = Memory()
@@ -109,7 +109,7 @@ class _Watch:
             # Told from where it began, in the words of its first laps.
             drifting = known.drifting or loop.drifting
             self.found[self.open] = explain(
-                replace(loop, lap=known.lap, first=known.first, drifting=drifting)
+                replace(loop, repetition=known.repetition, first=known.first, drifting=drifting)
             )
             return
         span = loop.count * max(1, loop.period)

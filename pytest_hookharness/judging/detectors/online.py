@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness.judging.detectors.messages import Limits, Refusal, foreseen, preview
 from pytest_hookharness.judging.detectors.repeated_files import Files, Known
-from pytest_hookharness.judging.detectors.signatures import Kind, Sign, file_of, kind_of
+from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, file_of, kind_of
 from pytest_hookharness.judging.detectors.window import Laps, Memory, Streak
 from pytest_hookharness.model.actions import Action
 from pytest_hookharness.model.protocol import Json, Payload
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class OnlineDetector:
     """
     All that a guard keeps of one agent.
 
@@ -35,13 +35,15 @@ class Watch:
     memory: Memory = Memory()
     files: Files = Files()
 
-    def part(self) -> Watch:
+    def part(self) -> OnlineDetector:
         """
         What is kept when somebody else spoke.
         """
         return replace(self, memory=Memory())
 
-    def before(self, action: Action, content: str | None, limits: Limits) -> tuple[Watch, Refusal | None]:
+    def before(
+        self, action: Action, content: str | None, limits: Limits
+    ) -> tuple[OnlineDetector, Refusal | None]:
         """
         Whether a call is to be refused, and what is kept after that.
 
@@ -50,11 +52,11 @@ class Watch:
             content: What the file that it is about holds; ``None`` if there is none, or that is not known.
             limits: When to speak.
         """
-        path, edits = file_of(action.arguments), kind_of(action.tool, action.arguments) is Kind.EDIT
+        path, edits = file_of(action.arguments), kind_of(action.tool, action.arguments) is ActionKind.EDIT
         if path and edits:
             files, refusal = self.files.refuse(path, action.arguments, content)
             if refusal is not None:
-                return Watch(Memory(), files), refusal
+                return OnlineDetector(Memory(), files), refusal
         loop = self.memory.foresee(action, limits)
         if loop is None:
             return self, None
@@ -63,7 +65,9 @@ class Watch:
             refusal = replace(refusal, file=path, preview=preview(content or ""))
         return self.part(), refusal
 
-    def after(self, action: Action, content: str | None, limits: Limits) -> tuple[Watch, Refusal | None]:
+    def after(
+        self, action: Action, content: str | None, limits: Limits
+    ) -> tuple[OnlineDetector, Refusal | None]:
         """
         What is kept after a call, and what is to be said about it.
         """
@@ -72,8 +76,8 @@ class Watch:
         if not path:
             return replace(self, memory=memory), None
         files = self.files.follow(kind, path, action.outcome, content)
-        warning = files.warn(path, content) if files is not self.files and kind is Kind.EDIT else None
-        return Watch(memory, files), warning
+        warning = files.warn(path, content) if files is not self.files and kind is ActionKind.EDIT else None
+        return OnlineDetector(memory, files), warning
 
 
 _SIGN = ("deed", "result", "error", "said")
@@ -85,20 +89,20 @@ class Malformed(ValueError):
     """
 
 
-def freeze(watch: Watch) -> Payload:
+def freeze(watch: OnlineDetector) -> Payload:
     """
     All of it, as JSON.
     """
     memory = watch.memory
     return {
-        "recent": [[getattr(sign, name) for name in _SIGN] for sign in memory.laps.recent],
-        "runs": list(memory.laps.runs),
+        "recent": [[getattr(sign, name) for name in _SIGN] for sign in memory.repetitions.recent],
+        "runs": list(memory.repetitions.runs),
         "streak": [memory.streak.error, memory.streak.count, memory.streak.text],
         "files": [[file.path, file.seen, file.failures, file.read] for file in watch.files.known],
     }
 
 
-def thaw(kept: Json) -> Watch:
+def thaw(kept_workspace: Json) -> OnlineDetector:
     """
     The same from JSON.
 
@@ -106,11 +110,11 @@ def thaw(kept: Json) -> Watch:
         Malformed: It is not what `freeze` gives.
     """
     try:
-        match kept:
+        match kept_workspace:
             case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
                 laps = Laps(tuple(_sign(row) for row in _rows(recent)), tuple(map(_number, _rows(runs))))
                 streak = Streak(_text(error), _number(count), _text(text))
-                return Watch(Memory(laps, streak), Files(tuple(_file(row) for row in _rows(files))))
+                return OnlineDetector(Memory(laps, streak), Files(tuple(_file(row) for row in _rows(files))))
             case _:
                 raise Malformed("it has not the keys recent, runs, streak and files")
     except TypeError as error:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pytest_hookharness.judging.detectors.messages import Refusal, preview
-from pytest_hookharness.judging.detectors.signatures import Kind, digest
-from pytest_hookharness.model.actions import Outcome
+from pytest_hookharness.judging.detectors.signatures import ActionKind, digest
+from pytest_hookharness.model.actions import ActionResult
 from pytest_hookharness.model.protocol import Payload
 
 _WARNED, _READ_FIRST, _STOPPED = 1, 2, 3
@@ -51,17 +51,17 @@ class Files:
         """
         return next((file for file in self.known if file.path == path), Known(path))
 
-    def follow(self, kind: Kind, path: str, outcome: Outcome, content: str | None) -> Files:
+    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> Files:
         """
         The same after an action on a file, which now has this content.
         """
         file, seen = self.of(path), "" if content is None else digest(content)
         match kind, outcome:
-            case Kind.READ, Outcome.DONE:
+            case ActionKind.READ, ActionResult.DONE:
                 return self._with(replace(file, seen=seen, read=True))
-            case Kind.EDIT, Outcome.DONE:
+            case ActionKind.EDIT, ActionResult.DONE:
                 return self._with(Known(path, seen))
-            case Kind.EDIT, Outcome.FAILED:
+            case ActionKind.EDIT, ActionResult.FAILED:
                 return self._with(replace(file, failures=min(file.failures + 1, _STOPPED), read=False))
             case _:
                 return self

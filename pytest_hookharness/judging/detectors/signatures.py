@@ -22,11 +22,11 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_hookharness.model.actions import Action, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 
-class Kind(enum.Enum):
+class ActionKind(enum.Enum):
     """
     What an action is for.
     """
@@ -62,20 +62,20 @@ _WAITING = re.compile(
 )
 
 
-def kind_of(tool: str, arguments: Payload) -> Kind:
+def kind_of(tool: str, arguments: Payload) -> ActionKind:
     """
     What a call is for.
     """
     name = tool.lower()
     if name in _WAIT or (name == "write_stdin" and not str(arguments.get("chars") or "")):
-        return Kind.WAIT
+        return ActionKind.WAIT
     if name in _EDITORS:
-        return Kind.READ if arguments.get("command") == "view" else Kind.EDIT
+        return ActionKind.READ if arguments.get("command") == "view" else ActionKind.EDIT
     if name in _RUN:
-        return Kind.WAIT if _waits(command_of(arguments)) else Kind.RUN
+        return ActionKind.WAIT if _waits(command_of(arguments)) else ActionKind.RUN
     if name in _EDIT:
-        return Kind.EDIT
-    return Kind.READ if name in _READ else Kind.OTHER
+        return ActionKind.EDIT
+    return ActionKind.READ if name in _READ else ActionKind.OTHER
 
 
 def _waits(command: str | None) -> bool:
@@ -213,7 +213,7 @@ def sign(action: Action) -> Sign:
     The sign of an action that is over.
     """
     text = _arguments(action)
-    failed = action.outcome in (Outcome.FAILED, Outcome.REFUSED)
+    failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
     error = mask_error(action.result) if failed else ""
     outcome = mask_numbers(action.result) if failed else mask_result(action.result)
     return Sign(
@@ -241,14 +241,14 @@ def digest(*parts: str) -> str:
 
 
 def _level(action: Action) -> str:
-    if kind_of(action.tool, action.arguments) is Kind.EDIT:
+    if kind_of(action.tool, action.arguments) is ActionKind.EDIT:
         return "raw"
     match action.outcome:
-        case Outcome.FAILED | Outcome.REFUSED:
+        case ActionResult.FAILED | ActionResult.REFUSED:
             return "numbers"
-        case Outcome.DONE if action.result.strip():
+        case ActionResult.DONE if action.result.strip():
             return "times"
-        case Outcome.DONE | Outcome.UNKNOWN:
+        case ActionResult.DONE | ActionResult.UNKNOWN:
             return "raw"
 
 
@@ -258,7 +258,7 @@ def _deed(tool: str, text: str, level: str) -> str:
 
 def _arguments(action: Action) -> str:
     given: Mapping[str, Json] = action.arguments
-    if kind_of(action.tool, given) is Kind.RUN:
+    if kind_of(action.tool, given) is ActionKind.RUN:
         given = {key: value for key, value in given.items() if key not in _ABOUT}
     return json.dumps(given, sort_keys=True, ensure_ascii=False, separators=(", ", ": "), default=str)
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pytest_hookharness.judging.detectors.messages import MARK, Limits, explain
-from pytest_hookharness.judging.detectors.signatures import Kind, Sign, intended, kind_of, sign
-from pytest_hookharness.model.actions import Action, Loop, Outcome
+from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, intended, kind_of, sign
+from pytest_hookharness.model.actions import Action, ActionResult, DetectedLoop
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Laps:
 
 def _closed(runs: tuple[int, ...], limits: Limits) -> int:
     for period, run in enumerate(runs, 1):
-        if run >= (limits.laps - 1) * period:
+        if run >= (limits.repetitions - 1) * period:
             return period
     return 0
 
@@ -102,61 +102,65 @@ class Memory:
     What the detectors know of one agent.
 
     Attributes:
-        laps: The circles.
+        repetitions: The circles.
         streak: The failures.
     """
 
-    laps: Laps = Laps()
+    repetitions: Laps = Laps()
     streak: Streak = Streak()
 
     def follow(self, action: Action, limits: Limits) -> Memory:
         """
         The same after one more action; waiting, or a refusal by the guard itself, begins everything anew.
         """
-        if is_own(action) or kind_of(action.tool, action.arguments) is Kind.WAIT:
+        if is_own(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
             return Memory()
         new = sign(action)
-        return Memory(self.laps.follow(new, limits), self.streak.follow(new, _first_words(action.result)))
+        return Memory(
+            self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(action.result))
+        )
 
-    def found(self, limits: Limits) -> Loop | None:
+    def found(self, limits: Limits) -> DetectedLoop | None:
         """
         The loop that the newest action closed, or went on with.
         """
-        period = self.laps.closed(limits)
+        period = self.repetitions.closed(limits)
         if period:
-            count = 1 + self.laps.runs[period - 1] // period
-            return _circle(self.laps.recent[-period:], count, self._drifts(period))
+            count = 1 + self.repetitions.runs[period - 1] // period
+            return _circle(self.repetitions.recent[-period:], count, self._drifts(period))
         if self.streak.count >= limits.failures:
-            lap = tuple(new.said for new in self.laps.recent[-min(self.streak.count, limits.failures) :])
+            lap = tuple(
+                new.said for new in self.repetitions.recent[-min(self.streak.count, limits.failures) :]
+            )
             return explain(
-                Loop(
+                DetectedLoop(
                     name="failures",
                     period=0,
                     count=self.streak.count,
-                    lap=tuple(dict.fromkeys(lap)),
+                    repetition=tuple(dict.fromkeys(lap)),
                     error=self.streak.text,
                 )
             )
         return None
 
-    def foresee(self, action: Action, limits: Limits) -> Loop | None:
+    def foresee(self, action: Action, limits: Limits) -> DetectedLoop | None:
         """
         The loop that a call would close or go on with, told before it is made.
         """
         kind = kind_of(action.tool, action.arguments)
-        if kind is Kind.WAIT:
+        if kind is ActionKind.WAIT:
             return None
         deeds, said = intended(action)
-        period = self.laps.foresee(deeds, limits)
+        period = self.repetitions.foresee(deeds, limits)
         if period:
-            lap = (*self.laps.recent[len(self.laps.recent) - period + 1 :], Sign("", said=said))
-            return _circle(lap, limits.laps, self.laps.recent[-period].said != said)
+            lap = (*self.repetitions.recent[len(self.repetitions.recent) - period + 1 :], Sign("", said=said))
+            return _circle(lap, limits.repetitions, self.repetitions.recent[-period].said != said)
         # Whoever looks before going on does what the advice says.
-        return None if kind is Kind.READ else self.found(limits)
+        return None if kind is ActionKind.READ else self.found(limits)
 
     def _drifts(self, period: int) -> bool:
         # Of two laps only as much is known as is remembered.
-        recent = self.laps.recent
+        recent = self.repetitions.recent
         pairs = zip(recent[:-period], recent[period:], strict=True)
         return any(one.said != other.said for one, other in pairs)
 
@@ -164,26 +168,28 @@ class Memory:
         """
         The same with no number above the one that is asked for.
         """
-        runs = tuple(min(run, limits.laps * period) for period, run in enumerate(self.laps.runs, 1))
+        runs = tuple(
+            min(run, limits.repetitions * period) for period, run in enumerate(self.repetitions.runs, 1)
+        )
         streak = replace(self.streak, count=min(self.streak.count, limits.failures))
-        return Memory(Laps(self.laps.recent, runs), streak)
+        return Memory(Laps(self.repetitions.recent, runs), streak)
 
 
 def is_own(action: Action) -> bool:
     """
     Whether an action was refused by the guard that these detectors are.
     """
-    return action.outcome in (Outcome.REFUSED, Outcome.FAILED) and MARK in action.result
+    return action.outcome in (ActionResult.REFUSED, ActionResult.FAILED) and MARK in action.result
 
 
-def _circle(lap: tuple[Sign, ...], count: int, drifting: bool) -> Loop:
-    period = len(lap)
+def _circle(repetition: tuple[Sign, ...], count: int, drifting: bool) -> DetectedLoop:
+    period = len(repetition)
     return explain(
-        Loop(
+        DetectedLoop(
             name="cycle" if period > 1 else "repetition",
             period=period,
             count=count,
-            lap=tuple(new.said for new in lap),
+            repetition=tuple(new.said for new in repetition),
             drifting=drifting,
         )
     )

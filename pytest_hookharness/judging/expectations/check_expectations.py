@@ -31,13 +31,13 @@ from pytest_hookharness.judging.expectations.files import (
     broken_ways,
 )
 from pytest_hookharness.judging.expectations.tool_calls import broken_calls
-from pytest_hookharness.model.expectations import Expectation, GuardExpectation
+from pytest_hookharness.model.expectations import CapExpectation, Expectation
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
     Finding,
-    Guard,
     Hung,
     Livelock,
     Lockout,
@@ -55,9 +55,9 @@ _OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "wa
 def violations(
     outcome: Outcome,
     *,
-    initial: Mapping[str, Entry],
+    initial: Mapping[str, StateEntry],
     final_text: Callable[[str], str | None],
-    final: Mapping[str, Entry] | None = None,
+    final: Mapping[str, StateEntry] | None = None,
 ) -> tuple[Violation, ...]:
     """
     The promises that were not kept, in the order of the keys; their paths are as written in the file.
@@ -77,10 +77,10 @@ def violations(
         _verdict(outcome, expect),
         broken_times(outcome, expect.within_ms),
         broken_blocks(outcome, expect.blocks),
-        broken_fires(outcome, expect.fires),
+        broken_fires(outcome, expect.hook_runs),
         broken_decisions(outcome, expect.decisions),
         _period(outcome.verdict, expect.period),
-        _guard(outcome.verdict, expect.guard),
+        _guard(outcome.verdict, expect.cap),
         _evidence(outcome.verdict, expect.evidence),
         broken_reasons(outcome, expect.reasons),
         broken_loops(outcome, expect.detectors),
@@ -125,7 +125,7 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
     broken = chain(
         _verdict(outcome, expect),
         _period(verdict, expect.period),
-        _guard(verdict, expect.guard),
+        _guard(verdict, expect.cap),
         _evidence(verdict, expect.evidence),
         broken_ways(outcome, expect),
     )
@@ -172,12 +172,12 @@ def _loop(verdict: Verdict) -> str:
             assert_never(verdict)
 
 
-def _guard(verdict: Verdict, expected: GuardExpectation | None) -> Iterator[Violation]:
+def _guard(verdict: Verdict, expected: CapExpectation | None) -> Iterator[Violation]:
     if expected is None:
         return
     wanted = _wanted(expected)
     match verdict:
-        case Livelock(guard=guard) | Capped(guard=guard):
+        case Livelock(cap=guard) | Capped(cap=guard):
             present = isinstance(verdict, Capped) or (guard is not None and guard.overrides is not None)
             number = guard.overrides if guard is not None else None
             if present == expected.present and expected.overrides in (None, number):
@@ -190,7 +190,7 @@ def _guard(verdict: Verdict, expected: GuardExpectation | None) -> Iterator[Viol
             assert_never(verdict)
 
 
-def _wanted(expected: GuardExpectation) -> str:
+def _wanted(expected: CapExpectation) -> str:
     if not expected.present:
         return "no guard that ends this loop"
     if expected.overrides is None:
@@ -198,11 +198,11 @@ def _wanted(expected: GuardExpectation) -> str:
     return f"a guard that overrides block {expected.overrides}"
 
 
-def _seen(guard: Guard | None, *, present: bool) -> str:
-    if guard is None:
+def _seen(cap: Cap | None, *, present: bool) -> str:
+    if cap is None:
         return "the host has no guard"
     if not present:
-        return f"a guard that never acts on this loop: {guard.why}"
-    if guard.overrides is None:
-        return f"a guard that ended it: {guard.why}"
-    return f"a guard that overrides block {guard.overrides}"
+        return f"a guard that never acts on this loop: {cap.why}"
+    if cap.overrides is None:
+        return f"a guard that ended it: {cap.why}"
+    return f"a guard that overrides block {cap.overrides}"

@@ -20,9 +20,9 @@ from collections.abc import Iterator, Mapping
 
 from pytest_hookharness.judging.detectors.offline import detect, moments
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
-from pytest_hookharness.model.outcome import Outcome, ruled
+from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.model.verdicts import Violation
 
 _MANY = 3
@@ -53,8 +53,8 @@ def broken_fires(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Vi
     Numbers of fires that are not as promised.
     """
     for word, number in expected.items():
-        if outcome.fires(word) not in number:
-            seen = str(outcome.fires(word))
+        if outcome.hook_runs(word) not in number:
+            seen = str(outcome.hook_runs(word))
             yield Violation(
                 path=f"expect.fires.{word}", expected=f"{counted(number, 'fire')} of {word}", seen=seen
             )
@@ -68,15 +68,18 @@ def broken_decisions(outcome: Outcome, expected: Mapping[str, tuple[str, ...]]) 
         hooked = [item for _, item in outcome.trace.hooked(event)]
         kept = len(hooked) >= len(wanted) and all(map(_became, hooked, wanted))
         if not kept:
-            seen = ", ".join(ruled(item).value for item in hooked[: max(len(wanted), _MANY)]) or "never asked"
+            seen = (
+                ", ".join(effective_ruling(item).value for item in hooked[: max(len(wanted), _MANY)])
+                or "never asked"
+            )
             yield Violation(path=f"expect.decisions.{event}", expected=", ".join(wanted), seen=seen)
 
 
-def _became(hooked: Hooked, word: str) -> bool:
+def _became(hooked: HookEvent, word: str) -> bool:
     if word == Ruling.NONE.value:
         decision = hooked.decision
         return decision.ruling is Ruling.NONE and not decision.refused and not decision.overridden
-    return ruled(hooked).value == word
+    return effective_ruling(hooked).value == word
 
 
 def broken_reasons(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violation]:
@@ -108,7 +111,7 @@ def broken_told(outcome: Outcome, patterns: tuple[str, ...]) -> Iterator[Violati
 
 
 def _said_elsewhere(outcome: Outcome, pattern: str) -> str:
-    for step, fire in outcome.trace.fires():
+    for step, fire in outcome.trace.hook_runs():
         lost = fire.reply.unheard
         if lost is not None and re.search(pattern, lost.text):
             return f"said as {lost.place} ({fire.hook.event}, turn {step.turn}), which it does not see"
@@ -123,11 +126,12 @@ def broken_sometimes(outcome: Outcome, wanted: tuple[str, ...]) -> Iterator[Viol
     """
     for index, word in enumerate(wanted):
         event, _, ruling = word.partition(":")
-        asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.fires]
+        asked = [hooked for _, hooked in outcome.trace.hooked(event) if hooked.hook_runs]
         if any(not ruling or _became(hooked, ruling.strip()) for hooked in asked):
             continue
         seen = (
-            ", ".join(dict.fromkeys(ruled(hooked).value for hooked in asked)) or f"no hook of {event} fired"
+            ", ".join(dict.fromkeys(effective_ruling(hooked).value for hooked in asked))
+            or f"no hook of {event} fired"
         )
         yield Violation(path=f"expect.sometimes[{index}]", expected=f"{word} at least once", seen=seen)
 
@@ -165,7 +169,7 @@ def broken_threads(outcome: Outcome, expected: ProcessExpectation) -> Iterator[V
     """
     Numbers of threads, and a depth, that are not as promised.
     """
-    tracked = outcome.tracked
+    tracked = outcome.background
     for word, wanted in expected.threads.items():
         seen = tracked.spawned(word)
         if seen not in wanted:

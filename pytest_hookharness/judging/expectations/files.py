@@ -26,19 +26,19 @@ from typing import assert_never
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.finding_catalogue import look_up, nearest
 from pytest_hookharness.model.expectations import Expectation, FileExpectations, Range, counted
-from pytest_hookharness.model.moves import Edit, Move, Read, Run, Stop, Subagent, Tools, unlabelled
+from pytest_hookharness.model.moves import Edit, Move, Read, RunCommand, Stop, Subagent, Tools, unlabelled
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import NotStarted
 from pytest_hookharness.model.timings import Timing, timings
-from pytest_hookharness.model.trace import Entry
+from pytest_hookharness.model.trace import StateEntry
 from pytest_hookharness.model.verdicts import Violation
 
 
 def broken_files(
     expected: FileExpectations | None,
     *,
-    initial: Mapping[str, Entry],
-    final: Mapping[str, Entry],
+    initial: Mapping[str, StateEntry],
+    final: Mapping[str, StateEntry],
     final_text: Callable[[str], str | None],
 ) -> Iterator[Violation]:
     """
@@ -69,12 +69,12 @@ def _violation(path: str, expected: str, seen: str) -> Violation:
     return Violation(path=f"expect.files.{path}", expected=expected, seen=seen)
 
 
-def _below(entries: Mapping[str, Entry], file: str) -> dict[str, Entry]:
+def _below(entries: Mapping[str, StateEntry], file: str) -> dict[str, StateEntry]:
     path = f"workspace/{file.strip('/')}".removesuffix("/.")
     return {name: entry for name, entry in entries.items() if name == path or name.startswith(f"{path}/")}
 
 
-def _changed(before: Mapping[str, Entry], after: Mapping[str, Entry]) -> str:
+def _changed(before: Mapping[str, StateEntry], after: Mapping[str, StateEntry]) -> str:
     if not before:
         # A promise about a file that never was would be kept by every hook.
         return "it was not there at the beginning"
@@ -150,7 +150,7 @@ def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Viol
     measured = timings(outcome.trace) if expected else ()
     started = {
         fire.hook.event
-        for _, fire in outcome.trace.fires()
+        for _, fire in outcome.trace.hook_runs()
         if fire.run is not None and not isinstance(fire.run.ending, NotStarted)
     }
     for event, budget in expected.items():
@@ -164,11 +164,11 @@ def broken_times(outcome: Outcome, expected: Mapping[str, int]) -> Iterator[Viol
 
 
 def _seen(timing: Timing) -> str:
-    fire, number = timing.slowness, len(timing.fires)
+    fire, number = timing.slowness, len(timing.hook_runs)
     took = f"{1000 * fire.seconds:,.0f} ms"
     which = "its only fire" if number == 1 else f"the slowest of {counted(number, 'fire')}"
-    if fire != timing.fires[-1]:
-        slowest = timing.fires[-1]
+    if fire != timing.hook_runs[-1]:
+        slowest = timing.hook_runs[-1]
         which = f"95 % of {number} fires took no longer; the slowest was in turn {slowest.turn}"
     # A command may be long, and what is behind it be cut.
     return f"{'cut after ' if fire.cut else ''}{took} in turn {fire.turn} ({which}): {timing.command}"
@@ -197,7 +197,7 @@ def _words(way: Sequence[Move] | None) -> str:
 
 def _word(move: Move) -> str:
     match move:
-        case Run(command=command):
+        case RunCommand(command=command):
             return f"run: {command}"
         case Edit(file=file):
             return f"edit: {file}"

@@ -19,7 +19,7 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -28,10 +28,10 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Violation
 
-Part: TypeAlias = ToolCall | Run | Edit | Read
+Part: TypeAlias = ToolCall | RunCommand | Edit | Read
 
 
 def broken_calls(outcome: Outcome) -> Iterator[Violation]:
@@ -80,7 +80,7 @@ def _parts(act: Act) -> tuple[Part, ...]:
     match act:
         case Tools(calls=calls):
             return calls
-        case Run() | Edit() | Read():
+        case RunCommand() | Edit() | Read():
             return (act,)
         case Stop() | Subagent() | Prompt() | Wait() | Compact() | Resume() | End() | Corrupt():
             return ()
@@ -91,7 +91,7 @@ def _parts(act: Act) -> tuple[Part, ...]:
 def _compare(trace: Trace, number: int, move: Move) -> Iterator[Violation]:
     turn = _rest_of_turn(trace, number)
     performed = [step.exchange for step in turn if isinstance(step.exchange, Performed)]
-    hooked = [step.exchange for step in turn if isinstance(step.exchange, Hooked)]
+    hooked = [step.exchange for step in turn if isinstance(step.exchange, HookEvent)]
     for part in _parts(move):
         seen = _became(part, performed, hooked)
         if part.expect is not None and seen != part.expect:
@@ -104,7 +104,7 @@ def _rest_of_turn(trace: Trace, number: int) -> Sequence[Step]:
     return rest[: next(ends, len(rest))]
 
 
-def _became(part: Part, performed: list[Performed], hooked: Sequence[Hooked]) -> str:
+def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent]) -> str:
     """
     What became of one call; what was carried out for it is taken from the list.
     """
@@ -128,7 +128,7 @@ def _is_of(performed: Performed, part: Part) -> bool:
     return performed.call.label in ("", part.label)
 
 
-def _about(hooked: Hooked, part: Part) -> bool:
+def _about(hooked: HookEvent, part: Part) -> bool:
     """
     Whether hooks were asked about this call, and not about another one of the same turn.
     """
@@ -139,5 +139,5 @@ def _about(hooked: Hooked, part: Part) -> bool:
         return True
     if hooked.target not in ("", part.name):
         return False
-    inputs = [fire.payload["tool_input"] for fire in hooked.fires if "tool_input" in fire.payload]
+    inputs = [fire.payload["tool_input"] for fire in hooked.hook_runs if "tool_input" in fire.payload]
     return not inputs or part.input in inputs

@@ -19,9 +19,9 @@ Data only. Each is found by playing a scenario again with one thing wrong.
 
 from __future__ import annotations
 
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 
-STATUS_LEAK = Code(
+STATUS_LEAK = FindingCode(
     "HH102",
     "STATUS-LEAK",
     "A hook that usually ends with status 0 ended with another, without a word and without a decision.",
@@ -29,7 +29,7 @@ STATUS_LEAK = Code(
     "for a refusal.",
     "End every path with an explicit `exit 0`, and answer a helper that fails where it is called.",
 )
-STRICT_SHELL = Code(
+STRICT_SHELL = FindingCode(
     "HH103",
     "STRICT-SHELL",
     "A script fails where a variable is absent, where a count is still 0, or under another shell.",
@@ -38,35 +38,35 @@ STRICT_SHELL = Code(
     '`${list[@]+"${list[@]}"}` for a list that may be empty, and name the shell that the script needs in its '
     "first line.",
 )
-ORDER = Code(
+ORDER = FindingCode(
     "HH104",
     "ORDER",
     "What the hooks of one event decide together depends on their order.",
     "Most hosts start them at once, and a line that is moved in the settings changes what is refused.",
     "Let each hook decide by itself; what two of them share belongs into one hook.",
 )
-LOST_UPDATES = Code(
+LOST_UPDATES = FindingCode(
     "HH105",
     "LOST-UPDATES",
     "Fires side by side leave less in a file than one after the other, or refuse more often.",
     "Each reads, changes and writes back for itself: where tools are called in parallel, counts are lost.",
     "Hold a lock (`flock`) from before the read until after the write, or append one line in one write.",
 )
-RAW_JSON = Code(
+RAW_JSON = FindingCode(
     "HH107",
     "RAW-JSON",
     "A decision depends on the order of JSON keys, or on which field holds a word.",
     "No host promises an order, and a word in a description is no command.",
     "Parse the input, and match in the one field that is meant: `jq -r .tool_input.command`.",
 )
-UNGUARDED_TOOL = Code(
+UNGUARDED_TOOL = FindingCode(
     "HH109",
     "UNGUARDED-TOOL",
     "A command that is missing, fails or hangs changes what a hook decides, or holds it up.",
     "On another machine the guard is off or in everybody's way, and nothing says why.",
     "Ask for it first (`command -v`), limit its time, and decide on purpose what its failure means.",
 )
-TEXT_MATCH = Code(
+TEXT_MATCH = FindingCode(
     "HH110",
     "TEXT-MATCH",
     "A guard refuses words that are only data, or lets the same words through as another form of code.",
@@ -74,14 +74,14 @@ TEXT_MATCH = Code(
     "Split the command line as a shell would: leave out quoted text and heredocs, and look into what a shell "
     "is given to run.",
 )
-BASENAME = Code(
+BASENAME = FindingCode(
     "HH113",
     "BASENAME",
     "A second file is not handled because one of the same base name was.",
     "A nested file of another content is passed over in silence.",
     "Remember files by their whole path.",
 )
-WRONG_KEY = Code(
+WRONG_KEY = FindingCode(
     "HH115",
     "WRONG-KEY",
     "A count of one agent goes on in another's, or is lost when its host's process changes.",
@@ -89,7 +89,7 @@ WRONG_KEY = Code(
     "Key what is counted by `session_id` and `agent_id` together: a subagent's call has both, its parent's "
     "the first alone. Agents of one session may share a transcript, and a process number is anybody's.",
 )
-TORN_STATE = Code(
+TORN_STATE = FindingCode(
     "HH116",
     "TORN-STATE",
     "Fires side by side leave a file that is broken: JSON that cannot be read, or parts of lines.",
@@ -112,7 +112,7 @@ PITFALL_CODES = (
 )
 
 
-CARRIED_OUT = Code(
+CARRIED_OUT = FindingCode(
     "HH301",
     "CARRIED-OUT",
     "A hook carried out what stood in its input: in a command, a text or the name of a file.",
@@ -120,7 +120,7 @@ CARRIED_OUT = Code(
     "Pass values as arguments or variables in quotes, and never build code of them: no `eval`, no "
     "`sh -c` with the value inside, no template of a script.",
 )
-STAGED = Code(
+STAGED = FindingCode(
     "HH302",
     "STAGED",
     "A hook changed the index, the refs or the stash of the repository.",
@@ -129,7 +129,7 @@ STAGED = Code(
     "(`GIT_INDEX_FILE`) below a temporary folder.",
 )
 
-BLOCKS_EVERYTHING = Code(
+BLOCKS_EVERYTHING = FindingCode(
     "HH303",
     "BLOCKS-EVERYTHING",
     "A guard refuses work that nobody would object to: each look at a file, each edit, and most commands.",
@@ -137,7 +137,7 @@ BLOCKS_EVERYTHING = Code(
     "Ask for the tool's name first, and let through all that the guard has no rule about; a list of what is "
     "allowed must hold every tool that the matcher lets through.",
 )
-INERT_GUARD = Code(
+INERT_GUARD = FindingCode(
     "HH304",
     "INERT-GUARD",
     "A hook asks for tools by names that its host does not have, so it never does anything.",
@@ -145,7 +145,7 @@ INERT_GUARD = Code(
     "Use the host's own names of tools, as they stand in the input that it writes (`hookharness explain`), "
     "and test the guard with a call that it must refuse.",
 )
-SLOW = Code(
+SLOW = FindingCode(
     "HH305",
     "SLOW",
     "A hook takes more than half of the time that its host gives it.",
@@ -156,21 +156,21 @@ SLOW = Code(
 CHECK_CODES = (CARRIED_OUT, STAGED, BLOCKS_EVERYTHING, INERT_GUARD, SLOW)
 
 
-FAILS_OPEN = Code(
+FAILS_OPEN = FindingCode(
     "HH201",
     "FAILS-OPEN",
     "With one thing wrong around it, a guard lets through what it refuses otherwise.",
     "A missing tool, another folder or a longer input switches the guard off, and nothing says so.",
     "Refuse where the guard cannot decide, or say that it is meant so: `on_failure: allow`.",
 )
-FAILS_CLOSED = Code(
+FAILS_CLOSED = FindingCode(
     "HH202",
     "FAILS-CLOSED",
     "With one thing wrong around it, a hook refuses what it lets through otherwise.",
     "A fault of the hook's own stands in the way of everything, also of what would mend it.",
     "Let go where the hook cannot decide and tell people, or say that it is meant so: `on_failure: block`.",
 )
-INERT = Code(
+INERT = FindingCode(
     "HH203",
     "INERT",
     "With one thing wrong around it, a hook cannot be run at all.",
@@ -178,7 +178,7 @@ INERT = Code(
     "Quote the path in the settings, name it by the host's variable for the project, keep the executable bit "
     "and plain line ends in the repository (`.gitattributes`).",
 )
-HANGS = Code(
+HANGS = FindingCode(
     "HH204",
     "HANGS",
     "With one thing wrong around it, a hook does not come to its end.",
@@ -189,7 +189,7 @@ HANGS = Code(
 FAULT_CODES = (FAILS_OPEN, FAILS_CLOSED, INERT, HANGS)
 
 
-EARLY_EXIT = Code(
+EARLY_EXIT = FindingCode(
     "HH101",
     "EARLY-EXIT",
     "A hook decided, and a file that it promised to change on that decision stayed as it was.",
@@ -197,7 +197,7 @@ EARLY_EXIT = Code(
     "rises, a mark is never cleared, and the next decision is made from what is out of date.",
     "Write the state first and decide last, and put branches that change state first.",
 )
-STUCK_PHASE = Code(
+STUCK_PHASE = FindingCode(
     "HH106",
     "STUCK-PHASE",
     "A session that begins in the wrong phase is locked out, or one phase outlives its session.",
@@ -205,7 +205,7 @@ STUCK_PHASE = Code(
     "a mark that nobody clears switches the hook off for every session to come.",
     "Let reads through in every phase, tie the mark to the session's id, and clear it when a session starts.",
 )
-STDOUT_DENIES = Code(
+STDOUT_DENIES = FindingCode(
     "HH108",
     "STDOUT-DENIES",
     "A hook ended with exit code 0 and no refusal, and its host takes what it printed for one.",
@@ -213,7 +213,7 @@ STDOUT_DENIES = Code(
     "through, and the agent is told no reason, or the wrong one.",
     "Print nothing, or one answer that says allow in so many words; keep notes in a file.",
 )
-PROMPT_NOISE = Code(
+PROMPT_NOISE = FindingCode(
     "HH111",
     "PROMPT-NOISE",
     "A hook printed plain text on a prompt, and this host does not give that to the agent.",
@@ -221,7 +221,7 @@ PROMPT_NOISE = Code(
     "works on one is lost on the next.",
     "Answer in JSON with `additionalContext` beside the event's name, which most hosts take.",
 )
-UNSEEN_REASON = Code(
+UNSEEN_REASON = FindingCode(
     "HH112",
     "UNSEEN-REASON",
     "A hook allows a call and gives the agent something to read in the reason, which the agent never sees.",
@@ -229,7 +229,7 @@ UNSEEN_REASON = Code(
     "hands out in this way are dropped without a word.",
     "Give it as `additionalContext` after the call (PostToolUse), or refuse once with it as the reason.",
 )
-DOUBLE_NOISE = Code(
+DOUBLE_NOISE = FindingCode(
     "HH114",
     "DOUBLE-NOISE",
     "Several hooks of one event say the same, or several speak on standard error although none decides.",

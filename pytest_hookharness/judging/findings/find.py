@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.findings.finding_catalogue import Code
+from pytest_hookharness.judging.findings.finding_catalogue import FindingCode
 from pytest_hookharness.judging.findings.loop_endings import empty_advice
 from pytest_hookharness.judging.findings.nested_agents import (
     find_held_children,
     find_lost_agents,
     find_pingpong,
 )
-from pytest_hookharness.judging.findings.settings_problem import Problem
+from pytest_hookharness.judging.findings.settings_problem import ConfigurationProblem
 from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
 from pytest_hookharness.judging.findings.unheard_output import (
     find_double_noise,
@@ -35,12 +35,12 @@ from pytest_hookharness.model.processes import (
     HeldOpen,
     NotStarted,
     Process,
-    Run,
+    ProcessResult,
     Signaled,
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Trace
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _FAULTS = {
@@ -61,7 +61,7 @@ class _Sight:
     One defect, seen once.
     """
 
-    code: Code
+    code: FindingCode
     text: str
     rule: Rule | None = None
 
@@ -69,7 +69,7 @@ class _Sight:
 def find(
     trace: Trace,
     *,
-    problems: Sequence[Problem] = (),
+    problems: Sequence[ConfigurationProblem] = (),
     flaky: bool = False,
     configured: Sequence[str] | None = None,
     expect: Expectation = _NOTHING_PROMISED,
@@ -87,7 +87,7 @@ def find(
     seen = [*_configuration(problems), *_fires(trace), *_refusals(trace), *_undone(trace)]
     seen += [*_states(trace, flaky=flaky), *_advice(trace)]
     seen += [*find_pingpong(trace), *find_lost_agents(trace), *find_held_children(trace)]
-    if configured is not None and not any(trace.fires()):
+    if configured is not None and not any(trace.hook_runs()):
         seen += _never_fired(trace, configured, problems)
     seen += find_lost_effects(trace, expect.effects)
     seen += find_stuck_phases(trace, alike=expect.sessions_alike)
@@ -115,14 +115,14 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(words[:_SHOWN]) + more
 
 
-def _configuration(problems: Sequence[Problem]) -> Iterator[Finding]:
+def _configuration(problems: Sequence[ConfigurationProblem]) -> Iterator[Finding]:
     for problem in problems:
         code = _code(problem.kind)
         place = ", ".join(part for part in (problem.source, problem.path) if part)
         yield _finding(_Sight(code, f"{place}: {problem.text}" if place else problem.text, problem.rule))
 
 
-def _code(kind: str) -> Code:
+def _code(kind: str) -> FindingCode:
     if "unreachable" in kind:
         return finding_catalogue.UNREACHED
     if "option" in kind:
@@ -134,7 +134,9 @@ def _code(kind: str) -> Code:
     )
 
 
-def _never_fired(trace: Trace, configured: Sequence[str], problems: Sequence[Problem]) -> Iterator[Finding]:
+def _never_fired(
+    trace: Trace, configured: Sequence[str], problems: Sequence[ConfigurationProblem]
+) -> Iterator[Finding]:
     if not configured and any("option" not in problem.kind for problem in problems):
         # What left all hooks out is told already.
         return
@@ -157,7 +159,7 @@ def _course(trace: Trace) -> str:
                 words[f"the event {type(event).__name__.lower()}"] = None
             case Performed(call=call):
                 words[f"a call of {call.name}"] = None
-            case Moved() | Hooked():
+            case Moved() | HookEvent():
                 continue
     return ", ".join(words) or "nothing that hooks hear of"
 
@@ -205,23 +207,23 @@ def _undone(trace: Trace) -> Iterator[Finding]:
         decision = hooked.decision
         if decision.halt is not None or decision.ruling is Ruling.DENY:
             continue
-        lost = [fire.hook.command for fire in hooked.fires if fire.reply.ruling is Ruling.DENY]
+        lost = [fire.hook.command for fire in hooked.hook_runs if fire.reply.ruling is Ruling.DENY]
         if lost:
             text = f"{hooked.event}: a refusal was undone by what was said beside it; let it stand alone."
             yield _finding(_Sight(finding_catalogue.MANGLED, text, decision.rule), step.turn, ", ".join(lost))
 
 
-def _refusers(hooked: Hooked) -> str:
+def _refusers(hooked: HookEvent) -> str:
     return ", ".join(fire.hook.command for fire in _refusing(hooked))
 
 
-def _refusing(hooked: Hooked) -> list[Fire]:
-    return [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
+def _refusing(hooked: HookEvent) -> list[HookRun]:
+    return [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
 
 
 def _fires(trace: Trace) -> Iterator[Finding]:
     nested = _living(trace)
-    for step, fire in trace.fires():
+    for step, fire in trace.hook_runs():
         sights = [] if fire.run is None else [*_run(fire, fire.run, nested.get(step.number, 0))]
         said = _fault(fire)
         # What the process did says more than what the host made of it, so one defect is told once.
@@ -242,19 +244,19 @@ def _living(trace: Trace) -> dict[int, int]:
     return living
 
 
-def _covers(seen: Code, said: Code) -> bool:
+def _covers(seen: FindingCode, said: FindingCode) -> bool:
     if said is finding_catalogue.CRASHED:
         return seen in (finding_catalogue.CRASHED, finding_catalogue.HUNG_FIRE, finding_catalogue.NOT_RUN)
     return seen is said or (said is finding_catalogue.HUNG_FIRE and seen is finding_catalogue.HELD_OPEN)
 
 
-def _out_of_budget(fire: Fire) -> bool:
+def _out_of_budget(fire: HookRun) -> bool:
     # The run was over, not the patience with this fire; nothing is known about it.
     ending = fire.run.ending if fire.run is not None else None
     return isinstance(ending, TimedOut) and ending.by is Cut.BUDGET
 
 
-def _fault(fire: Fire) -> _Sight | None:
+def _fault(fire: HookRun) -> _Sight | None:
     if fire.reply.fault is None or fire.reply.unmeant or _out_of_budget(fire):
         return None
     word, _, rest = fire.reply.fault.partition(":")
@@ -264,7 +266,7 @@ def _fault(fire: Fire) -> _Sight | None:
     return _Sight(code, f"{fire.hook.event}: {rest.strip() or word}", fire.reply.rule)
 
 
-def _run(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
+def _run(fire: HookRun, run: ProcessResult, nested: int) -> Iterator[_Sight]:
     if not fire.hook.command.strip():
         yield _Sight(finding_catalogue.NOT_RUN, f"{fire.hook.event}: the command is empty.", fire.reply.rule)
     rule = fire.reply.rule
@@ -281,7 +283,7 @@ def _run(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
             yield _Sight(finding_catalogue.OUTPUT_CUT, text, rule)
 
 
-def _ending(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
+def _ending(fire: HookRun, run: ProcessResult, nested: int) -> Iterator[_Sight]:
     event, rule = fire.hook.event, fire.reply.rule
     match run.ending:
         case TimedOut(by=Cut.BUDGET):
@@ -305,7 +307,7 @@ def _ending(fire: Fire, run: Run, nested: int) -> Iterator[_Sight]:
             assert_never(run.ending)
 
 
-def _late(cut: TimedOut, run: Run) -> str:
+def _late(cut: TimedOut, run: ProcessResult) -> str:
     if cut.ended == Exited(2):
         return ", too late for its exit code 2"
     return ", too late for what it had printed" if run.stdout.data.strip() else ""

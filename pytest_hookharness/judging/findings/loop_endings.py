@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_hookharness.model.trace import Trace
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 
 _LET_GO = (
     "Let the hook allow when nothing changed since its last refusal. On hosts that say `stop_hook_active`, "
@@ -26,7 +26,7 @@ _LET_GO = (
 )
 
 ENDLESS = (
-    Code(
+    FindingCode(
         "",
         "livelock",
         "The hooks refuse the stop for ever: the same state came again, or what differs decides nothing.",
@@ -34,28 +34,28 @@ ENDLESS = (
         "the model.",
         _LET_GO,
     ),
-    Code(
+    FindingCode(
         "",
         "capped",
         "The hooks refused the stop until the host set that aside.",
         "The session ended, but not by the hook, and other hosts, or another version, have no such guard.",
         _LET_GO,
     ),
-    Code(
+    FindingCode(
         "",
         "no-end",
         "Every stop was refused, eight times or more, and no end was seen, but no repeat either.",
         "Nobody knows when it ends, and each refusal costs an answer of the model.",
         "Say in the hook after how many refusals it lets go.",
     ),
-    Code(
+    FindingCode(
         "",
         "hung",
         "The host waits for ever: for a hook, or for a person's word where nobody is.",
         "The session stands still until somebody looks after it.",
         "Give what the hook waits for a limit of its own, and never ask on a terminal.",
     ),
-    Code(
+    FindingCode(
         "",
         "recursing",
         "A hook starts an agent whose hooks start agents again.",
@@ -63,7 +63,7 @@ ENDLESS = (
         "Set a variable where the hook starts an agent, and end at once where it is set; but a hook that "
         "refuses must go on refusing there.",
     ),
-    Code(
+    FindingCode(
         "",
         "lockout",
         "From some state no move of the agent leads to a stop.",
@@ -73,7 +73,7 @@ ENDLESS = (
 )
 
 
-def look_up_ending(word: str) -> Code | None:
+def look_up_ending(word: str) -> FindingCode | None:
     """
     What is called so, in whichever case.
     """
@@ -133,7 +133,7 @@ def empty_advice(trace: Trace) -> Iterator[EmptyAdvice]:
         if not hooked.decision.refused:
             continue
         for told in hooked.decision.reasons:
-            saying = [fire for fire in hooked.fires if fire.reply.reason.strip() == told.strip()]
+            saying = [fire for fire in hooked.hook_runs if fire.reply.reason.strip() == told.strip()]
             if any(fire.reply.silent for fire in saying):
                 continue
             # The hook is judged by its own words, and not by its name, which hosts put before them.

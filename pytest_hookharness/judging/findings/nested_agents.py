@@ -23,7 +23,7 @@ from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.processes import Ending, Exited
-from pytest_hookharness.model.trace import Change, Hooked, Performed, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, Performed, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _LONGEST_CALL = 60
@@ -67,7 +67,7 @@ def find_held_children(trace: Trace) -> Iterator[Finding]:
     """
     for step, child in trace.children():
         if child.ended == "capped":
-            refusing = [fire.command for fire in child.fires if fire.ruling == "deny"]
+            refusing = [fire.command for fire in child.hook_runs if fire.ruling == "deny"]
             starter = child.starter or "a process"
             text = f"The session that {starter} started was ended by its host's guard alone."
             yield finding_catalogue.CHILD_CAPPED.found(
@@ -96,7 +96,7 @@ def find_lost_agents(trace: Trace) -> Iterator[Finding]:
     """
     One finding for each call of an agent's program that could not be started.
     """
-    for step, fire in trace.fires():
+    for step, fire in trace.hook_runs():
         if fire.run is None:
             continue
         said = fire.run.stderr.text[:_LOOKED_AT] + fire.run.stdout.text[:_LOOKED_AT]
@@ -124,7 +124,7 @@ def find_pingpong(trace: Trace) -> Iterator[Finding]:
         match step.exchange:
             case Performed(changes=changed):
                 done |= {change.path: change for change in changed}
-            case Hooked(changes=changed) as hooked:
+            case HookEvent(changes=changed) as hooked:
                 for change in changed:
                     mine = done.pop(change.path, None)
                     if mine is None or not _undoes(change, mine):
@@ -141,7 +141,7 @@ def _undoes(change: Change, mine: Change) -> bool:
     return change.before == mine.after and change.after == mine.before and change.before != change.after
 
 
-def _finding(turn: int, hooked: Hooked, path: str) -> Finding:
+def _finding(turn: int, hooked: HookEvent, path: str) -> Finding:
     text = f"{path}: what the agent changed was changed back by hooks of {hooked.event}, and that again."
-    hooks = ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires))
+    hooks = ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.hook_runs))
     return finding_catalogue.PINGPONG.found(text, turn=turn, hook=hooks)

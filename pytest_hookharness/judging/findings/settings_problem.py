@@ -11,7 +11,7 @@ from typing import Protocol
 from pytest_hookharness.model.protocol import Rule
 
 
-class Problem(Protocol):
+class ConfigurationProblem(Protocol):
     """
     Something wrong in a hook configuration, as the host reads it.
 

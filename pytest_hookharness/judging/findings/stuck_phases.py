@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from pytest_hookharness.judging.findings.codes import STUCK_PHASE
 from pytest_hookharness.model.moves import Read, Resume, ToolCall
-from pytest_hookharness.model.trace import Happened, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _SHOWN = 3
@@ -36,7 +36,7 @@ class _Look:
     """
 
     file: str
-    refusal: Hooked
+    refusal: HookEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _locked_out(session: Sequence[Step]) -> Iterator[Finding]:
         f"From its start the session lets nothing through, not even reads of {_listed(files)}; "
         "so the agent cannot do what would end that."
     )
-    fires = looks[0].refusal.fires
+    fires = looks[0].refusal.hook_runs
     hook = ", ".join(
         fire.hook.command for fire in fires if fire.reply.ruling is looks[0].refusal.decision.ruling
     )
@@ -114,7 +114,7 @@ def _looks(session: Sequence[Step]) -> Iterator[_Look]:
                 read = move
             case Moved():
                 read = None
-            case Hooked(decision=decision) as hooked if read is not None and decision.refused:
+            case HookEvent(decision=decision) as hooked if read is not None and decision.refused:
                 yield _Look(read.file, hooked)
                 read = None
             case _:
@@ -169,7 +169,7 @@ def _changed(steps: Sequence[Step]) -> dict[str, str]:
     return {
         change.path: change.how
         for step in steps
-        if isinstance(step.exchange, Hooked | Performed)
+        if isinstance(step.exchange, HookEvent | Performed)
         for change in step.exchange.changes
     }
 

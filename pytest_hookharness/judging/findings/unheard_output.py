@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pytest_hookharness.judging.findings import codes
 from pytest_hookharness.judging.findings.codes import EARLY_EXIT
-from pytest_hookharness.model.outcome import ruled
+from pytest_hookharness.model.outcome import effective_ruling
 from pytest_hookharness.model.processes import Exited
 from pytest_hookharness.model.protocol import Reply, Ruling, Unheard
-from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 from pytest_hookharness.model.verdicts import Finding
 
 _REFUSALS = (Ruling.ASK, Ruling.DEFER, Ruling.DENY)
@@ -37,7 +37,7 @@ def find_misheard(trace: Trace, told: Sequence[str] = ()) -> Iterator[Finding]:
         told: Regular expressions for what the agent is to be told.
     """
     for step, hooked in trace.hooked():
-        for fire in hooked.fires:
+        for fire in hooked.hook_runs:
             if fire.reply.unmeant and fire.reply.ruling is Ruling.DENY:
                 text = f"{hooked.event}: exit code 0 with {_output(fire)}, and the host refuses."
                 yield codes.STDOUT_DENIES.found(
@@ -48,7 +48,7 @@ def find_misheard(trace: Trace, told: Sequence[str] = ()) -> Iterator[Finding]:
                 yield from _misheard(lost, fire, step.turn, told)
 
 
-def _misheard(lost: Unheard, fire: Fire, turn: int, told: Sequence[str]) -> Iterator[Finding]:
+def _misheard(lost: Unheard, fire: HookRun, turn: int, told: Sequence[str]) -> Iterator[Finding]:
     event, hook = fire.hook.event, fire.hook.command
     words = _quoted(lost.text)
     match lost.place:
@@ -61,7 +61,7 @@ def _misheard(lost: Unheard, fire: Fire, turn: int, told: Sequence[str]) -> Iter
                 yield codes.UNSEEN_REASON.found(text, turn=turn, hook=hook, rule=lost.rule)
 
 
-def _arrives(lost: Unheard, hooked: Hooked) -> bool:
+def _arrives(lost: Unheard, hooked: HookEvent) -> bool:
     return any(lost.text.strip() in text for text in hooked.decision.to_agent)
 
 
@@ -70,7 +70,7 @@ def find_double_noise(trace: Trace) -> Iterator[Finding]:
     Events at which several hooks say the same, or several speak on standard error and none of these decides.
     """
     for step, hooked in trace.hooked():
-        loud = [fire for fire in hooked.fires if _mutters(fire)]
+        loud = [fire for fire in hooked.hook_runs if _mutters(fire)]
         if len(loud) > 1:
             lines = sum(len(_stderr(fire).splitlines()) for fire in loud)
             text = (
@@ -84,7 +84,7 @@ def find_double_noise(trace: Trace) -> Iterator[Finding]:
                 yield codes.DOUBLE_NOISE.found(text, turn=step.turn, hook=_commands(fires))
 
 
-def _mutters(fire: Fire) -> bool:
+def _mutters(fire: HookRun) -> bool:
     if fire.run is None or fire.run.ending != Exited(0) or fire.reply.ruling in _REFUSALS:
         return False
     # Some hosts look for an answer on standard error if there is nothing on standard output.
@@ -92,12 +92,12 @@ def _mutters(fire: Fire) -> bool:
     return bool(_stderr(fire)) and not answered
 
 
-def _chorus(hooked: Hooked) -> dict[str, list[Fire]]:
+def _chorus(hooked: HookEvent) -> dict[str, list[HookRun]]:
     """
     Who says which words, each fire once for each of its words.
     """
-    said: dict[str, list[Fire]] = {}
-    for fire in hooked.fires:
+    said: dict[str, list[HookRun]] = {}
+    for fire in hooked.hook_runs:
         words = {fire.reply.context.strip(), fire.reply.user_text.strip()}
         if fire.reply.ruling in _REFUSALS and not fire.reply.silent:
             # Hosts put the command before what a hook says on standard error.
@@ -107,15 +107,15 @@ def _chorus(hooked: Hooked) -> dict[str, list[Fire]]:
     return said
 
 
-def _stderr(fire: Fire) -> str:
+def _stderr(fire: HookRun) -> str:
     return fire.run.stderr.text.strip() if fire.run is not None else ""
 
 
-def _commands(fires: Sequence[Fire]) -> str:
-    return ", ".join(dict.fromkeys(fire.hook.command for fire in fires))
+def _commands(hook_runs: Sequence[HookRun]) -> str:
+    return ", ".join(dict.fromkeys(fire.hook.command for fire in hook_runs))
 
 
-def _output(fire: Fire) -> str:
+def _output(fire: HookRun) -> str:
     text = fire.run.stdout.text.strip() if fire.run is not None else ""
     return f"{_quoted(text)} on standard output" if text else "nothing on standard output"
 
@@ -136,9 +136,9 @@ def find_lost_effects(trace: Trace, effects: Mapping[str, Sequence[str]]) -> Ite
     """
     for when, files in effects.items():
         event, _, ruling = when.partition(":")
-        asked = [(step, hooked) for step, hooked in trace.hooked(event) if hooked.fires]
+        asked = [(step, hooked) for step, hooked in trace.hooked(event) if hooked.hook_runs]
         for step, hooked in asked:
-            if ruling and ruled(hooked).value != ruling:
+            if ruling and effective_ruling(hooked).value != ruling:
                 continue
             for file in files:
                 if not _changes(hooked, file):
@@ -147,24 +147,24 @@ def find_lost_effects(trace: Trace, effects: Mapping[str, Sequence[str]]) -> Ite
                     yield EARLY_EXIT.found(text, turn=step.turn, hook=_commands_of_effects(hooked))
 
 
-def _changes(hooked: Hooked, file: str) -> bool:
+def _changes(hooked: HookEvent, file: str) -> bool:
     path = f"workspace/{file.strip('/')}"
     return any(change.path == path or change.path.startswith(f"{path}/") for change in hooked.changes)
 
 
-def _named(hooked: Hooked) -> str:
+def _named(hooked: HookEvent) -> str:
     target = f" of {hooked.target}" if hooked.target else ""
-    return f"{hooked.event}{target}, {ruled(hooked).value}"
+    return f"{hooked.event}{target}, {effective_ruling(hooked).value}"
 
 
-def _elsewhere(hooked: Hooked, others: Sequence[Hooked]) -> str:
-    mine = {fire.hook.command for fire in hooked.fires}
-    same = [other for other in others if mine & {fire.hook.command for fire in other.fires}]
+def _elsewhere(hooked: HookEvent, others: Sequence[HookEvent]) -> str:
+    mine = {fire.hook.command for fire in hooked.hook_runs}
+    same = [other for other in others if mine & {fire.hook.command for fire in other.hook_runs}]
     if not same:
         return ", and no other fire of the run changed it"
     ways = ", ".join(dict.fromkeys(_named(other) for other in same))
     return f"; the same hook changed it on {ways}"
 
 
-def _commands_of_effects(hooked: Hooked) -> str:
-    return ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.fires))
+def _commands_of_effects(hooked: HookEvent) -> str:
+    return ", ".join(dict.fromkeys(fire.hook.command for fire in hooked.hook_runs))

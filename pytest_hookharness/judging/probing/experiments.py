@@ -18,7 +18,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.model.probes import Part, PartKind, Push, Pushing, Reaction, Seen
+from pytest_hookharness.model.probes import (
+    PartKind,
+    Perturbation,
+    PerturbationKind,
+    ProbeEffect,
+    ProbeResult,
+    StatePart,
+)
 
 # Laps: beyond a million no counter is pushed.
 FARTHEST = 1_000_000
@@ -34,11 +41,11 @@ _ANY = frozenset({PartKind.IDENTIFIER, PartKind.DIGEST, PartKind.OTHER, PartKind
 _MOST_ALONE = 6
 _MOST_NUMBERS = 24
 
-Experiment = Generator[Push, Seen, "Conclusion"]
+Experiment = Generator[Perturbation, ProbeResult, "ExperimentResult"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conclusion:
+class ExperimentResult:
     """
     What an inquiry comes to.
 
@@ -49,19 +56,19 @@ class Conclusion:
         unclear: Why nothing follows; empty if something does.
         alone: Parts that make a difference only where no run is seen to lead, as places.
         timeless: Whether nothing could be learnt about time, because stored times are names to the hooks.
-        lawless: Whether a part moves on by a rule that is not seen.
+        unpredictable: Whether a part moves on by a rule that is not seen.
     """
 
-    push: Push | None = None
-    seen: Seen | None = None
+    push: Perturbation | None = None
+    seen: ProbeResult | None = None
     unclear: str = ""
     alone: tuple[int, ...] = ()
     timeless: bool = False
-    lawless: bool = False
+    unpredictable: bool = False
 
 
 def inquire(
-    parts: Sequence[Part],
+    parts: Sequence[StatePart],
     *,
     sizes: Sequence[Measure] = (),
     numbers: Sequence[int] = (),
@@ -91,39 +98,39 @@ def inquire(
         if strange is not None:
             return strange
     if transcript:
-        seen = yield Push(parts=(), how=Pushing.TRANSCRIPT)
-        if seen.reaction is Reaction.DECISION:
-            return Conclusion(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
+        seen = yield Perturbation(parts=(), how=PerturbationKind.TRANSCRIPT)
+        if seen.reaction is ProbeEffect.DECISION:
+            return ExperimentResult(unclear=f"it matters how long the transcript is: {seen.what}", seen=seen)
     if time and not pace:
         aged = yield from _aged(every)
         if aged is not None:
             return replace(aged, alone=tuple(alone))
-    return Conclusion(alone=tuple(alone))
+    return ExperimentResult(alone=tuple(alone))
 
 
 def _ahead(
-    parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int], pace: float
-) -> Generator[Push, Seen, Conclusion | None]:
-    ahead = Push(parts=tuple(range(len(parts))), how=Pushing.AHEAD, pace=pace)
+    parts: Sequence[StatePart], sizes: Sequence[Measure], numbers: Sequence[int], pace: float
+) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
+    ahead = Perturbation(parts=tuple(range(len(parts))), how=PerturbationKind.AHEAD, pace=pace)
     farthest = min(FARTHEST, int(AGE / pace)) if pace else FARTHEST
     same = -1
     for laps in sorted({*_doubling(farthest), *_meeting(parts, sizes, numbers)}):
         if laps > farthest:
             break
-        push = replace(ahead, laps=laps)
+        push = replace(ahead, repetitions=laps)
         seen = yield push
-        if seen.reaction is Reaction.SAME:
+        if seen.reaction is ProbeEffect.SAME:
             same = laps
             continue
         low, high = same, laps
         while high - low > 1:
             middle = (low + high) // 2
-            between = yield replace(ahead, laps=middle)
-            if between.reaction is Reaction.SAME:
+            between = yield replace(ahead, repetitions=middle)
+            if between.reaction is ProbeEffect.SAME:
                 low = middle
             else:
                 high, seen = middle, between
-        return Conclusion(push=replace(ahead, laps=high), seen=seen)
+        return ExperimentResult(push=replace(ahead, repetitions=high), seen=seen)
     return None
 
 
@@ -137,7 +144,7 @@ def _doubling(farthest: int) -> Iterator[int]:
     yield farthest
 
 
-def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:
+def _meeting(parts: Sequence[StatePart], sizes: Sequence[Measure], numbers: Sequence[int]) -> Iterator[int]:
     """
     After how many laps a counter or a size stands at, or beside, a number, or one counter at another.
     """
@@ -168,7 +175,7 @@ def _meeting(parts: Sequence[Part], sizes: Sequence[Measure], numbers: Sequence[
     yield from sorted(found)[:_MOST_NUMBERS]
 
 
-def _value(part: Part) -> float | None:
+def _value(part: StatePart) -> float | None:
     """
     Where a counter stands; ``None`` if it cannot be told in which notation.
     """
@@ -188,70 +195,72 @@ def _hexadecimal(text: str) -> float:
     return float(int(text, 16))
 
 
-def _each(parts: Sequence[Part], alone: list[int]) -> Generator[Push, Seen, Conclusion | None]:
+def _each(
+    parts: Sequence[StatePart], alone: list[int]
+) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
     """
     Each part for itself; those that make a difference where no run leads are noted.
     """
     singles = range(min(len(parts), _MOST_ALONE)) if len(parts) > 1 else ()
-    tried = [Push(parts=(place,), how=Pushing.OLDER) for place in singles]
+    tried = [Perturbation(parts=(place,), how=PerturbationKind.OLDER) for place in singles]
     tried += [
-        Push(parts=(place,), how=Pushing.AHEAD, laps=FARTHEST)
+        Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=FARTHEST)
         for place in singles
         if parts[place].kind in _RISING
     ]
     ids = tuple(place for place, part in enumerate(parts) if part.kind in _ANY)
-    tried += [Push(parts=ids, how=Pushing.REPLACED)] if ids else []
+    tried += [Perturbation(parts=ids, how=PerturbationKind.REPLACED)] if ids else []
     for push in tried:
         seen = yield push
         # Another effect is no wonder: what was pushed no longer fits the rest.
-        if seen.reaction is not Reaction.DECISION:
+        if seen.reaction is not ProbeEffect.DECISION:
             continue
         if all(parts[place].kind in LAWFUL for place in push.parts):
             alone += [place for place in push.parts if place not in alone]
             continue
         names = ", ".join(parts[place].place for place in push.parts)
-        return Conclusion(unclear=f"it matters what {names} is: {seen.what}", seen=seen)
+        return ExperimentResult(unclear=f"it matters what {names} is: {seen.what}", seen=seen)
     return None
 
 
-def _aged(every: tuple[int, ...]) -> Generator[Push, Seen, Conclusion | None]:
+def _aged(every: tuple[int, ...]) -> Generator[Perturbation, ProbeResult, ExperimentResult | None]:
     same = 0.0
     for passed in (HOUR, DAY, YEAR):
         seen = yield _age(every, passed)
-        if seen.reaction is not Reaction.DECISION:
+        if seen.reaction is not ProbeEffect.DECISION:
             same = passed
             continue
         if passed == HOUR:
             moment = yield _age(every, MOMENT)
-            if moment.reaction is Reaction.DECISION:
+            if moment.reaction is ProbeEffect.DECISION:
                 return (yield from _waited())
         return (yield from _narrowed(every, same, passed, seen))
     return None
 
 
-def _age(every: tuple[int, ...], seconds: float) -> Push:
-    return Push(parts=every, how=Pushing.AGED, seconds=seconds)
+def _age(every: tuple[int, ...], seconds: float) -> Perturbation:
+    return Perturbation(parts=every, how=PerturbationKind.AGED, seconds=seconds)
 
 
-def _waited() -> Generator[Push, Seen, Conclusion]:
+def _waited() -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     """
     Whether it is really the time: a hook may also take a stored time for a name, which ageing spoils.
     """
-    push = Push(parts=(), how=Pushing.WAITED, seconds=1.5 * MOMENT)
+    push = Perturbation(parts=(), how=PerturbationKind.WAITED, seconds=1.5 * MOMENT)
     seen = yield push
-    if seen.reaction is Reaction.DECISION:
-        return Conclusion(push=push, seen=seen)
-    return Conclusion(timeless=True)
+    if seen.reaction is ProbeEffect.DECISION:
+        return ExperimentResult(push=push, seen=seen)
+    return ExperimentResult(timeless=True)
 
 
 def _narrowed(
-    every: tuple[int, ...], low: float, high: float, seen: Seen
-) -> Generator[Push, Seen, Conclusion]:
+    every: tuple[int, ...], low: float, high: float, seen: ProbeResult
+) -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     while high - low > max(MOMENT, high * 0.02):
         middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
         between = yield _age(every, middle)
-        if between.reaction is Reaction.DECISION:
+        if between.reaction is ProbeEffect.DECISION:
             high, seen = middle, between
         else:
             low = middle
-    return Conclusion(push=_age(every, high), seen=seen)
+    return ExperimentResult(push=_age(every, high), seen=seen)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 from pytest_hookharness.model.protocol import Json
-from pytest_hookharness.model.trace import Change, Entry, State
+from pytest_hookharness.model.trace import Change, State, StateEntry
 
 _SIZE = 16
 _HALF = 2 * _SIZE
@@ -23,7 +23,7 @@ def state(
     visible: Mapping[str, Json],
     agent: str,
     environment: str,
-    files: Mapping[str, Entry],
+    files: Mapping[str, StateEntry],
     opaque: str = "",
     previous: State | None = None,
 ) -> State:
@@ -51,7 +51,9 @@ def same(one: State, other: State) -> bool:
     return not one.opaque and not other.opaque and one.digest == other.digest
 
 
-def changes(before: State | Mapping[str, Entry], after: State | Mapping[str, Entry]) -> tuple[Change, ...]:
+def changes(
+    before: State | Mapping[str, StateEntry], after: State | Mapping[str, StateEntry]
+) -> tuple[Change, ...]:
     """
     The files that differ, by path; a new kind of entry outweighs new content, and that a new mode.
     """
@@ -81,13 +83,13 @@ def environment_digest(environment: Mapping[str, str]) -> str:
     return blake2b(b"\0".join(sorted(words)), digest_size=_SIZE).hexdigest()
 
 
-def _difference(before: Entry, after: Entry) -> str:
+def _difference(before: StateEntry, after: StateEntry) -> str:
     if before.kind != after.kind:
         return "kind"
     return "content" if before.content != after.content else "mode"
 
 
-def _files_digest(files: Mapping[str, Entry], previous: State | None) -> str:
+def _files_digest(files: Mapping[str, StateEntry], previous: State | None) -> str:
     if previous is None or len(previous.digest) != 2 * _HALF:
         total = sum(_entry_number(path, entry) for path, entry in files.items())
         return f"{total % _WHOLE:0{_HALF}x}"
@@ -108,7 +110,7 @@ def _files_digest(files: Mapping[str, Entry], previous: State | None) -> str:
     return f"{total % _WHOLE:0{_HALF}x}"
 
 
-def _entry_number(path: str, entry: Entry) -> int:
+def _entry_number(path: str, entry: StateEntry) -> int:
     # A sum, and not an exclusive or, for that would be undone by the same thing twice. Every part is
     # led by its length, so that no two entries are written alike.
     parts = (_bytes(part) for part in (path, entry.kind, f"{entry.mode:o}", entry.content))

@@ -19,10 +19,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from pytest_hookharness.judging.state_diff.timestamps import Kind, Reading, Token, cut, shape
-from pytest_hookharness.model.processes import Exited, Run
+from pytest_hookharness.judging.state_diff.timestamps import Reading, TimestampKind, Token, cut, shape
+from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Decision
-from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step
 
 _HEXADECIMAL = re.compile(r"\b0[xX][0-9a-fA-F]+\b")
 # What ids are drawn from, the narrowest first.
@@ -37,7 +37,7 @@ _LONGEST = 4_000
 _OTHERS = 2
 
 
-class Outlines:
+class TextOutlines:
     """
     The outlines of the texts of one run, in the order in which they are asked for.
 
@@ -72,7 +72,7 @@ class Outlines:
             ids = self._ids.setdefault((frame, place), set()) if loose[place] != token.text else set()
             if strict != loose[place] and _may_be_drawn(token.text, ids):
                 strict = loose[place]
-            elif strict == loose[place] and token.kind is Kind.RUN:
+            elif strict == loose[place] and token.kind is TimestampKind.RUN:
                 ids.add(token.text)
             read.append(strict)
         return "".join(read)
@@ -82,19 +82,19 @@ def outline(text: str) -> str:
     """
     The outline of a single text, of which no other is known.
     """
-    return Outlines().of(text)
+    return TextOutlines().of(text)
 
 
 def _shape(token: Token) -> str:
     # However many digits a number has, it is a number; and what is written like a word is one.
     word = token.text.isalpha() and (token.text[1:].islower() or token.text.isupper())
-    plain = token.kind is Kind.NUMBER or word
+    plain = token.kind is TimestampKind.NUMBER or word
     return shape(token, Reading.PLAIN if plain else Reading.RANDOM)
 
 
 def _loosely(token: Token) -> str:
     # Chance may draw digits alone, and as few as the shortest id has.
-    digits = token.kind is Kind.NUMBER and token.text.isdecimal() and len(token.text) >= _SHORTEST
+    digits = token.kind is TimestampKind.NUMBER and token.text.isdecimal() and len(token.text) >= _SHORTEST
     return f"\0{len(token.text)}" if digits else shape(token, Reading.RANDOM)
 
 
@@ -111,11 +111,11 @@ def _may_be_drawn(word: str, ids: set[str]) -> bool:
 # Longer cycles are left to exact proofs.
 LONGEST = 12
 # A text without its numbers, times and ids.
-Outline: TypeAlias = Callable[[str], str]
+TextOutline: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class TurnSignature:
     """
     One turn without its numbers, times and ids.
 
@@ -128,14 +128,14 @@ class Likeness:
     standing: str
 
 
-def conduct(steps: Iterable[Step], read: Outline = outline) -> tuple[str, ...]:
+def conduct(steps: Iterable[Step], read: TextOutline = outline) -> tuple[str, ...]:
     """
     What was done and decided in some steps, without numbers, times and ids.
     """
     return tuple(_exchange(step, read) for step in steps)
 
 
-def difference(expected: Iterable[Step], seen: Iterable[Step], read: Outline = outline) -> str:
+def difference(expected: Iterable[Step], seen: Iterable[Step], read: TextOutline = outline) -> str:
     """
     Where the conduct of one turn departs from that of another, in a few words; empty if nowhere.
     """
@@ -150,7 +150,7 @@ def difference(expected: Iterable[Step], seen: Iterable[Step], read: Outline = o
 
 def _departure(expected: Step, seen: Step) -> str:
     one, other = expected.exchange, seen.exchange
-    if not isinstance(one, Hooked) or not isinstance(other, Hooked) or one.event != other.event:
+    if not isinstance(one, HookEvent) or not isinstance(other, HookEvent) or one.event != other.event:
         return f"{_words(seen)} instead of {_words(expected)}"
     before, after = one.decision, other.decision
     if before.refused != after.refused:
@@ -168,11 +168,11 @@ def _words(step: Step) -> str:
             return f"the script's {type(event).__name__.lower()}"
         case Performed(call=call):
             return f"a call of {call.name}"
-        case Hooked(event=event):
+        case HookEvent(event=event):
             return f"the event {event}"
 
 
-def like_periods(newest: int, likeness: Callable[[int], Likeness | None]) -> Iterator[int]:
+def like_periods(newest: int, likeness: Callable[[int], TurnSignature | None]) -> Iterator[int]:
     """
     The periods after which the newest turn was alike twice, with all turns between; the shortest first.
     """
@@ -185,7 +185,7 @@ def like_periods(newest: int, likeness: Callable[[int], Likeness | None]) -> Ite
             yield period
 
 
-def _exchange(step: Step, read: Outline) -> str:
+def _exchange(step: Step, read: TextOutline) -> str:
     match step.exchange:
         case Moved(move=move):
             return f"moved {read(repr(move))}"
@@ -200,11 +200,11 @@ def _exchange(step: Step, read: Outline) -> str:
                 refused,
             )
             return f"performed {said!r}"
-        case Hooked(event=event, target=target, fires=fires, decision=decision):
+        case HookEvent(event=event, target=target, hook_runs=fires, decision=decision):
             return f"hooked {event} {target} {[_fire(fire) for fire in fires]!r} {_decision(decision, read)}"
 
 
-def _fire(fire: Fire) -> tuple[object, ...]:
+def _fire(fire: HookRun) -> tuple[object, ...]:
     reply = fire.reply
     return (
         fire.hook.source,
@@ -215,19 +215,19 @@ def _fire(fire: Fire) -> tuple[object, ...]:
     )
 
 
-def _ending(run: Run | None) -> str:
+def _ending(run: ProcessResult | None) -> str:
     if run is None:
         return ""
     ending = run.ending
     return f"exit {ending.code}" if isinstance(ending, Exited) else type(ending).__name__
 
 
-def _decision(decision: Decision, read: Outline) -> str:
+def _decision(decision: Decision, read: TextOutline) -> str:
     values = {item.name: getattr(decision, item.name) for item in fields(decision) if item.name != "rule"}
     return repr({name: _shape_of_likeness(value, read) for name, value in values.items()})
 
 
-def _shape_of_likeness(value: object, read: Outline) -> object:
+def _shape_of_likeness(value: object, read: TextOutline) -> object:
     match value:
         case str():
             return read(value)

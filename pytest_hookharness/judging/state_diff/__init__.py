@@ -6,14 +6,14 @@ Pure; bytes go in, values and bytes come out.
 
 from pytest_hookharness.judging.state_diff.ageing import Stamps, find_stamps, same_but_for_stamps
 from pytest_hookharness.judging.state_diff.file_series import Files
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, recognise
 
 __all__ = [
-    "Clock",
     "Files",
     "Irregular",
     "Pattern",
+    "SessionClock",
     "Stamps",
     "find_stamps",
     "recognise",

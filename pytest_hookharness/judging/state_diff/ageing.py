@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff.file_series import LARGEST, Files, text_of
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.targets import Places
 from pytest_hookharness.judging.state_diff.timestamps import Stamp, age_stamps, stamps_in
-from pytest_hookharness.model.probes import Part, PartKind
+from pytest_hookharness.model.probes import PartKind, StatePart
 
 # A file with more stamps is one part.
 _MANY = 20
@@ -34,8 +34,8 @@ class Stamps:
     """
 
     texts: tuple[tuple[str, str], ...]
-    parts: tuple[Part, ...]
-    clock: Clock
+    parts: tuple[StatePart, ...]
+    clock: SessionClock
 
     def aged(self, seconds: float) -> Files:
         """
@@ -44,12 +44,12 @@ class Stamps:
         return {path: age_stamps(text, seconds, self.clock).encode() for path, text in self.texts}
 
 
-def find_stamps(files: Files, clock: Clock) -> Stamps:
+def find_stamps(files: Files, clock: SessionClock) -> Stamps:
     """
     All values near the clock; files that are no text, or too large to be written anew, are left out.
     """
     texts: list[tuple[str, str]] = []
-    parts: list[Part] = []
+    parts: list[StatePart] = []
     for path, content in sorted(files.items()):
         text = text_of(content) if content is not None and len(content) <= LARGEST else None
         found = [] if text is None else list(stamps_in(text, clock))
@@ -59,7 +59,7 @@ def find_stamps(files: Files, clock: Clock) -> Stamps:
     return Stamps(tuple(texts), tuple(parts), clock)
 
 
-def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: Clock) -> bool:
+def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
     """
     Whether two contents differ in nothing but values near the clock.
     """
@@ -69,24 +69,24 @@ def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: Clock) ->
     return _without_stamps(first, clock) == _without_stamps(second, clock)
 
 
-def _without_stamps(text: str, clock: Clock) -> list[str]:
+def _without_stamps(text: str, clock: SessionClock) -> list[str]:
     ends = [0, *(place for stamp in stamps_in(text, clock) for place in (stamp.start, stamp.end)), len(text)]
     return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
 
 
-def _parts(path: str, text: str, found: list[Stamp]) -> Iterator[Part]:
+def _parts(path: str, text: str, found: list[Stamp]) -> Iterator[StatePart]:
     places = Places(text)
     for stamp in found:
         said = text[stamp.start : stamp.end]
         name = places.of_value(stamp.start, stamp.end)
-        yield Part(
+        yield StatePart(
             path=path, name=name, kind=PartKind.STAMP, before=said, after=said, unit=stamp.unit, stamped=True
         )
 
 
-def _together(path: str, text: str, found: list[Stamp]) -> Part:
+def _together(path: str, text: str, found: list[Stamp]) -> StatePart:
     first, last = found[0], found[-1]
-    return Part(
+    return StatePart(
         path=path,
         name=f"{len(found):,} time stamps",
         kind=PartKind.STAMP,

@@ -20,9 +20,9 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import assert_never
 
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import Counting, motion_of_numbers
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Slot, Template, newest_of
+from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, newest_of
 
 # For each token of the newer text its place in the older one; nothing for one that was inserted.
 Places = list[int | None]
@@ -133,7 +133,7 @@ def _by_values(
 _REACH = 64 * 1024
 
 
-def with_older_chunks(template: Template, clock: Clock) -> Template:
+def with_older_chunks(template: Template, clock: SessionClock) -> Template:
     """
     The same template, with the chunks next to its regions made part of them.
     """
@@ -147,12 +147,12 @@ def with_older_chunks(template: Template, clock: Clock) -> Template:
     return Template(tuple(items))
 
 
-def _widened(items: list[Item], place: int, region: Region, clock: Clock) -> tuple[list[Item], int]:
+def _widened(items: list[Item], place: int, region: Region, clock: SessionClock) -> tuple[list[Item], int]:
     around = items[place + 1 :] if region.front else items[:place][::-1]
     beside: list[Item] = []
     reach = 0
     for item in around:
-        if reach > _REACH or not (isinstance(item, str) or (isinstance(item, Slot) and item.quiet)):
+        if reach > _REACH or not (isinstance(item, str) or (isinstance(item, TemplateSlot) and item.quiet)):
             break
         beside.append(item)
         reach += len(newest_of(item))
@@ -208,7 +208,7 @@ def _without(beside: Sequence[Item], chunks: Sequence[str], *, front: bool) -> l
     return left
 
 
-def _surer(region: Region, clock: Clock) -> Region:
+def _surer(region: Region, clock: SessionClock) -> Region:
     """
     A region whose counts were compared with the chunk before, if there is one.
     """
@@ -227,9 +227,9 @@ def _surer(region: Region, clock: Clock) -> Region:
     )
 
 
-def _surer_slot(slot: Slot, older: str, clock: Clock) -> Slot:
+def _surer_slot(slot: TemplateSlot, older: str, clock: SessionClock) -> TemplateSlot:
     if not isinstance(slot.motion, Counting) or slot.motion.sure or slot.motion.notation.base != 10:
         return slot
     texts = (older, *slot.texts)
     motion = motion_of_numbers(texts, clock, bare=slot.motion.notation.bare)
-    return slot if motion is None else Slot(texts, motion)
+    return slot if motion is None else TemplateSlot(texts, motion)

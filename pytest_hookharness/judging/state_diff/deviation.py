@@ -21,10 +21,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Files, Thread, text_of
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.file_series import Course, Files, FileSeries, text_of
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.observe import (
-    Sight,
+    Observed,
     Unlike,
     chunk_laps,
     next_laps,
@@ -39,7 +39,7 @@ from pytest_hookharness.judging.state_diff.progressions import (
     relaxed,
 )
 from pytest_hookharness.judging.state_diff.targets import Target, Where
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Slot, Template, Values
+from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, Values
 from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, stamps_in, unit_of
 from pytest_hookharness.model.probes import PartKind
 
@@ -52,18 +52,18 @@ class _Rules:
     What one lap may do.
 
     Attributes:
-        laps: How many laps a count may be ahead after it.
+        repetitions: How many laps a count may be ahead after it.
         names: What the items of a thread are called.
         clock: The clock of the session, with the present after the lap.
     """
 
-    laps: frozenset[Fraction]
+    repetitions: frozenset[Fraction]
     names: Mapping[tuple[int, Where, int], str]
-    clock: Clock
+    clock: SessionClock
 
 
 def departure(
-    threads: Sequence[Thread], targets: Sequence[Target], before: Files, after: Files, clock: Clock
+    threads: Sequence[FileSeries], targets: Sequence[Target], before: Files, after: Files, clock: SessionClock
 ) -> str:
     """
     How a lap departs from the pattern, as a sentence; empty if it does not.
@@ -88,7 +88,9 @@ def departure(
     return _stray(before, after, known, clock)
 
 
-def _compared(number: int, thread: Thread, old: Sight | None, new: Sight, rules: _Rules) -> Iterator[str]:
+def _compared(
+    number: int, thread: FileSeries, old: Observed | None, new: Observed, rules: _Rules
+) -> Iterator[str]:
     name = old.name if old else None
     yield from _differences(number, Where.NAME, thread.name, name, new.name, rules)
     if thread.content is not None:
@@ -101,14 +103,14 @@ def _differences(
 ) -> Iterator[str]:
     for place, item in enumerate(template.items):
         name = rules.names.get((number, where, place), "")
-        if isinstance(item, Slot):
+        if isinstance(item, TemplateSlot):
             before = old.slots[place] if old else None
             yield from _slot(item, name or "a value", before, new.slots[place], rules)
         elif isinstance(item, Region) and old is not None:
             yield from _region(item, name, old.chunks[place], new.chunks[place], rules)
 
 
-def _slot(slot: Slot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
+def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
     motion = slot.motion
     if isinstance(motion, Stamped):
         still = slot.quiet and new == old
@@ -116,7 +118,7 @@ def _slot(slot: Slot, name: str, old: str | None, new: str, rules: _Rules) -> It
         if not still and not near:
             yield f"{name} is {_short(new)}, which is not the time of the lap"
     lap = lap_of(motion, slot.newest, new)
-    if isinstance(motion, Counting) and lap is not None and old is not None and lap not in rules.laps:
+    if isinstance(motion, Counting) and lap is not None and old is not None and lap not in rules.repetitions:
         wanted = ahead(motion, old, 1, "")
         yield f"{name} went from {_short(old)} to {_short(new)}, not to {_short(wanted)}"
 
@@ -128,14 +130,14 @@ def _region(
     if len(new) == len(old) + 1:
         if new[:-1] != old:
             yield f"in {name}, what was there before the lap has changed"
-    elif Fraction(len(new) - len(region.chunks)) not in rules.laps:
+    elif Fraction(len(new) - len(region.chunks)) not in rules.repetitions:
         yield f"{name} grew by {len(new) - len(old)} additions, not by 1"
     older = {place: text for place, (_, text, _) in enumerate(chunk_laps(region, old))}
     for place, (slot, text, _) in enumerate(chunk_laps(region, new)):
         yield from _slot(slot, f"a value added to {name}", older.get(place), text, rules)
 
 
-def _stray(before: Files, after: Files, known: set[str], clock: Clock) -> str:
+def _stray(before: Files, after: Files, known: set[str], clock: SessionClock) -> str:
     for path in sorted((before.keys() | after.keys()) - known):
         old, new = before.get(path), after.get(path)
         if old == new:
@@ -149,7 +151,7 @@ def _stray(before: Files, after: Files, known: set[str], clock: Clock) -> str:
     return ""
 
 
-def _timeless(content: bytes, clock: Clock) -> str | None:
+def _timeless(content: bytes, clock: SessionClock) -> str | None:
     # A stamp by the second stays the same through many quick laps.
     text = text_of(content)
     if text is None:
@@ -165,7 +167,7 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHORT else text[: _SHORT - 1] + "…"
 
 
-def relax(threads: Sequence[Thread], before: Files, after: Files) -> Iterator[Thread]:
+def relax(threads: Sequence[FileSeries], before: Files, after: Files) -> Iterator[FileSeries]:
     """
     The same threads, without the steps that a lap refuted; files that it left out are as they were.
     """
@@ -185,7 +187,7 @@ def relax(threads: Sequence[Thread], before: Files, after: Files) -> Iterator[Th
 
 
 def lawless(
-    threads: Sequence[Thread], targets: Sequence[Target], before: Files, after: Files
+    threads: Sequence[FileSeries], targets: Sequence[Target], before: Files, after: Files
 ) -> Iterator[int]:
     """
     The numbers that follow from the files, by no rule that is seen, as places in the list of targets.
@@ -193,13 +195,13 @@ def lawless(
     A lap that is played again gives them the very same value, so they carry something on; what they will be
     later is not known.
     """
-    found: dict[int, Sight] = {}
+    found: dict[int, Observed] = {}
     known: set[str] = set()
     for number, (thread, old) in enumerate(zip(threads, sights(threads, before), strict=True)):
         new = successor(thread, before, after, known)
-        if isinstance(new, Sight):
+        if isinstance(new, Observed):
             found[number] = new
-            known |= {new.path} if not isinstance(old, Sight) else {new.path, old.path}
+            known |= {new.path} if not isinstance(old, Observed) else {new.path, old.path}
     for index, target in enumerate(targets):
         sight, thread = found.get(target.thread), threads[target.thread]
         if sight is None or target.part.kind is not PartKind.NUMBER or target.where is Where.FILES:
@@ -207,25 +209,25 @@ def lawless(
         in_name = target.where is Where.NAME
         template, values = (thread.name, sight.name) if in_name else (thread.content, sight.content)
         item = None if template is None else template.items[target.item]
-        if isinstance(item, Slot) and values.slots.get(target.item) == item.newest:
+        if isinstance(item, TemplateSlot) and values.slots.get(target.item) == item.newest:
             yield index
 
 
-def _relaxed(thread: Thread, new: Sight, laps: frozenset[Fraction]) -> Thread:
-    content = None if thread.content is None else _template(thread.content, new.content, laps)
-    return replace(thread, name=_template(thread.name, new.name, laps), content=content)
+def _relaxed(thread: FileSeries, new: Observed, repetitions: frozenset[Fraction]) -> FileSeries:
+    content = None if thread.content is None else _template(thread.content, new.content, repetitions)
+    return replace(thread, name=_template(thread.name, new.name, repetitions), content=content)
 
 
-def _template(template: Template, new: Values, laps: frozenset[Fraction]) -> Template:
+def _template(template: Template, new: Values, repetitions: frozenset[Fraction]) -> Template:
     items: list[Item] = []
     for place, item in enumerate(template.items):
-        if isinstance(item, Slot):
-            items.append(_slot_of_relaxing(item, new.slots[place], laps))
+        if isinstance(item, TemplateSlot):
+            items.append(_slot_of_relaxing(item, new.slots[place], repetitions))
         elif isinstance(item, Region):
             texts = iter([text for _, text, _ in chunk_laps(item, new.chunks[place])])
             shape = [
-                _slot_of_relaxing(piece, next(texts, piece.newest), laps)
-                if isinstance(piece, Slot)
+                _slot_of_relaxing(piece, next(texts, piece.newest), repetitions)
+                if isinstance(piece, TemplateSlot)
                 else piece
                 for piece in item.shape
             ]
@@ -235,8 +237,8 @@ def _template(template: Template, new: Values, laps: frozenset[Fraction]) -> Tem
     return Template(tuple(items))
 
 
-def _slot_of_relaxing(slot: Slot, text: str, laps: frozenset[Fraction]) -> Slot:
+def _slot_of_relaxing(slot: TemplateSlot, text: str, repetitions: frozenset[Fraction]) -> TemplateSlot:
     lap = lap_of(slot.motion, slot.newest, text)
-    if not isinstance(slot.motion, Counting) or lap is None or lap in laps:
+    if not isinstance(slot.motion, Counting) or lap is None or lap in repetitions:
         return slot
     return replace(slot, motion=relaxed(slot.motion))

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.template_inference import derive
 from pytest_hookharness.judging.state_diff.templates import Region, Template
 from pytest_hookharness.judging.state_diff.timestamps import Reading, cut, shape
@@ -35,7 +35,7 @@ class Course(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Thread:
+class FileSeries:
     """
     One file, followed through the laps.
 
@@ -87,14 +87,14 @@ def text_of(content: bytes) -> str | None:
         return None
 
 
-def follow(moments: Sequence[Files], clock: Clock) -> list[Thread | Lost]:
+def follow(moments: Sequence[Files], clock: SessionClock) -> list[FileSeries | Lost]:
     """
     The threads of the files that differ between moments, and the files that are on none.
     """
     paths = sorted({path for moment in moments for path in moment})
     contents = {path: [moment.get(path) for moment in moments] for path in paths}
     changing = {path: row for path, row in contents.items() if len(set(row)) > 1}
-    found: list[Thread | Lost] = []
+    found: list[FileSeries | Lost] = []
     others: dict[str, list[bytes | None]] = {}
     for path, row in changing.items():
         known = [content for content in row if content is not None]
@@ -105,14 +105,16 @@ def follow(moments: Sequence[Files], clock: Clock) -> list[Thread | Lost]:
     return [*found, *_follow_names(others, len(moments), clock)]
 
 
-def _follow_names(others: dict[str, list[bytes | None]], laps: int, clock: Clock) -> Iterator[Thread | Lost]:
+def _follow_names(
+    others: dict[str, list[bytes | None]], repetitions: int, clock: SessionClock
+) -> Iterator[FileSeries | Lost]:
     left = dict(others)
     for reading in (Reading.PLAIN, Reading.RANDOM, Reading.HEXADECIMAL):
         groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for path in left:
             groups[tuple(shape(token, reading) for token in cut(path, reading))].append(path)
         for group in groups.values():
-            sets = _sets({path: left[path] for path in group}, laps)
+            sets = _sets({path: left[path] for path in group}, repetitions)
             if sets is None:
                 continue
             course, rows = sets
@@ -125,7 +127,7 @@ def _follow_names(others: dict[str, list[bytes | None]], laps: int, clock: Clock
     yield from (Lost(path, why) for path in left)
 
 
-def _sets(rows: dict[str, list[bytes | None]], laps: int) -> tuple[Course, list[list[str]]] | None:
+def _sets(rows: dict[str, list[bytes | None]], repetitions: int) -> tuple[Course, list[list[str]]] | None:
     """
     The files of each lap, if one kind of them takes its course; the first lap is not asked for what comes.
     """
@@ -133,12 +135,12 @@ def _sets(rows: dict[str, list[bytes | None]], laps: int) -> tuple[Course, list[
     if any(len({content for content in row if content is not None}) > 1 for row in rows.values()):
         return None
     if all(sum(row) == 1 for row in present.values()):
-        moved = [[path for path, row in present.items() if row[lap]] for lap in range(laps)]
+        moved = [[path for path, row in present.items() if row[lap]] for lap in range(repetitions)]
         if len(set(map(len, moved))) == 1:
             return Course.MOVES, moved
     came = [
-        [path for path, row in present.items() if row == [later >= lap for later in range(laps)]]
-        for lap in range(1, laps)
+        [path for path, row in present.items() if row == [later >= lap for later in range(repetitions)]]
+        for lap in range(1, repetitions)
     ]
     if sum(map(len, came)) == len(rows) and len(set(map(len, came))) == 1:
         return Course.COMES, came
@@ -153,7 +155,9 @@ def natural(path: str) -> list[tuple[int, int, str]]:
     return [(1, int(piece), "") if place % 2 else (0, 0, piece) for place, piece in enumerate(pieces)]
 
 
-def _thread(course: Course, paths: tuple[str, ...], contents: list[bytes], clock: Clock) -> Thread | Lost:
+def _thread(
+    course: Course, paths: tuple[str, ...], contents: list[bytes], clock: SessionClock
+) -> FileSeries | Lost:
     newest = paths[-1]
     if max(map(len, contents)) > LARGEST:
         return Lost(newest, f"it is larger than {LARGEST // 1024 // 1024} MiB")
@@ -164,10 +168,10 @@ def _thread(course: Course, paths: tuple[str, ...], contents: list[bytes], clock
     if len(texts) < len(contents):
         if len(set(contents)) > 1:
             return Lost(newest, "it is no text, and changes from lap to lap")
-        return Thread(course, paths, name, None, contents[-1])
+        return FileSeries(course, paths, name, None, contents[-1])
     content = derive(texts, clock)
     if isinstance(content, str):
         return Lost(newest, content)
     if course is Course.COMES and any(isinstance(item, Region) for item in content.items):
         return Lost(newest, "each file of its kind is longer than the one before")
-    return Thread(course, paths, name, content, contents[-1])
+    return FileSeries(course, paths, name, content, contents[-1])

@@ -133,7 +133,7 @@ _GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class SessionClock:
     """
     The time that a session spans.
 

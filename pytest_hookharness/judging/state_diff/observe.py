@@ -10,15 +10,21 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Files, Thread, natural, text_of
+from pytest_hookharness.judging.state_diff.file_series import Course, Files, FileSeries, natural, text_of
 from pytest_hookharness.judging.state_diff.progressions import lap_of
-from pytest_hookharness.judging.state_diff.templates import Mismatch, Region, Slot, Template, Values
+from pytest_hookharness.judging.state_diff.templates import (
+    Region,
+    Template,
+    TemplateMismatch,
+    TemplateSlot,
+    Values,
+)
 
 _EMPTY = Values({}, {})
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Observed:
     """
     A file of a thread, as it was found at one moment.
 
@@ -47,21 +53,21 @@ class Unlike:
     why: str
 
 
-def sights(threads: Sequence[Thread], files: Files) -> list[Sight | Unlike | None]:
+def sights(threads: Sequence[FileSeries], files: Files) -> list[Observed | Unlike | None]:
     """
     The file of each thread before a lap; nothing where none of the files that come is there yet.
     """
-    found: list[Sight | Unlike | None] = []
+    found: list[Observed | Unlike | None] = []
     taken: set[str] = set()
     for thread in threads:
         one = _sight(thread, files, taken)
-        if isinstance(one, Sight):
+        if isinstance(one, Observed):
             taken.add(one.path)
         found.append(None if isinstance(one, Unlike) and thread.course is Course.COMES else one)
     return found
 
 
-def successor(thread: Thread, before: Files, after: Files, known: Collection[str]) -> Sight | Unlike:
+def successor(thread: FileSeries, before: Files, after: Files, known: Collection[str]) -> Observed | Unlike:
     """
     The file of a thread after a lap; of files that come, the one that was not there before.
     """
@@ -70,25 +76,25 @@ def successor(thread: Thread, before: Files, after: Files, known: Collection[str
     return _sight(thread, after, {*known, *there})
 
 
-def next_laps(pairs: Iterable[tuple[Thread, Sight | None]]) -> frozenset[Fraction]:
+def next_laps(pairs: Iterable[tuple[FileSeries, Observed | None]]) -> frozenset[Fraction]:
     """
     How many laps a count may be ahead of the newest moment after one more lap.
     """
     return frozenset(lap + 1 for thread, old in pairs if old is not None for lap in _laps_of(thread, old))
 
 
-def _sight(thread: Thread, files: Files, but: Collection[str]) -> Sight | Unlike:
+def _sight(thread: FileSeries, files: Files, but: Collection[str]) -> Observed | Unlike:
     unlike = Unlike(thread.path, "is not there" if thread.course is Course.STAYS else "has no successor")
-    found: list[Sight] = []
+    found: list[Observed] = []
     paths = thread.paths if thread.course is Course.STAYS else sorted(files, key=natural)
     for path in paths:
         content = files.get(path)
         name = thread.name.values(path)
-        if content is None or path in but or isinstance(name, Mismatch):
+        if content is None or path in but or isinstance(name, TemplateMismatch):
             continue
         values = _values(thread, content)
         if isinstance(values, Values):
-            found.append(Sight(path, name, values))
+            found.append(Observed(path, name, values))
         else:
             unlike = Unlike(path, values)
     if not found:
@@ -98,12 +104,12 @@ def _sight(thread: Thread, files: Files, but: Collection[str]) -> Sight | Unlike
     return max(found, key=lambda one: max(_laps_of(thread, one), default=Fraction(0)))
 
 
-def _laps_of(thread: Thread, seen: Sight) -> list[Fraction]:
+def _laps_of(thread: FileSeries, seen: Observed) -> list[Fraction]:
     laps = [*_laps(thread.name, seen.name)]
     return laps if thread.content is None else [*laps, *_laps(thread.content, seen.content)]
 
 
-def _values(thread: Thread, content: bytes) -> Values | str:
+def _values(thread: FileSeries, content: bytes) -> Values | str:
     if thread.content is None:
         return _EMPTY if content == thread.raw else "has other content"
     text = text_of(content)
@@ -117,7 +123,7 @@ def _values(thread: Thread, content: bytes) -> Values | str:
 
 def _laps(template: Template, values: Values) -> Iterator[Fraction]:
     for place, item in enumerate(template.items):
-        if isinstance(item, Slot):
+        if isinstance(item, TemplateSlot):
             lap = lap_of(item.motion, item.newest, values.slots[place])
             if lap is not None:
                 yield lap
@@ -127,7 +133,9 @@ def _laps(template: Template, values: Values) -> Iterator[Fraction]:
             yield from (lap for _, _, lap in chunk_laps(item, chunks) if lap is not None)
 
 
-def chunk_laps(region: Region, chunks: tuple[str, ...]) -> Iterator[tuple[Slot, str, Fraction | None]]:
+def chunk_laps(
+    region: Region, chunks: tuple[str, ...]
+) -> Iterator[tuple[TemplateSlot, str, Fraction | None]]:
     """
     The slots of the newest of some chunks, with their values and how many laps those are ahead.
     """

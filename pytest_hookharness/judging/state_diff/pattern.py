@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff import deviation
 from pytest_hookharness.judging.state_diff.extrapolate import extent, push_thread, tell
-from pytest_hookharness.judging.state_diff.file_series import Files, Lost, Thread, follow, text_of
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.file_series import Files, FileSeries, Lost, follow, text_of
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.targets import Target, is_json, targets_of
-from pytest_hookharness.model.probes import Part, PartKind, Push, Pushing
+from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind, StatePart
 
 _GROWING = (PartKind.GROWTH, PartKind.FILES)
 
@@ -44,16 +44,16 @@ class Pattern:
         clock: The clock of the session at the newest moment.
     """
 
-    threads: tuple[Thread, ...]
+    threads: tuple[FileSeries, ...]
     targets: tuple[Target, ...]
-    clock: Clock
+    clock: SessionClock
 
     @property
     def newest(self) -> Files:
         """
         The files at the newest moment; ``None`` for one that is not there any more.
         """
-        return self.pushed(Push(parts=(), how=Pushing.AHEAD))
+        return self.pushed(Perturbation(parts=(), how=PerturbationKind.AHEAD))
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -63,13 +63,13 @@ class Pattern:
         return tuple(self.newest)
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[StatePart, ...]:
         """
         What differs from lap to lap.
         """
         return tuple(target.part for target in self.targets)
 
-    def pushed(self, push: Push) -> Files:
+    def pushed(self, push: Perturbation) -> Files:
         """
         The newest moment's files with some parts pushed; growth is bounded.
 
@@ -85,7 +85,7 @@ class Pattern:
                     files[path] = content
         return files
 
-    def departure(self, before: Files, after: Files, clock: Clock) -> str:
+    def departure(self, before: Files, after: Files, clock: SessionClock) -> str:
         """
         How one lap departs from the pattern.
 
@@ -110,7 +110,7 @@ class Pattern:
         threads = tuple(deviation.relax(self.threads, before, after))
         return Pattern(threads, targets_of(threads), self.clock)
 
-    def lawless(self, before: Files, after: Files) -> tuple[int, ...]:
+    def unpredictable(self, before: Files, after: Files) -> tuple[int, ...]:
         """
         The parts that follow from the files by no rule that is seen, from one more look at a lap.
 
@@ -120,37 +120,37 @@ class Pattern:
         """
         return tuple(deviation.lawless(self.threads, self.targets, before, after))
 
-    def told(self, index: int, push: Push) -> str:
+    def told(self, index: int, push: Perturbation) -> str:
         """
         How far one part was pushed, in words for a report.
         """
         target = self.targets[index]
         return tell(self.threads[target.thread], target, push)
 
-    def reached(self, push: Push) -> str:
+    def reached(self, push: Perturbation) -> str:
         """
         How far all pushed parts were pushed, in words for a report.
         """
         return ", ".join(self.told(index, push) for index in push.parts)
 
-    def clipped(self, push: Push) -> tuple[int, ...]:
+    def clipped(self, push: Perturbation) -> tuple[int, ...]:
         """
         The parts that grow and therefore did not go the whole way ahead.
         """
-        if push.how is not Pushing.AHEAD:
+        if push.how is not PerturbationKind.AHEAD:
             return ()
         return tuple(
             index
             for index in push.parts
             if (target := self.targets[index]).part.kind in _GROWING
-            and extent(self.threads[target.thread], target, push.laps) < push.laps
+            and extent(self.threads[target.thread], target, push.repetitions) < push.repetitions
         )
 
-    def _chosen(self, push: Push) -> list[Target]:
+    def _chosen(self, push: Perturbation) -> list[Target]:
         return [self.targets[index] for index in sorted(set(push.parts))]
 
 
-def recognise(moments: Sequence[Files], clock: Clock) -> Pattern | Irregular:
+def recognise(moments: Sequence[Files], clock: SessionClock) -> Pattern | Irregular:
     """
     How files move, from how they did.
 
@@ -172,7 +172,7 @@ def recognise(moments: Sequence[Files], clock: Clock) -> Pattern | Irregular:
         return Irregular(
             tuple(one.path for one in lost), f"{lost[0].path} cannot be followed: {lost[0].why}."
         )
-    threads = tuple(thread for thread in followed if isinstance(thread, Thread))
+    threads = tuple(thread for thread in followed if isinstance(thread, FileSeries))
     pattern = Pattern(threads, targets_of(threads), clock)
     return _broken(pattern) or pattern
 
@@ -184,8 +184,8 @@ def _broken(pattern: Pattern) -> Irregular | None:
     whole = {thread.path for thread in pattern.threads if is_json(text_of(thread.raw) or "")}
     everything = tuple(range(len(pattern.targets)))
     for push in (
-        Push(parts=everything, how=Pushing.AHEAD, laps=2),
-        Push(parts=everything, how=Pushing.OLDER),
+        Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=2),
+        Perturbation(parts=everything, how=PerturbationKind.OLDER),
     ):
         files = pattern.pushed(push)
         broken = tuple(path for path in sorted(whole) if _is_broken(files.get(path)))

@@ -18,8 +18,8 @@ from pytest_hookharness.judging.state_diff import timestamps
 from pytest_hookharness.judging.state_diff.number_formats import (
     FLOATING,
     UNSIGNED,
-    Clock,
     Notation,
+    SessionClock,
     hexadecimal_of,
     notation_of,
     read,
@@ -79,7 +79,7 @@ class Stamped:
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimestampProgression:
     """
     A text that says a time that is not near the clock.
     """
@@ -99,10 +99,10 @@ class Random:
     digest: bool = False
 
 
-Motion = Counting | Varying | Stamped | Timed | Random
+Motion = Counting | Varying | Stamped | TimestampProgression | Random
 
 
-def motion_of_numbers(texts: Sequence[str], clock: Clock, *, bare: bool = False) -> Motion | None:
+def motion_of_numbers(texts: Sequence[str], clock: SessionClock, *, bare: bool = False) -> Motion | None:
     """
     How a number moves; nothing if its values are not written alike.
     """
@@ -186,7 +186,7 @@ def kind_of(motion: Motion) -> PartKind:
             return PartKind.PROCESS if process else PartKind.NUMBER
         case Stamped():
             return PartKind.STAMP
-        case Timed():
+        case TimestampProgression():
             return PartKind.OTHER
         case Random(digest=digest):
             return PartKind.DIGEST if digest else PartKind.IDENTIFIER
@@ -201,7 +201,7 @@ def expression_of(motion: Motion, text: str) -> str:
     match motion:
         case Counting(notation=notation) | Varying(notation=notation):
             return notation.expression
-        case Stamped(unit=timestamps.TEXT) | Timed():
+        case Stamped(unit=timestamps.TEXT) | TimestampProgression():
             return f"(?:{timestamps.EXPRESSION})"
         case Stamped():
             return rf"{UNSIGNED}(?:\.\d+)?" if "." in text else UNSIGNED
@@ -213,26 +213,26 @@ def expression_of(motion: Motion, text: str) -> str:
             assert_never(motion)
 
 
-def ahead(motion: Motion, text: str, laps: int, seed: str, pace: float = 0.0) -> str:
+def ahead(motion: Motion, text: str, repetitions: int, seed: str, pace: float = 0.0) -> str:
     """
     The value so many laps ahead; the present stays the present, or goes on at a pace in seconds for each lap.
     """
     match motion:
         case Counting(step=step, notation=notation) | Varying(step=step, notation=notation):
-            moved = step * laps
+            moved = step * repetitions
             # A value that stays is not written anew, for it may be written as no other is.
             return write(read(text, notation) + moved, notation) if moved else text
-        case Stamped(unit=unit) if pace and laps:
-            return timestamps.aged(text, unit, -laps * pace)
-        case Stamped() | Timed():
+        case Stamped(unit=unit) if pace and repetitions:
+            return timestamps.aged(text, unit, -repetitions * pace)
+        case Stamped() | TimestampProgression():
             return text
         case Random():
-            return another(motion, text, f"{seed}:{laps}")
+            return another(motion, text, f"{seed}:{repetitions}")
         case _:
             assert_never(motion)
 
 
-def among(motion: Motion, text: str, lap: int, of: int, seed: str, pace: float = 0.0) -> str:
+def among(motion: Motion, text: str, repetition: int, of: int, seed: str, pace: float = 0.0) -> str:
     """
     The value in one of several additions that are made at once.
 
@@ -242,11 +242,11 @@ def among(motion: Motion, text: str, lap: int, of: int, seed: str, pace: float =
     match motion:
         case Stamped(unit=unit) if not pace:
             grain = _GRAINS.get(unit, 0.001 if "." in text else 0.0)
-            return timestamps.aged(text, unit, (of - lap) * grain) if grain else text
+            return timestamps.aged(text, unit, (of - repetition) * grain) if grain else text
         case Varying(step=step, notation=notation) if not step:
-            return write(read(text, notation) + lap, notation)
+            return write(read(text, notation) + repetition, notation)
         case _:
-            return ahead(motion, text, lap, seed, pace)
+            return ahead(motion, text, repetition, seed, pace)
 
 
 def another(motion: Random, text: str, seed: str) -> str:

@@ -12,27 +12,27 @@ from dataclasses import replace
 from fractions import Fraction
 
 from pytest_hookharness.judging.state_diff import timestamps
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import (
     Random,
     Stamped,
-    Timed,
+    TimestampProgression,
     Varying,
     motion_of_hexadecimals,
     motion_of_numbers,
     motion_of_random,
 )
-from pytest_hookharness.judging.state_diff.templates import Slot
-from pytest_hookharness.judging.state_diff.timestamps import Kind, Token
+from pytest_hookharness.judging.state_diff.templates import TemplateSlot
+from pytest_hookharness.judging.state_diff.timestamps import TimestampKind, Token
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]\d{1,3})?", re.ASCII)
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
 _PROCESS = re.compile(r"(?i)p?pid\W{0,4}$|process[_ ]?id\W{0,4}$")
 
-Piece = str | Slot
+Piece = str | TemplateSlot
 
 
-def pieces_of(tokens: Sequence[Token], clock: Clock, before: str) -> list[Piece] | None:
+def pieces_of(tokens: Sequence[Token], clock: SessionClock, before: str) -> list[Piece] | None:
     """
     A token that was followed over some laps as fixed text and slots; nothing if no motion is seen in it.
 
@@ -43,23 +43,23 @@ def pieces_of(tokens: Sequence[Token], clock: Clock, before: str) -> list[Piece]
     """
     texts = tuple(token.text for token in tokens)
     if len(set(texts)) == 1:
-        return list(still(texts[0], clock, laps=len(texts)))
-    if all(token.kind is Kind.TIME for token in tokens):
+        return list(still(texts[0], clock, repetitions=len(texts)))
+    if all(token.kind is TimestampKind.TIME for token in tokens):
         near = all(timestamps.is_near(text, clock) for text in texts)
-        return [Slot(texts, Stamped(timestamps.TEXT) if near else Timed())]
-    if all(token.kind is Kind.UUID for token in tokens):
+        return [TemplateSlot(texts, Stamped(timestamps.TEXT) if near else TimestampProgression())]
+    if all(token.kind is TimestampKind.UUID for token in tokens):
         random = motion_of_random(texts)
-        return None if random is None else [Slot(texts, random)]
+        return None if random is None else [TemplateSlot(texts, random)]
     if all(map(_NUMBER.fullmatch, texts)):
         motion = motion_of_numbers(texts, clock)
         if motion is not None and not isinstance(motion, Stamped) and _PROCESS.search(before):
             varying = motion if isinstance(motion, Varying) else Varying(Fraction(0), motion.notation)  # type: ignore[union-attr]
             motion = replace(varying, step=Fraction(0), process=True)
-        return None if motion is None else [Slot(texts, motion)]
+        return None if motion is None else [TemplateSlot(texts, motion)]
     return _pieces_of_runs(texts, clock)
 
 
-def still(text: str, clock: Clock, laps: int) -> Iterator[Piece]:
+def still(text: str, clock: SessionClock, repetitions: int) -> Iterator[Piece]:
     """
     Fixed text, with quiet slots for what is near the clock: it may have been written anew in the same second.
     """
@@ -67,20 +67,20 @@ def still(text: str, clock: Clock, laps: int) -> Iterator[Piece]:
     for stamp in timestamps.stamps_in(text, clock):
         if stamp.start > last:
             yield text[last : stamp.start]
-        yield Slot((text[stamp.start : stamp.end],) * laps, Stamped(stamp.unit), quiet=True)
+        yield TemplateSlot((text[stamp.start : stamp.end],) * repetitions, Stamped(stamp.unit), quiet=True)
         last = stamp.end
     if last < len(text):
         yield text[last:]
 
 
-def _pieces_of_runs(texts: tuple[str, ...], clock: Clock) -> list[Piece] | None:
+def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] | None:
     prefixed = all(text.startswith(("0x", "0X")) for text in texts)
     counted = None if prefixed else _numbers_inside(texts, clock)
-    if counted is not None and sum(isinstance(piece, Slot) for piece in counted) < 2:
+    if counted is not None and sum(isinstance(piece, TemplateSlot) for piece in counted) < 2:
         return counted
     hexadecimal = motion_of_hexadecimals(texts)
     if hexadecimal is not None:
-        return [Slot(texts, hexadecimal)]
+        return [TemplateSlot(texts, hexadecimal)]
     prefix = _common(texts)
     # One letter in common may be chance; of what is hexadecimal throughout nothing is a name.
     if len(prefix) < 2 or len(texts[0]) - len(prefix) < 4 or _is_hexadecimal(texts):
@@ -89,7 +89,7 @@ def _pieces_of_runs(texts: tuple[str, ...], clock: Clock) -> list[Piece] | None:
     random = motion_of_random(rests) if len(texts[0]) >= 6 else None
     if random is None:
         return counted
-    return [*([prefix] if prefix else []), Slot(rests, random)]
+    return [*([prefix] if prefix else []), TemplateSlot(rests, random)]
 
 
 def _common(texts: tuple[str, ...]) -> str:
@@ -101,7 +101,7 @@ def _is_hexadecimal(texts: tuple[str, ...]) -> bool:
     return all(re.fullmatch("[0-9a-f]{8,}|[0-9A-F]{8,}", text) for text in texts)
 
 
-def _numbers_inside(texts: tuple[str, ...], clock: Clock) -> list[Piece] | None:
+def _numbers_inside(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] | None:
     split = [_DIGITS.split(text) for text in texts]
     if len(set(map(len, split))) > 1:
         return None
@@ -115,5 +115,5 @@ def _numbers_inside(texts: tuple[str, ...], clock: Clock) -> list[Piece] | None:
             motion = motion_of_numbers(values, clock, bare=True)
             if motion is None or isinstance(motion, Random):
                 return None
-            pieces.append(Slot(values, motion))
+            pieces.append(TemplateSlot(values, motion))
     return pieces

@@ -19,10 +19,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import PurePosixPath
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Thread
+from pytest_hookharness.judging.state_diff.file_series import Course, FileSeries
 from pytest_hookharness.judging.state_diff.progressions import Counting, Stamped, kind_of
-from pytest_hookharness.judging.state_diff.templates import Region, Slot, Template, newest_of
-from pytest_hookharness.model.probes import Part, PartKind
+from pytest_hookharness.judging.state_diff.templates import Region, Template, TemplateSlot, newest_of
+from pytest_hookharness.model.probes import PartKind, StatePart
 
 # A longer text is told by its lines alone.
 _MOST = 1024 * 1024
@@ -166,10 +166,10 @@ class Target:
     thread: int
     where: Where
     item: int
-    part: Part
+    part: StatePart
 
 
-def targets_of(threads: Sequence[Thread]) -> tuple[Target, ...]:
+def targets_of(threads: Sequence[FileSeries]) -> tuple[Target, ...]:
     """
     All parts of some threads, by path and place.
     """
@@ -186,12 +186,12 @@ def targets_of(threads: Sequence[Thread]) -> tuple[Target, ...]:
     return tuple(named)
 
 
-def _targets(number: int, thread: Thread) -> Iterator[Target]:
+def _targets(number: int, thread: FileSeries) -> Iterator[Target]:
     if thread.course is Course.COMES:
         yield Target(number, Where.FILES, 0, _files(thread))
         return
     for place, item in enumerate(thread.name.items):
-        if isinstance(item, Slot) and not item.quiet:
+        if isinstance(item, TemplateSlot) and not item.quiet:
             yield Target(number, Where.NAME, place, _slot(item, thread.path, "file name"))
     if thread.content is None:
         return
@@ -199,12 +199,12 @@ def _targets(number: int, thread: Thread) -> Iterator[Target]:
     offset = 0
     for place, item in enumerate(thread.content.items):
         start, offset = offset, offset + len(newest_of(item))
-        if isinstance(item, Slot) and not item.quiet:
+        if isinstance(item, TemplateSlot) and not item.quiet:
             name = places.of_value(start, offset)
             yield Target(number, Where.CONTENT, place, _slot(item, thread.path, name))
         elif isinstance(item, Region):
             name = places.of_growth(start, offset, item.newest)
-            part = Part(
+            part = StatePart(
                 path=thread.path,
                 name=name,
                 kind=PartKind.GROWTH,
@@ -214,9 +214,9 @@ def _targets(number: int, thread: Thread) -> Iterator[Target]:
             yield Target(number, Where.CONTENT, place, part)
 
 
-def _slot(slot: Slot, path: str, name: str) -> Part:
+def _slot(slot: TemplateSlot, path: str, name: str) -> StatePart:
     motion = slot.motion
-    return Part(
+    return StatePart(
         path=path,
         name=name,
         kind=kind_of(motion),
@@ -228,24 +228,24 @@ def _slot(slot: Slot, path: str, name: str) -> Part:
     )
 
 
-def _files(thread: Thread) -> Part:
+def _files(thread: FileSeries) -> StatePart:
     folder = str(PurePosixPath(thread.path).parent)
-    mask = "".join("*" if isinstance(item, Slot) else newest_of(item) for item in thread.name.items)
+    mask = "".join("*" if isinstance(item, TemplateSlot) else newest_of(item) for item in thread.name.items)
     parts = (PurePosixPath(mask).parts, PurePosixPath(thread.path).parts)
     while any(one != other for one, other in zip(PurePosixPath(folder).parts, parts[0], strict=False)):
         folder = str(PurePosixPath(folder).parent)
     name = "/".join(parts[0][len(PurePosixPath(folder).parts) :])
     slots = [*_slots(thread.name), *_slots(thread.content)]
-    return Part(
+    return StatePart(
         path=folder, name=name, kind=PartKind.FILES, after=_short(thread.path), stamped=_stamped(slots)
     )
 
 
-def _slots(template: Template | None) -> Iterator[Slot]:
-    yield from (item for item in (template.items if template else ()) if isinstance(item, Slot))
+def _slots(template: Template | None) -> Iterator[TemplateSlot]:
+    yield from (item for item in (template.items if template else ()) if isinstance(item, TemplateSlot))
 
 
-def _stamped(slots: Sequence[Slot]) -> bool:
+def _stamped(slots: Sequence[TemplateSlot]) -> bool:
     return any(isinstance(slot.motion, Stamped) for slot in slots)
 
 

@@ -22,17 +22,17 @@ from pytest_hookharness.judging.state_diff.append_regions import (
     align,
     with_older_chunks,
 )
-from pytest_hookharness.judging.state_diff.number_formats import Clock
+from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,
     Random,
     Stamped,
-    Timed,
+    TimestampProgression,
     Varying,
 )
 from pytest_hookharness.judging.state_diff.slots import pieces_of, still
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Slot, Template
-from pytest_hookharness.judging.state_diff.timestamps import BOUNDS, Kind, Reading, Token, cut, shape
+from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot
+from pytest_hookharness.judging.state_diff.timestamps import BOUNDS, Reading, TimestampKind, Token, cut, shape
 
 # What may be looked at token by token, in characters.
 _MOST = 256 * 1024
@@ -64,7 +64,7 @@ class _Column:
     tokens: tuple[Token, ...]
 
 
-def derive(texts: Sequence[str], clock: Clock) -> Template | str:
+def derive(texts: Sequence[str], clock: SessionClock) -> Template | str:
     """
     The template of some texts, oldest first; else why there is none, as the end of a sentence.
     """
@@ -86,7 +86,7 @@ def derive(texts: Sequence[str], clock: Clock) -> Template | str:
     return f"the form of its text changes from lap to lap, first in line {_first_line(texts)}"
 
 
-def _readings(inner: list[str], reading: Reading, clock: Clock, before: str) -> Iterator[list[Item]]:
+def _readings(inner: list[str], reading: Reading, clock: SessionClock, before: str) -> Iterator[list[Item]]:
     tokens = _cut_together(inner, reading)
     shapes = [[shape(token, reading) for token in row] for row in tokens]
     values = [[token.text for token in row] for row in tokens]
@@ -122,7 +122,7 @@ def _cut_together(texts: list[str], reading: Reading) -> list[list[Token]]:
             break
         for row, text, start in zip(rows, left, starts, strict=True):
             row.extend(cut(text[:start], reading))
-            row.append(Token(Kind.OTHER, text[start : start + size]))
+            row.append(Token(TimestampKind.OTHER, text[start : start + size]))
         left = [text[size:] for text in rest]
     for row, text in zip(rows, left, strict=True):
         row.extend(cut(text, reading))
@@ -143,7 +143,7 @@ def _columns(tokens: list[list[Token]], places: list[Places]) -> list[_Column]:
     return [_Column(born, tuple(row)) for born, row in rows]
 
 
-def _items(columns: list[_Column], last: int, clock: Clock, before: str) -> list[Item] | None:
+def _items(columns: list[_Column], last: int, clock: SessionClock, before: str) -> list[Item] | None:
     items: list[Item] = []
     if sum(column.born == 0 and len(set(column.tokens)) > 1 for column in columns) > _VALUES:
         return None
@@ -164,7 +164,7 @@ def _items(columns: list[_Column], last: int, clock: Clock, before: str) -> list
     return items
 
 
-def _region(stretch: list[_Column], last: int, clock: Clock) -> Region | None:
+def _region(stretch: list[_Column], last: int, clock: SessionClock) -> Region | None:
     runs = [list(group) for _, group in groupby(stretch, key=lambda column: column.born)]
     order = [run[0].born for run in runs]
     upward = list(range(1, last + 1))
@@ -174,7 +174,7 @@ def _region(stretch: list[_Column], last: int, clock: Clock) -> Region | None:
     fixed = all(len(set(tokens)) == 1 for row in rows for tokens in row)
     if not fixed or len(set(map(len, rows))) > 1:
         return None
-    shape_: list[str | Slot] = []
+    shape_: list[str | TemplateSlot] = []
     before = ""
     for tokens in zip(*([tokens[0] for tokens in row] for row in rows), strict=True):
         found = pieces_of(tokens, clock, before)
@@ -202,7 +202,7 @@ def _cost(items: Sequence[Item]) -> float:
     for item in items:
         if isinstance(item, Region):
             total += 1 + 0.01 * len(item.shape) + _cost(item.shape)
-        elif isinstance(item, Slot) and not item.quiet:
+        elif isinstance(item, TemplateSlot) and not item.quiet:
             match item.motion:
                 case Counting(sure=sure):
                     total += 1 if sure else 1.5
@@ -210,7 +210,7 @@ def _cost(items: Sequence[Item]) -> float:
                     total += 1
                 case Varying() | Random():
                     total += 2
-                case Timed():
+                case TimestampProgression():
                     total += 3
     return total
 

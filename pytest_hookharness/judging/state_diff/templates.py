@@ -18,7 +18,7 @@ _TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class TemplateSlot:
     """
     A place whose value moves.
 
@@ -59,7 +59,7 @@ class Region:
         front: Whether a new chunk comes before the others.
     """
 
-    shape: tuple[str | Slot, ...]
+    shape: tuple[str | TemplateSlot, ...]
     chunks: tuple[str, ...]
     born: int
     front: bool = False
@@ -76,11 +76,11 @@ class Region:
         )
 
     @property
-    def slots(self) -> tuple[Slot, ...]:
+    def slots(self) -> tuple[TemplateSlot, ...]:
         """
         The slots of a chunk.
         """
-        return tuple(item for item in self.shape if isinstance(item, Slot))
+        return tuple(item for item in self.shape if isinstance(item, TemplateSlot))
 
     @property
     def newest(self) -> str:
@@ -103,7 +103,7 @@ class Region:
         return "".join(self.chunks[1:] if self.front else self.chunks[:-1])
 
 
-Item = str | Slot | Region
+Item = str | TemplateSlot | Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Mismatch:
+class TemplateMismatch:
     """
     Where a text stops to fit a template.
 
@@ -156,7 +156,7 @@ class Template:
         """
         return "".join(changed.get(place, newest_of(item)) for place, item in enumerate(self.items))
 
-    def values(self, text: str) -> Values | Mismatch:
+    def values(self, text: str) -> Values | TemplateMismatch:
         """
         What a text has in the places of the template.
         """
@@ -169,38 +169,38 @@ def newest_of(item: Item) -> str:
     """
     if isinstance(item, str):
         return item
-    return item.newest if isinstance(item, Slot) else "".join(item.chunks)
+    return item.newest if isinstance(item, TemplateSlot) else "".join(item.chunks)
 
 
-def _read(items: tuple[Item, ...], text: str, place: int, offset: int) -> Values | Mismatch:
+def _read(items: tuple[Item, ...], text: str, place: int, offset: int) -> Values | TemplateMismatch:
     slots: dict[int, str] = {}
     for number in range(place, len(items)):
         item = items[number]
         if isinstance(item, str):
             if not text.startswith(item, offset):
-                return Mismatch(offset + _common(item, text[offset : offset + len(item)]))
+                return TemplateMismatch(offset + _common(item, text[offset : offset + len(item)]))
             offset += len(item)
-        elif isinstance(item, Slot):
+        elif isinstance(item, TemplateSlot):
             match = re.compile(item.expression).match(text, offset)
             if match is None:
-                return Mismatch(offset)
+                return TemplateMismatch(offset)
             slots[number] = match[0]
             offset = match.end()
         else:
             return _read_region(items, text, number, offset, slots)
-    return Values(slots, {}) if offset == len(text) else Mismatch(offset)
+    return Values(slots, {}) if offset == len(text) else TemplateMismatch(offset)
 
 
 def _read_region(
     items: tuple[Item, ...], text: str, place: int, offset: int, slots: dict[int, str]
-) -> Values | Mismatch:
+) -> Values | TemplateMismatch:
     region = items[place]
     assert isinstance(region, Region)  # noqa: S101  # said to the type checker
     ends = [offset]
     pattern = region.pattern
     while (match := pattern.match(text, ends[-1])) is not None and match.end() > ends[-1]:
         ends.append(match.end())
-    furthest = Mismatch(offset)
+    furthest = TemplateMismatch(offset)
     # What follows may look like a chunk itself.
     for count in range(len(ends) - 1, max(-1, len(ends) - 1 - _TRIES), -1):
         rest = _read(items, text, place + 1, ends[count])

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from fractions import Fraction
 from typing import NamedTuple
 
-from pytest_hookharness.judging.state_diff.number_formats import Clock, Notation, write
+from pytest_hookharness.judging.state_diff.number_formats import Notation, SessionClock, write
 
 TEXT = "text"
 UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -81,7 +81,7 @@ class Stamp:
     unit: str
 
 
-def stamps_in(text: str, clock: Clock) -> Iterator[Stamp]:
+def stamps_in(text: str, clock: SessionClock) -> Iterator[Stamp]:
     """
     All values of a text that are near the clock.
     """
@@ -94,7 +94,7 @@ def stamps_in(text: str, clock: Clock) -> Iterator[Stamp]:
             yield Stamp(match.start(), match.end(), unit)
 
 
-def age_stamps(text: str, seconds: float, clock: Clock) -> str:
+def age_stamps(text: str, seconds: float, clock: SessionClock) -> str:
     """
     A text, with all values near the clock made older.
     """
@@ -105,7 +105,7 @@ def age_stamps(text: str, seconds: float, clock: Clock) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def unit_of(number: str, clock: Clock) -> str:
+def unit_of(number: str, clock: SessionClock) -> str:
     """
     What a number counts if it is a moment near the clock; empty if it is none.
     """
@@ -115,7 +115,7 @@ def unit_of(number: str, clock: Clock) -> str:
     return next((unit for unit, factor in UNITS.items() if clock.spans(value / factor)), "")
 
 
-def is_near(text: str, clock: Clock) -> bool:
+def is_near(text: str, clock: SessionClock) -> bool:
     """
     Whether a text says a moment near the clock, in the zone that it names, else in local time or UTC.
     """
@@ -169,7 +169,7 @@ def _said(match: re.Match[str]) -> datetime:
     return datetime(*day, hour, number.get("m", 0), number.get("s", 0), micro)  # noqa: DTZ001  # see _EPOCH
 
 
-def _instants(match: re.Match[str], clock: Clock) -> list[float]:
+def _instants(match: re.Match[str], clock: SessionClock) -> list[float]:
     said = _said(match)
     zone = (match.groupdict().get("Z") or "").strip().replace(":", "")
     if zone in ("Z", "UTC", "GMT"):
@@ -227,7 +227,7 @@ def _rewritten(match: re.Match[str], moment: datetime) -> str:
 BOUNDS = '\n"{}[]()=;|<>'
 
 
-class Kind(enum.Enum):
+class TimestampKind(enum.Enum):
     """
     What a token is by its looks.
     """
@@ -263,7 +263,7 @@ class Token(NamedTuple):
         text: The piece.
     """
 
-    kind: Kind
+    kind: TimestampKind
     text: str
 
 
@@ -284,7 +284,7 @@ _CUT = {
     Reading.HEXADECIMAL: _expression("A-Za-z0-9"),
     Reading.RANDOM: _expression("A-Za-z0-9_"),
 }
-_KINDS = {kind.value: kind for kind in Kind}
+_KINDS = {kind.value: kind for kind in TimestampKind}
 _DIGITS = re.compile(r"[0-9]+")
 _HEXADECIMAL = re.compile(r"(?:0[xX])?[0-9a-fA-F]+")
 _LONG = 6
@@ -295,7 +295,7 @@ def cut(text: str, reading: Reading) -> list[Token]:
     The tokens of a text.
     """
     if reading is Reading.LETTERS:
-        return [Token(Kind.OTHER, letter) for letter in text]
+        return [Token(TimestampKind.OTHER, letter) for letter in text]
     return [Token(_KINDS[match.lastgroup or ""], match.group()) for match in _CUT[reading].finditer(text)]
 
 
@@ -304,14 +304,14 @@ def shape(token: Token, reading: Reading) -> str:
     What two tokens have in common if one may stand for the other.
     """
     kind, text = token
-    if kind is Kind.OTHER:
+    if kind is TimestampKind.OTHER:
         return text
-    if kind is Kind.TIME or kind is Kind.UUID:
+    if kind is TimestampKind.TIME or kind is TimestampKind.UUID:
         return f"\0{kind.value}"
-    if reading is Reading.RANDOM and len(text) >= _LONG and (kind is Kind.RUN or len(text) > _LONG):
+    if reading is Reading.RANDOM and len(text) >= _LONG and (kind is TimestampKind.RUN or len(text) > _LONG):
         # Chance may make a run of digits alone, and then it looks like a number.
-        if kind is Kind.RUN or text.isdecimal():
+        if kind is TimestampKind.RUN or text.isdecimal():
             return f"\0{len(text)}"
     elif reading is Reading.HEXADECIMAL and _HEXADECIMAL.fullmatch(text):
         return "\0hexadecimal"
-    return f"\0{kind.value}" if kind is Kind.NUMBER else _DIGITS.sub("\0", text)
+    return f"\0{kind.value}" if kind is TimestampKind.NUMBER else _DIGITS.sub("\0", text)

@@ -20,23 +20,23 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.expectations.check_expectations import with_verdict
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.settings_problem import Problem
+from pytest_hookharness.judging.findings.settings_problem import ConfigurationProblem
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict.run_end import End
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import CLOCKS, gather, judge
 from pytest_hookharness.model.background import Denial
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.exploration import Exploration
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
-    Guard,
+    Conclusion,
     Hung,
     Limit,
     Lockout,
-    Opinion,
     Recursing,
     Terminated,
     Undecided,
@@ -122,26 +122,26 @@ _NOTHING_PROMISED = Expectation()
 
 def form(
     trace: Trace,
-    end: End,
+    end: RunEnd,
     *,
-    guard: Guard | None = None,
+    cap: Cap | None = None,
     limits: Sequence[Limit] = (),
     lasso: Lasso | None = None,
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
     assumptions: Sequence[str] = (),
-    problems: Sequence[Problem] = (),
+    problems: Sequence[ConfigurationProblem] = (),
     configured: Sequence[str] | None = None,
-    probing: Probing | None = None,
+    probing: ProbeReport | None = None,
     expect: Expectation = _NOTHING_PROMISED,
-) -> Opinion:
+) -> Conclusion:
     """
     What the judge makes of a run; the arguments are those of `judge` and of `find`.
     """
     verdict = judge(
         trace,
         end,
-        guard=guard,
+        cap=cap,
         limits=limits,
         lasso=lasso,
         flaky=flaky,
@@ -153,4 +153,4 @@ def form(
         # Hooks that were not fired until then might have been.
         configured = None
     findings = find(trace, problems=problems, flaky=flaky, configured=configured, expect=expect)
-    return Opinion(verdict, findings, gather(trace, assumptions))
+    return Conclusion(verdict, findings, gather(trace, assumptions))

@@ -21,7 +21,7 @@ from pytest_hookharness.judging.recurrence.fingerprint import changes
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.protocol import Rule
-from pytest_hookharness.model.trace import Change, Happened, Hooked, Moved, State, Step, Trace
+from pytest_hookharness.model.trace import Change, Happened, HookEvent, Moved, State, Step, Trace
 
 _UNITS = (("year", 365 * 86400.0), ("day", 86400.0), ("h", 3600.0), ("min", 60.0))
 
@@ -49,13 +49,13 @@ How: TypeAlias = Literal[
     "interrupted",
     "lasso",
     "probed",
-    "valve",
+    "threshold",
     "disagreed",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class RunEnd:
     """
     How a run ended, as the host's session or the loop's budgets say it.
 
@@ -83,14 +83,14 @@ class End:
     finishing: tuple[str, ...] = ()
 
 
-def overridden(trace: Trace) -> tuple[Step, Hooked] | None:
+def overridden(trace: Trace) -> tuple[Step, HookEvent] | None:
     """
     Where the guard first set a refusal aside.
     """
     return next(((step, hooked) for step, hooked in trace.hooked() if hooked.decision.overridden), None)
 
 
-def not_let_go(trace: Trace, end: End) -> str:
+def not_let_go(trace: Trace, end: RunEnd) -> str:
     """
     Why the end of this run is not the hooks' own decision to let the agent stop; empty if it is.
 
@@ -115,20 +115,20 @@ def _last_move(trace: Trace) -> tuple[int, Moved] | None:
     return next(((place, item) for place, item in reversed(found) if isinstance(item, Moved)), None)
 
 
-def _tries_to_stop(move: moves.Move, end: End) -> bool:
+def _tries_to_stop(move: moves.Move, end: RunEnd) -> bool:
     if isinstance(move, moves.Tools):
         return any(call.name in end.finishing for call in move.calls)
     return isinstance(move, moves.Stop)
 
 
-def _refusal_stands(trace: Trace, end: End) -> bool:
+def _refusal_stands(trace: Trace, end: RunEnd) -> bool:
     last = _last_move(trace)
     if last is None or not _tries_to_stop(last[1].move, end):
         return False
     for step in trace.steps[last[0] + 1 :]:
         if isinstance(step.exchange, Happened):
             break
-        if isinstance(step.exchange, Hooked) and step.exchange.decision.refused:
+        if isinstance(step.exchange, HookEvent) and step.exchange.decision.refused:
             return True
     return False
 

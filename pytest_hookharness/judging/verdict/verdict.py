@@ -24,20 +24,20 @@ from pytest_hookharness.judging.recurrence.cycle import (
     contradiction,
 )
 from pytest_hookharness.judging.verdict.run_end import (
-    End,
+    RunEnd,
     between,
     newest_difference,
     not_let_go,
     overridden,
 )
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.processes import Cut, HeldOpen, TimedOut
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
-from pytest_hookharness.model.trace import Fire, Hooked, Trace
+from pytest_hookharness.model.trace import HookEvent, HookRun, Trace
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
-    Guard,
     Hung,
     Limit,
     Livelock,
@@ -76,14 +76,14 @@ def gather(trace: Trace, extra: Sequence[str] = ()) -> tuple[str, ...]:
 
 
 def _patience(trace: Trace) -> Iterator[str]:
-    for _, fire in trace.fires():
+    for _, fire in trace.hook_runs():
         ending = fire.run.ending if fire.run is not None else None
-        if isinstance(ending, TimedOut) and ending.by is Cut.PATIENCE:
+        if isinstance(ending, TimedOut) and ending.by is Cut.HOOK_TIMEOUT:
             yield f"What was cut after our patience of {ending.after:g} s would never have ended by itself."
 
 
 def _left_over(trace: Trace) -> Iterator[str]:
-    if any(fire.run is not None and fire.run.leftovers for _, fire in trace.fires()):
+    if any(fire.run is not None and fire.run.leftovers for _, fire in trace.hook_runs()):
         yield "Processes that a hook left running, and that were ended after its fire, would change nothing."
 
 
@@ -102,40 +102,40 @@ def _written_elsewhere(trace: Trace) -> Iterator[str]:
 def _assumed_rules(trace: Trace) -> Iterator[str]:
     for _, hooked in trace.hooked():
         rules: list[Rule] = [hooked.decision.rule, *hooked.decision.rests_on]
-        rules += [fire.reply.rule for fire in hooked.fires]
+        rules += [fire.reply.rule for fire in hooked.hook_runs]
         for rule in rules:
             if rule.basis is Basis.ASSUMED:
                 yield f"Assumed of the host, neither documented nor observed: {rule.text}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class _VerdictInput:
     """
     All that the verdict is made of.
     """
 
     trace: Trace
-    end: End
-    guard: Guard | None
+    end: RunEnd
+    cap: Cap | None
     limits: tuple[Limit, ...]
     lasso: Lasso | None
     flaky: bool
     masked: frozenset[str]
     assumptions: tuple[str, ...]
-    probing: Probing | None
+    probing: ProbeReport | None
 
 
 def judge(
     trace: Trace,
-    end: End,
+    end: RunEnd,
     *,
-    guard: Guard | None = None,
+    cap: Cap | None = None,
     limits: Sequence[Limit] = (),
     lasso: Lasso | None = None,
     flaky: bool = False,
     masked: frozenset[str] = frozenset(),
     assumptions: Sequence[str] = (),
-    probing: Probing | None = None,
+    probing: ProbeReport | None = None,
 ) -> Verdict:
     """
     The verdict on a run.
@@ -149,7 +149,7 @@ def judge(
     Args:
         trace: What took place.
         end: How the run ended.
-        guard: What the host's guard would do, or did.
+        cap: What the host's guard would do, or did.
         limits: What else of the host would end a loop.
         lasso: The lasso that the loop pursued, confirmed or not; the proof is checked here again.
         flaky: The loop saw one state give two answers.
@@ -158,7 +158,7 @@ def judge(
         probing: The newest experiments, if there were any.
     """
     lasso, rests = lasso or completed(trace.states), gather(trace, assumptions)
-    case = _Case(trace, end, guard, tuple(limits), lasso, flaky, masked, rests, probing)
+    case = _VerdictInput(trace, end, cap, tuple(limits), lasso, flaky, masked, rests, probing)
     match end.how:
         case "waiting":
             return _waiting(case)
@@ -173,7 +173,7 @@ def judge(
             return _proof(case) or _undecided(case, "a repeat was seen, but not proved")
         case "probed":
             return _probed(case) or _undecided(case, "turns were alike, but nothing was proved")
-        case "valve" | "disagreed":
+        case "threshold" | "disagreed":
             return _undecided(case, end.why)
         case "turns":
             return _cut(case, f"no end{_no_repeat(case)} in {_turns(end.turn)}")
@@ -189,18 +189,18 @@ def _turns(number: int) -> str:
     return counted(number, "turn")
 
 
-def _no_repeat(case: _Case) -> str:
+def _no_repeat(case: _VerdictInput) -> str:
     digests = [state.digest for state in case.trace.states.values() if not state.opaque]
     return " and no repeat" if len(digests) == len(set(digests)) and not case.flaky else ""
 
 
-def _waiting(case: _Case) -> Verdict:
+def _waiting(case: _VerdictInput) -> Verdict:
     for step, hooked in reversed([*case.trace.hooked()]):
         if hooked.decision.ruling is Ruling.ASK and hooked.decision.rule == case.end.rule:
-            asking = next(fire for fire in hooked.fires if fire.reply.ruling is Ruling.ASK)
+            asking = next(fire for fire in hooked.hook_runs if fire.reply.ruling is Ruling.ASK)
             name, rule = _name(asking), hooked.decision.rule
             return Hung(turn=step.turn, event=hooked.event, command=name, rule=rule, asked=True)
-    for step, fire in reversed([*case.trace.fires()]):
+    for step, fire in reversed([*case.trace.hook_runs()]):
         if fire.run is not None and isinstance(fire.run.ending, TimedOut | HeldOpen):
             rule = case.end.rule or fire.reply.rule
             return Hung(turn=step.turn, event=fire.hook.event, command=_name(fire), rule=rule)
@@ -208,11 +208,11 @@ def _waiting(case: _Case) -> Verdict:
     return Undecided(turn=case.end.turn, why=f"{why}, and no fire was cut")
 
 
-def _name(fire: Fire) -> str:
+def _name(fire: HookRun) -> str:
     return fire.hook.command or f"a handler of type {fire.hook.type}"
 
 
-def _ended(case: _Case) -> Verdict:
+def _ended(case: _VerdictInput) -> Verdict:
     if overridden(case.trace) is not None:
         return _capped(case)
     if reason := not_let_go(case.trace, case.end):
@@ -220,35 +220,35 @@ def _ended(case: _Case) -> Verdict:
     return Terminated(turn=case.end.turn)
 
 
-def _capped(case: _Case) -> Verdict:
+def _capped(case: _VerdictInput) -> Verdict:
     place = overridden(case.trace)
     turn = place[0].turn if place else case.end.turn
     said = _guard(case.end, place[1] if place else None)
     # A host that ends a run without setting a refusal aside says itself which of its nets that was.
     own = case.end.how == "capped" and (bool(case.end.status) or place is None)
-    guard = case.guard
+    guard = case.cap
     if guard is None or (own and place is None):
         guard = said
     elif own:
         guard = replace(guard, why=said.why)
     status = case.end.status if own else ""
-    return Capped(turn=turn, guard=guard, changed=newest_difference(case.trace).files, status=status)
+    return Capped(turn=turn, cap=guard, changed=newest_difference(case.trace).files, status=status)
 
 
-def _guard(end: End, hooked: Hooked | None) -> Guard:
+def _guard(end: RunEnd, hooked: HookEvent | None) -> Cap:
     rule = end.rule or (hooked.decision.rule if hooked else None)
     why = end.why or (rule.text if rule else "The host ended it.")
-    return Guard(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
+    return Cap(overrides=None, why=why, rule=rule or Rule(why, Basis.ASSUMED, "the simulation"))
 
 
-def _cut(case: _Case, why: str) -> Verdict:
+def _cut(case: _VerdictInput, why: str) -> Verdict:
     proof = _proof(case)
     if proof is not None:
         return proof
     return _capped(case) if overridden(case.trace) is not None else _undecided(case, why)
 
 
-def _proof(case: _Case) -> Livelock | None:
+def _proof(case: _VerdictInput) -> Livelock | None:
     """
     The livelock, if nothing speaks against it.
     """
@@ -269,12 +269,12 @@ def _proof(case: _Case) -> Livelock | None:
         period=lasso.period,
         evidence="masked" if case.masked else "exact",
         assumptions=assumptions,
-        guard=case.guard,
+        cap=case.cap,
         limits=case.limits,
     )
 
 
-def _probed(case: _Case) -> Livelock | None:
+def _probed(case: _VerdictInput) -> Livelock | None:
     """
     The livelock that experiments show, if nothing speaks against it.
     """
@@ -289,16 +289,16 @@ def _probed(case: _Case) -> Livelock | None:
         period=probing.period,
         evidence="masked" if case.masked else "probed",
         assumptions=assumptions,
-        guard=case.guard,
+        cap=case.cap,
         limits=case.limits,
     )
 
 
-def _masked(case: _Case) -> str:
+def _masked(case: _VerdictInput) -> str:
     return f"The author declared irrelevant, and it did differ: {', '.join(sorted(case.masked))}."
 
 
-def _undecided(case: _Case, why: str) -> Undecided:
+def _undecided(case: _VerdictInput, why: str) -> Undecided:
     twice = contradiction(case.trace.states)
     if twice is None:
         difference = newest_difference(case.trace)
@@ -313,8 +313,8 @@ def _undecided(case: _Case, why: str) -> Undecided:
     return Undecided(turn=case.end.turn, why="; ".join(reasons), changed=difference.files)
 
 
-def _doubts(case: _Case, twice: Contradiction | None) -> Iterator[str]:
-    valve = case.probing.valve if case.probing is not None else None
+def _doubts(case: _VerdictInput, twice: Contradiction | None) -> Iterator[str]:
+    valve = case.probing.threshold if case.probing is not None else None
     if valve is not None and valve.seconds is not None and case.end.how == "turns":
         yield f"by experiment, something else happens after {valve.at}"
     if case.probing is not None and case.probing.unclear:

@@ -11,7 +11,7 @@ function outcomeOf(step) {
 }
 
 function askings(run, turn) {
-  return run.steps.filter((step) => step.turn === turn && step.kind === "hooked" && step.fires.length);
+  return run.steps.filter((step) => step.turn === turn && step.kind === "hooked" && step.hook_runs.length);
 }
 
 function moodOf(run, turn) {
@@ -69,7 +69,7 @@ function noose(x, y, radius, verdict, places) {
 
 function told(verdict, run) {
   const stem = verdict.stem ? `A stem of ${counted(verdict.stem, "turn")}` : "No stem";
-  const guard = verdict.guard?.overrides ? ` ${run.begin.host} would override it at block ${verdict.guard.overrides}.` : "";
+  const guard = verdict.cap?.overrides ? ` ${run.begin.host} would override it at block ${verdict.cap.overrides}.` : "";
   return `${stem}, then a cycle of ${counted(verdict.period, "turn")} that goes on for ever (evidence: ${verdict.evidence}).${guard}`;
 }
 
@@ -88,7 +88,7 @@ function dot(run, row, {turn, x, y, angle}) {
 
 // The events of a turn: below it on the line, outside of the ring around it.
 function beside(seen, x, y, angle) {
-  const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.fires.length > 1 ? ` ${step.fires.length} hooks` : ""}`);
+  const lines = seen.slice(0, 2).map((step) => `${clipped(step.event)} ${SIGNS[outcomeOf(step)]}${step.hook_runs.length > 1 ? ` ${step.hook_runs.length} hooks` : ""}`);
   if (seen.length > 2) lines.push(`+${seen.length - 2} more`);
   const side = angle === undefined ? 0 : Math.round(Math.cos(angle) * 10) / 10;
   const anchor = side > 0.3 ? "start" : side < -0.3 ? "end" : "middle";

@@ -106,10 +106,10 @@ function said(who, words) {
 }
 
 function hooked(step) {
-  if (!step.fires.length && !step.decision.refused && !step.changes.length) return null;
+  if (!step.hook_runs.length && !step.decision.refused && !step.changes.length) return null;
   return html("div", {class: "step"}, html("span", {class: "who"}, "event"), html("strong", {}, step.event),
     step.target ? html("span", {class: "soft"}, ` on ${oneLine(step.target)}`) : null,
-    step.fires.map((fire) => fireCard(step, fire)),
+    step.hook_runs.map((fire) => fireCard(step, fire)),
     opened({class: "more"}, ["Decision: ", decisionWords(step)], () => decisionBlock(step)), traces(step));
 }
 
@@ -128,7 +128,7 @@ function traces(step) {
 }
 
 function childWords(child) {
-  const fires = child.fires.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
+  const fires = child.hook_runs.map((fire) => `${fire.event} ${fire.command}: ${fire.ruling}`).join(", ");
   const ended = child.refused ? "was refused" : child.trouble || child.ended || "did not end";
   return `session ${child.number} of ${child.host}, ${child.argv.join(" ")}, ${ended}${fires ? `; ${fires}` : ""}`;
 }
@@ -139,8 +139,8 @@ function aftermath(end) {
     part("How it came to that", listed(end.verdict.chain ?? [])),
     part("What else would end it", listed((end.verdict.limits ?? []).map((limit) => `turn ${limit.turn}, for ${limit.why}`))),
     part("What the verdict rests on", listed([...new Set([...own, ...end.assumptions])])),
-    part("Experiments on saved states", end.probings.map((probing) => listed(probing.words))),
-    part("What was varied", listed(end.varied), cellTable(end.cells)),
+    part("Experiments on saved states", end.probe_reports.map((probing) => listed(probing.words))),
+    part("What was varied", listed(end.varied), cellTable(end.trial_results)),
     part("Calls of stand-in commands", callList(end.calls)),
     part("The whole story", opened({class: "more"}, "as it is told in a terminal", () => html("pre", {tabindex: "0"}, end.story.text))),
   ];

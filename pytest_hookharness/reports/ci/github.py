@@ -23,7 +23,7 @@ _HEADS = ("scenario", "host", "iterations", "blocks", "verdict", "time", "kept")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class FailureAnnotation:
     """
     One item that failed, or could not be played.
 
@@ -42,7 +42,7 @@ class Failure:
     story: str = ""
 
 
-def annotation(failure: Failure) -> str:
+def annotation(failure: FailureAnnotation) -> str:
     """
     The workflow command by which GitHub shows a failure beside the line of its promise.
     """
@@ -63,7 +63,9 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def step_summary(rows: Sequence[Row], failures: Sequence[Failure], *, most: int = MOST_BYTES) -> str:
+def step_summary(
+    rows: Sequence[Row], failures: Sequence[FailureAnnotation], *, most: int = MOST_BYTES
+) -> str:
     """
     A run as Markdown: a table of all simulations, and the story of each failure folded.
 
@@ -104,8 +106,8 @@ def _table(rows: Sequence[Row]) -> list[str]:
     return [*lines, "", *([f"and {counted(left_out, 'more simulation')}", ""] if left_out else [])]
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _row(trial_results: Iterable[str]) -> str:
+    return f"| {' | '.join(trial_results)} |"
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def _cell(text: object) -> str:
     return code(str(text)).replace("|", "\\|")
 
 
-def _folded(failure: Failure) -> str:
+def _folded(failure: FailureAnnotation) -> str:
     head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
     story = fence(laid_out(failure.story))
     return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import Code, Finding, Violation
+from pytest_hookharness.model.verdicts import Finding, FindingCode, Violation
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.headline import first_line
@@ -24,14 +24,14 @@ from pytest_hookharness.reports.terminal.headline import first_line
 Json: TypeAlias = dict[str, Any]
 
 _LONGEST = 1000
-_PROMISE = Code(
+_PROMISE = FindingCode(
     "promise",
     "PROMISE",
     "A promise of a scenario was not kept.",
     "What its author relies on is not so.",
     "Mend the hook, or promise what is right; the story in the test's report shows what was seen.",
 )
-_ENDLESS = Code(
+_ENDLESS = FindingCode(
     "livelock",
     "LIVELOCK",
     "The same state came again: hooks and agent go on for ever.",
@@ -39,37 +39,37 @@ _ENDLESS = Code(
     "Let the hook allow when nothing changed since its last refusal.",
 )
 # A verdict that nobody promised is a kind of defect of its own; that it terminated is none.
-VERDICTS: Mapping[str, Code] = {
+VERDICTS: Mapping[str, FindingCode] = {
     "livelock": _ENDLESS,
-    "capped": Code(
+    "capped": FindingCode(
         "capped",
         "CAPPED",
         "The host's guard ended the loop, and not the hook.",
         "Other hosts have no such guard, and the agent was kept from its end until then.",
-        _ENDLESS.mend,
+        _ENDLESS.fix,
     ),
-    "hung": Code(
+    "hung": FindingCode(
         "hung",
         "HUNG",
         "The host waits for ever because of a hook.",
         "The agent stands still until somebody ends it.",
         "Let the hook wait neither for a person nor for what may never come.",
     ),
-    "recursing": Code(
+    "recursing": FindingCode(
         "recursing",
         "RECURSING",
         "Hooks caused hooks, beyond the limit of depth or number.",
         "Each session starts more of them, until the machine is full.",
         "Let the hook see that it caused itself, for example by a variable that it sets and reads.",
     ),
-    "lockout": Code(
+    "lockout": FindingCode(
         "lockout",
         "LOCKOUT",
         "No move that the agent has leads to a stop.",
         "Whatever the agent does is refused.",
         "Let at least one move through that mends what the hooks complain about, and name it.",
     ),
-    "undecided": Code(
+    "undecided": FindingCode(
         "undecided",
         "UNDECIDED",
         "It is not known whether this ends.",
@@ -80,7 +80,7 @@ VERDICTS: Mapping[str, Code] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SarifLocation:
     """
     A line of a file.
 
@@ -94,7 +94,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SarifRunInfo:
     """
     What no outcome knows of where it was made.
 
@@ -106,12 +106,12 @@ class Surroundings:
     """
 
     item: str
-    place: Place
+    place: SarifLocation
     root: Path
-    script: Callable[[str], Place | None]
+    script: Callable[[str], SarifLocation | None]
 
 
-def results(outcome: Outcome, around: Surroundings) -> list[Json]:
+def results(outcome: Outcome, around: SarifRunInfo) -> list[Json]:
     """
     What is wrong about one outcome.
     """
@@ -131,14 +131,14 @@ def results(outcome: Outcome, around: Surroundings) -> list[Json]:
     ]
 
 
-def of_test(said: str, around: Surroundings) -> Json:
+def of_test(said: str, around: SarifRunInfo) -> Json:
     """
     What only a test in Python knows to be wrong.
     """
     return _result(_PROMISE, "error", f"the test failed: {said}", [around.place], around, "test")
 
 
-def _of_violation(outcome: Outcome, violation: Violation, around: Surroundings) -> Json:
+def _of_violation(outcome: Outcome, violation: Violation, around: SarifRunInfo) -> Json:
     mark = outcome.scenario.mark
     kind = _PROMISE
     text = f"expected {violation.expected}, seen {violation.seen}"
@@ -156,14 +156,14 @@ def _refusing(outcome: Outcome) -> str:
     The command that refused last, if one did.
     """
     refusals = [hooked for _, hooked in outcome.trace.hooked() if hooked.decision.refused]
-    fires = refusals[-1].fires if refusals else ()
+    fires = refusals[-1].hook_runs if refusals else ()
     return next(
         (fire.hook.command for fire in fires if fire.reply.ruling is refusals[-1].decision.ruling), ""
     )
 
 
-def _of_finding(outcome: Outcome, finding: Finding, around: Surroundings) -> Json:
-    kind = Code(finding.code, finding.name, "", "", finding.advice)
+def _of_finding(outcome: Outcome, finding: Finding, around: SarifRunInfo) -> Json:
+    kind = FindingCode(finding.code, finding.name, "", "", finding.advice)
     script = around.script(finding.hook) if finding.hook else None
     places = [place for place in (script, _written(outcome, "expect", around)) if place is not None]
     # A command may hold the path of a throw-away folder.
@@ -172,13 +172,18 @@ def _of_finding(outcome: Outcome, finding: Finding, around: Surroundings) -> Jso
     return _result(kind, "warning", text, places, around, concerned)
 
 
-def _written(outcome: Outcome, path: str, around: Surroundings) -> Place:
+def _written(outcome: Outcome, path: str, around: SarifRunInfo) -> SarifLocation:
     origin = outcome.scenario.origin
-    return around.place if origin is None else Place(around.place.file, origin.line(path))
+    return around.place if origin is None else SarifLocation(around.place.file, origin.line(path))
 
 
 def _result(
-    kind: Code, level: str, text: str, places: Sequence[Place], around: Surroundings, concerned: str
+    kind: FindingCode,
+    level: str,
+    text: str,
+    places: Sequence[SarifLocation],
+    around: SarifRunInfo,
+    concerned: str,
 ) -> Json:
     first, *others = [_location(place, around.root) for place in places]
     key = f"{kind.code}\0{around.item}\0{concerned}"
@@ -198,7 +203,7 @@ def _unlinked(text: str) -> str:
     return text.replace("](", "] (")
 
 
-def _location(place: Place, root: Path) -> Json:
+def _location(place: SarifLocation, root: Path) -> Json:
     return {
         "physicalLocation": {
             "artifactLocation": _uri(place.file, root),
@@ -213,7 +218,7 @@ def _uri(file: Path, root: Path) -> dict[str, str]:
     return {"uri": quote(file.relative_to(root).as_posix()), "uriBaseId": "%SRCROOT%"}
 
 
-def rules(codes: Iterable[Code]) -> list[Json]:
+def rules(codes: Iterable[FindingCode]) -> list[Json]:
     """
     All kinds of results: findings, verdicts, and promises of any other kind.
     """
@@ -221,19 +226,19 @@ def rules(codes: Iterable[Code]) -> list[Json]:
     return [*(_rule(code, "warning") for code in codes), *verdicts]
 
 
-def _rule(code: Code, level: str) -> Json:
+def _rule(code: FindingCode, level: str) -> Json:
     return {
         "id": code.code,
         "name": "".join(word.capitalize() for word in code.name.split("-")),
         "shortDescription": {"text": code.what},
         "fullDescription": {"text": f"{code.what} {code.why}"},
-        "help": {"text": f"{code.why} {code.mend}"},
+        "help": {"text": f"{code.why} {code.fix}"},
         "defaultConfiguration": {"level": level},
     }
 
 
 def log(
-    found: Iterable[Json], codes: Iterable[Code], *, version: str, status: int, trouble: Sequence[str]
+    found: Iterable[Json], codes: Iterable[FindingCode], *, version: str, status: int, trouble: Sequence[str]
 ) -> Json:
     """
     A whole run as one SARIF log.

@@ -27,14 +27,14 @@ from typing import cast
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.trace.hook_runs import Record, bound
-from pytest_hookharness.reports.trace.read import Run, row
+from pytest_hookharness.reports.trace.hook_runs import TraceRecord, bound
+from pytest_hookharness.reports.trace.read import TraceRun, row
 
 KEPT, BROKEN, LEFT, UNKNOWN = "kept", "broken", "left to its test", "not known"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class PageRow:
     """
     One simulation in a line.
 
@@ -73,7 +73,7 @@ class Row:
         return dataclasses.asdict(self)
 
 
-def rows_of(runs: Sequence[Run], passed: Mapping[str, bool]) -> list[Row]:
+def rows_of(runs: Sequence[TraceRun], passed: Mapping[str, bool]) -> list[PageRow]:
     """
     A row for each run, in order.
 
@@ -82,7 +82,7 @@ def rows_of(runs: Sequence[Run], passed: Mapping[str, bool]) -> list[Row]:
         passed: Whether tests passed, by their node ids, as far as that is known.
     """
     seen: Counter[str] = Counter()
-    rows: list[Row] = []
+    rows: list[PageRow] = []
     for number, run in enumerate(runs):
         item = str(run.begin["id"])
         seen[item] += 1
@@ -90,11 +90,11 @@ def rows_of(runs: Sequence[Run], passed: Mapping[str, bool]) -> list[Row]:
     return rows
 
 
-def _row(run: Run, number: int, data: str, passed: bool | None) -> Row:
+def _row(run: TraceRun, number: int, data: str, passed: bool | None) -> PageRow:
     item, told = str(run.begin["id"]), row(run)
     file, _, rest = item.partition("::")
     scenario = str(run.begin["file"] or "")
-    return Row(
+    return PageRow(
         key=item if number == 1 else f"{item} ({number})",
         data=data,
         # What a test in Python plays has no name of its own.
@@ -111,7 +111,7 @@ def _row(run: Run, number: int, data: str, passed: bool | None) -> Row:
     )
 
 
-def _promise(run: Run, passed: bool | None) -> str:
+def _promise(run: TraceRun, passed: bool | None) -> str:
     if run.end is None:
         return UNKNOWN
     kept = bool(run.end["passed"])
@@ -123,11 +123,11 @@ def _promise(run: Run, passed: bool | None) -> str:
     return KEPT if kept else BROKEN
 
 
-def _said(run: Run) -> str:
+def _said(run: TraceRun) -> str:
     if run.end is not None:
         return str(run.end["first_line"])
     if run.trouble is not None:
-        return str(cast("Record", run.trouble["why"])["text"])
+        return str(cast("TraceRecord", run.trouble["why"])["text"])
     return f"interrupted: {counted(len(run.steps), 'step')} were seen"
 
 
@@ -137,7 +137,7 @@ _MOST = 96 << 20
 _LONGEST = (64 << 10, 16 << 10, 4 << 10, 1 << 10)
 
 
-def page(runs: Sequence[Run], passed: Mapping[str, bool] | None = None) -> str:
+def page(runs: Sequence[TraceRun], passed: Mapping[str, bool] | None = None) -> str:
     """
     The whole page as HTML.
 
@@ -176,12 +176,12 @@ def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _plain_row(row: Row) -> str:
+def _plain_row(row: PageRow) -> str:
     cells = (row.name, row.host, row.verdict, row.promise, row.said)
     return "<tr>" + "".join(f"<td>{html.escape(plain(cell, 400))}</td>" for cell in cells) + "</tr>"
 
 
-def _data(runs: Sequence[Run]) -> list[str]:
+def _data(runs: Sequence[TraceRun]) -> list[str]:
     """
     The elements with the records, their texts shortened until all of them together can be opened.
     """
@@ -198,7 +198,7 @@ def _data(runs: Sequence[Run]) -> list[str]:
     return elements
 
 
-def _elements(runs: Sequence[Run], longest: int) -> Iterator[str]:
+def _elements(runs: Sequence[TraceRun], longest: int) -> Iterator[str]:
     for number, run in enumerate(runs):
         text = embedded(_records(run))
         # No text is longer than all of it.
@@ -207,7 +207,7 @@ def _elements(runs: Sequence[Run], longest: int) -> Iterator[str]:
         yield f'<script type="application/json" id="run-{number}">{text}</script>'
 
 
-def _records(run: Run, longest: int | None = None) -> dict[str, Json]:
+def _records(run: TraceRun, longest: int | None = None) -> dict[str, Json]:
     """
     The records of a run, all of them; the texts in each as long as may be.
     """

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Hooked, Performed
+from pytest_hookharness.model.trace import HookEvent, Performed
 from pytest_hookharness.reports.safe_text import plain
 
 _MOST = 200
@@ -73,7 +73,7 @@ def related_files(outcome: Outcome, root: Path | None = None) -> list[tuple[str,
     for folder, role in ((scenario.project, "the project it starts from"), (scenario.plugin, "the plugin")):
         if folder is not None:
             found[shown(folder, root)] = role
-    for _, fire in outcome.trace.fires():
+    for _, fire in outcome.trace.hook_runs():
         if fire.hook.source:
             found.setdefault(fire.hook.source, "configures hooks")
         words = " ".join((fire.hook.command, *(fire.hook.args or ())))
@@ -89,7 +89,7 @@ def _changed(outcome: Outcome) -> list[tuple[str, int]]:
     paths = (
         change.path
         for exchange in exchanges
-        if isinstance(exchange, Hooked | Performed)
+        if isinstance(exchange, HookEvent | Performed)
         for change in exchange.changes
     )
     return Counter(paths).most_common()

@@ -21,7 +21,7 @@ from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Rule
 from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
 from pytest_hookharness.reports.markdown.fences import code, fence, related_files, shown
 from pytest_hookharness.reports.safe_text import plain
@@ -30,8 +30,8 @@ from pytest_hookharness.reports.terminal.headline import first_line, guard_words
 from pytest_hookharness.reports.terminal.phrases import changed_words, tier_words
 from pytest_hookharness.reports.terminal.probe_report import write_probing
 from pytest_hookharness.reports.terminal.turns import write_response, write_turns
-from pytest_hookharness.reports.trace.hook_runs import Record
-from pytest_hookharness.reports.trace.read import Run
+from pytest_hookharness.reports.trace.hook_runs import TraceRecord
+from pytest_hookharness.reports.trace.read import TraceRun
 
 TO_DO = "To be filled in by the author:"
 
@@ -44,7 +44,7 @@ _LONGEST_COMMAND = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Circumstances:
+class IncidentContext:
     """
     What no outcome knows of itself.
 
@@ -63,7 +63,7 @@ class Circumstances:
     root: Path | None = None
 
 
-def entry(outcome: Outcome, around: Circumstances) -> str:
+def entry(outcome: Outcome, around: IncidentContext) -> str:
     """
     The whole entry as Markdown.
     """
@@ -82,12 +82,12 @@ def _without_double_gaps(lines: Iterable[str]) -> Iterator[str]:
         before = line
 
 
-def _symptoms(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+def _symptoms(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     yield from fence(_wrapped(first_line(outcome)))
     if outcome.scenario.why:
         yield f"The scenario is there to show: {code(outcome.scenario.why, _LONGEST)}"
         yield ""
-    yield f"- {counted(outcome.iterations, 'turn')}, {counted(outcome.fires(), 'fire')} of hooks"
+    yield f"- {counted(outcome.iterations, 'turn')}, {counted(outcome.hook_runs(), 'fire')} of hooks"
     yield f"- {counted(outcome.blocks(), 'refusal')} that the host honoured"
     for event, number in Counter(hooked.event for _, hooked in outcome.trace.hooked()).items():
         yield f"- {code(event)} was asked {counted(number, 'time')}: {_rulings(outcome, event)}"
@@ -113,7 +113,7 @@ def _lines_of(text: str) -> list[str]:
     return [*(plain(line, _LONGEST) for line in lines[:_MOST_LINES_OF_REASON]), *more]
 
 
-def _investigation(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+def _investigation(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
     yield from ("It can be played again:", *fence([plain(around.again, _LONGEST_COMMAND)], "sh"))
     yield f"- host: {code(outcome.host)}"
     script = outcome.scenario.script
@@ -123,7 +123,7 @@ def _investigation(outcome: Outcome, around: Circumstances) -> Iterator[str]:
     yield f"- seed {outcome.seed}, {outcome.wall:.1f} s"
     yield from (f"- {code(version)}" for version in around.versions)
     yield from ("", "Turn by turn:", *fence(write_turns(outcome, _WIDTH)))
-    for probing in outcome.probings:
+    for probing in outcome.probe_reports:
         said = (line for text in write_probing(probing, outcome.verdict) for line in _wrapped(text))
         yield from ("What was found by experiments on saved states:", *fence(said))
     for response in around.asked[-_MOST:]:
@@ -136,25 +136,26 @@ def _investigation(outcome: Outcome, around: Circumstances) -> Iterator[str]:
 
 
 def _hooks(outcome: Outcome) -> Iterator[str]:
-    fired = Counter(map(_hook_words, (fire for _, fire in outcome.trace.fires())))
+    fired = Counter(map(_hook_words, (fire for _, fire in outcome.trace.hook_runs())))
     for words, number in fired.most_common(_MOST):
         yield f"- hook {words}, fired {counted(number, 'time')}"
     yield from _left_out(fired, "hook")
 
 
-def _hook_words(fire: Fire) -> str:
+def _hook_words(fire: HookRun) -> str:
     hook = fire.hook
     what = code(hook.command, _LONGEST) if hook.command else f"of type {code(hook.type)}"
     where = f", configured in {code(hook.source)}" if hook.source else ""
     return f"{what} on {code(hook.event)}{where}"
 
 
-def _root_cause(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+def _root_cause(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     verdict = outcome.verdict
     if isinstance(verdict, Livelock):
         yield f"- The loop begins after turn {verdict.stem} and is {counted(verdict.period, 'turn')} long."
-        yield f"- It was gone round {counted(verdict.laps, 'time')}; evidence: {code(verdict.evidence)}."
-    parts = dict.fromkeys(part.place for probing in outcome.probings for part in probing.parts)
+        times = counted(verdict.repetitions, "time")
+        yield f"- It was gone round {times}; evidence: {code(verdict.evidence)}."
+    parts = dict.fromkeys(part.place for probing in outcome.probe_reports for part in probing.parts)
     yield from (f"- What changes from lap to lap: {code(place)}" for place in list(parts)[:_MOST])
     for rule in _rules(outcome)[:_MOST]:
         source = code(rule.source, _LONGEST)
@@ -170,8 +171,8 @@ def _rules(outcome: Outcome) -> list[Rule]:
     """
     verdict = outcome.verdict
     rules: list[Rule] = [verdict.rule] if isinstance(verdict, Hung) else []
-    if isinstance(verdict, Capped | Livelock) and verdict.guard is not None:
-        rules.append(verdict.guard.rule)
+    if isinstance(verdict, Capped | Livelock) and verdict.cap is not None:
+        rules.append(verdict.cap.rule)
     for _, hooked in outcome.trace.hooked():
         if hooked.decision.refused or hooked.decision.overridden:
             rules += [hooked.decision.rule, *hooked.decision.rests_on]
@@ -184,13 +185,13 @@ def _finding(finding: Finding) -> str:
     return f"{finding.code} {finding.name}: {finding.text}{hook} (first in turn {finding.turn}{times})"
 
 
-def _fix(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+def _fix(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     said = [advice(outcome), *(finding.advice for finding in outcome.findings)]
     yield from _sentences(list(dict.fromkeys(filter(None, said))))
     yield from _to_do("the change that was made, and why it is enough.")
 
 
-def _tests(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+def _tests(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
     origin = outcome.scenario.origin
     where = f" in {code(shown(origin.file, around.root), _LONGEST)}" if origin is not None else ""
     state = "keeps its promise" if outcome.passed else "breaks its promise"
@@ -201,16 +202,16 @@ def _tests(outcome: Outcome, around: Circumstances) -> Iterator[str]:
     yield from _to_do("the test that fails without the fix and passes with it, and others about the same.")
 
 
-def _learnings(outcome: Outcome, _: Circumstances) -> Iterator[str]:
+def _learnings(outcome: Outcome, _: IncidentContext) -> Iterator[str]:
     verdict = outcome.verdict
     if isinstance(verdict, Livelock):
-        yield f"- The host's own net: {code(guard_words(verdict.guard, outcome.host))}."
+        yield f"- The host's own net: {code(guard_words(verdict.cap, outcome.host))}."
     if isinstance(verdict, Capped) and verdict.changed:
         yield f"- Nothing recurred before the guard; changing: {code(changed_words(verdict.changed))}."
     yield from _to_do("what holds for other hooks too.")
 
 
-def _files(outcome: Outcome, around: Circumstances) -> Iterator[str]:
+def _files(outcome: Outcome, around: IncidentContext) -> Iterator[str]:
     found = related_files(outcome, around.root)
     yield from (f"- {code(path, _LONGEST)} - {role}" for path, role in found[:_MOST])
     yield from _left_out(found, "file")
@@ -243,7 +244,7 @@ def _to_do(what: str) -> tuple[str, str]:
     return "", f"{TO_DO} {what}"
 
 
-_SECTIONS: Mapping[str, Callable[[Outcome, Circumstances], Iterator[str]]] = {
+_SECTIONS: Mapping[str, Callable[[Outcome, IncidentContext], Iterator[str]]] = {
     "Symptoms": _symptoms,
     "Investigation": _investigation,
     "Root Cause": _root_cause,
@@ -254,7 +255,7 @@ _SECTIONS: Mapping[str, Callable[[Outcome, Circumstances], Iterator[str]]] = {
 }
 
 
-def unfinished(run: Run) -> str:
+def unfinished(run: TraceRun) -> str:
     """
     A note on a run that was interrupted, or that could not be played.
     """
@@ -269,5 +270,5 @@ def unfinished(run: Run) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(step: Record) -> str:
+def _told(step: TraceRecord) -> str:
     return f"turn {step['turn']}  {plain(str(step['words']), _LONGEST)}"

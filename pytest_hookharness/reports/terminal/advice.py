@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Change, Hooked
+from pytest_hookharness.model.trace import Change, HookEvent
 from pytest_hookharness.model.verdicts import (
     Capped,
     Hung,
@@ -51,7 +51,7 @@ def advice(outcome: Outcome) -> str:
                 "Give the hook a limit of its own, and let it read what it needs instead of waiting for the "
                 "end of its input, a terminal or the network."
             )
-        case Recursing() if outcome.tracked.denials:
+        case Recursing() if outcome.background.denials:
             return (
                 "Let the hook fire only on what its own thread cannot cause again: name exit codes or a "
                 "narrower pattern, and keep `max_spawns` low."
@@ -68,7 +68,7 @@ def advice(outcome: Outcome) -> str:
             assert_never(verdict)
 
 
-def _last_refusal(outcome: Outcome) -> Hooked | None:
+def _last_refusal(outcome: Outcome) -> HookEvent | None:
     refusals = [
         hooked
         for _, hooked in outcome.trace.hooked()
@@ -85,7 +85,7 @@ def _set_of_hooks(outcome: Outcome, verdict: Livelock) -> str:
     demands: dict[str, str] = {}
     for step, hooked in outcome.trace.hooked():
         if step.turn in lap and hooked.decision.refused:
-            refusing = [fire for fire in hooked.fires if fire.reply.ruling is hooked.decision.ruling]
+            refusing = [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
             demands |= {command_words(fire): reason_words(fire) for fire in refusing}
     if len(demands) < 2:
         return ""
@@ -128,7 +128,7 @@ def _let_go(outcome: Outcome) -> str:
     if len(asked) == 1:
         return "The hook was asked once and not again, so no limit of its own would have ended this."
     sentence = "Let the hook allow when nothing changed since its last refusal"
-    fires = [fire for hooked in asked for fire in hooked.fires]
+    fires = [fire for hooked in asked for fire in hooked.hook_runs]
     # A sign that is never raised, or always, tells the hook nothing.
     told = {word: {str(fire.payload[word]) for fire in fires if word in fire.payload} for word in _SIGNS}
     sign = next((word for word, values in told.items() if len(values) > 1), None)
@@ -140,7 +140,7 @@ def _mask(changed: tuple[Change, ...]) -> str:
 
 
 def _beyond(outcome: Outcome) -> str:
-    valve = outcome.probings[-1].valve if outcome.probings else None
+    valve = outcome.probe_reports[-1].threshold if outcome.probe_reports else None
     if valve is None:
         return ""
     if valve.turn is None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession
-from pytest_hookharness.model.background import USER, Denial, HookThread, Tracked, TrackedRun
+from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
+from pytest_hookharness.model.background import USER, BackgroundReport, BackgroundRun, Denial, HookThread
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import plain, quoted
 
@@ -42,10 +42,10 @@ def _has_parent(child: ChildSession, children: Sequence[ChildSession]) -> bool:
 def _tree(child: ChildSession, children: Sequence[ChildSession]) -> Iterator[str]:
     indent = "  " * max(1, min(child.depth, 12))
     yield f"{indent}{plain(' '.join(child.argv), _CALL)}  {_became(child)}"
-    for fire in child.fires[:_MOST_FIRES]:
+    for fire in child.hook_runs[:_MOST_FIRES]:
         yield f"{indent}  {_fire(fire)}"
-    if len(child.fires) > _MOST_FIRES:
-        yield f"{indent}  and {counted(len(child.fires) - _MOST_FIRES, 'more fire')}"
+    if len(child.hook_runs) > _MOST_FIRES:
+        yield f"{indent}  and {counted(len(child.hook_runs) - _MOST_FIRES, 'more fire')}"
     for other in children:
         if other.parent == child.number < other.number:
             yield from _tree(other, children)
@@ -57,7 +57,7 @@ def _became(child: ChildSession) -> str:
     return f"on {counted(child.size, 'byte')}: {plain(child.ended, 20) or 'cut off'}"
 
 
-def _fire(fire: ChildFire) -> str:
+def _fire(fire: ChildHookRun) -> str:
     ended = f"exited {fire.code}" if fire.code is not None else "did not end by itself"
     said = f" -> {plain(fire.ruling, 10)}" if fire.ruling != "none" else ""
     because = f" {quoted(fire.reason, 40)}" if fire.reason.strip() else ""
@@ -68,15 +68,15 @@ _MOST_LINES_of_tracked = 40
 _BECAUSE = 70
 
 
-def write_tracked(tracked: Tracked) -> list[str]:
+def write_tracked(background: BackgroundReport) -> list[str]:
     """
     The lines of the tree, bounded; none if no process was detached.
     """
-    if not (tracked.processes or tracked.denials):
+    if not (background.processes or background.denials):
         return []
-    lines = ["  processes and the threads of their hooks", *_below(tracked, USER, "    ")]
-    started = {run.id for run in tracked.processes}
-    lines += [f"    {_denied(denial)}" for denial in tracked.denials if denial.process not in started]
+    lines = ["  processes and the threads of their hooks", *_below(background, USER, "    ")]
+    started = {run.id for run in background.processes}
+    lines += [f"    {_denied(denial)}" for denial in background.denials if denial.process not in started]
     if len(lines) > _MOST_LINES_of_tracked:
         left_out = len(lines) - _MOST_LINES_of_tracked
         lines = [
@@ -87,21 +87,21 @@ def write_tracked(tracked: Tracked) -> list[str]:
     return lines
 
 
-def _below(tracked: Tracked, thread: int, indent: str) -> Iterator[str]:
-    for run in tracked.processes:
+def _below(background: BackgroundReport, thread: int, indent: str) -> Iterator[str]:
+    for run in background.processes:
         if run.by != thread:
             continue
         yield indent + _ran(run)
-        for spawned in tracked.threads:
+        for spawned in background.threads:
             if spawned.process == run.id:
                 yield f"{indent}  {_spawned(spawned)}"
-                yield from _below(tracked, spawned.number, indent + "    ")
-        for denial in tracked.denials:
+                yield from _below(background, spawned.number, indent + "    ")
+        for denial in background.denials:
             if denial.process == run.id:
                 yield f"{indent}  {_denied(denial)}"
 
 
-def _ran(run: TrackedRun) -> str:
+def _ran(run: BackgroundRun) -> str:
     end = "still ran" if run.ended is None else f"exited {run.code} after {run.ended - run.started:.1f} s"
     missed = f", {run.missed} of them unwatched" if run.missed else ""
     way = ", on a side path" if run.side else ""

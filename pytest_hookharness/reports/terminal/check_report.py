@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pytest_hookharness.model.checkup import Checkup, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import (
     FIRST_PROMPT,
@@ -37,7 +37,7 @@ _ONLY = "Only {name} was looked for{until}."
 Again = Callable[[Problem], str]
 
 
-def announcement(place: Place, apart: str) -> str:
+def announcement(place: HookSet, apart: str) -> str:
     """
     What will be run, and what keeps it apart from the machine.
 
@@ -55,7 +55,7 @@ def _command(command: str, kind: str) -> str:
     return command if kind == "command" else f"(nothing: a handler of type {kind})"
 
 
-def told(checkup: Checkup, again: Again) -> str:
+def told(checkup: CheckReport, again: Again) -> str:
     """
     The report: what is wrong, each cause once, then what was tried and what could not be told.
 
@@ -84,7 +84,7 @@ def told(checkup: Checkup, again: Again) -> str:
     return "\n".join(lines)
 
 
-def headline(checkup: Checkup) -> str:
+def headline(checkup: CheckReport) -> str:
     """
     The first line, which says all that matters.
     """
@@ -103,11 +103,11 @@ def headline(checkup: Checkup) -> str:
     return f"{host}: no problem with {hooks} in {took}"
 
 
-def _commands(checkup: Checkup) -> list[str]:
+def _commands(checkup: CheckReport) -> list[str]:
     return [*dict.fromkeys(hook.command for hook in checkup.place.hooks if hook.command)]
 
 
-def _concerned(checkup: Checkup) -> set[str]:
+def _concerned(checkup: CheckReport) -> set[str]:
     """
     The commands of the hooks that have a problem, or may have: of some it is only known that one has it.
     """
@@ -119,7 +119,7 @@ def _names(words: str, command: str) -> bool:
     return f", {command}, " in f", {words}, "
 
 
-def _well(checkup: Checkup) -> list[str]:
+def _well(checkup: CheckReport) -> list[str]:
     """
     The hooks that were fired and of which no problem was seen, where others have some and all was tried.
     """
@@ -206,14 +206,14 @@ def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
     )
 
 
-def as_json(checkups: Sequence[Checkup], again: Again) -> dict[str, Any]:
+def as_json(checkups: Sequence[CheckReport], again: Again) -> dict[str, Any]:
     """
     The same for programs.
     """
     return {"checkups": [_place(checkup, again) for checkup in checkups]}
 
 
-def _place(checkup: Checkup, again: Again) -> dict[str, Any]:
+def _place(checkup: CheckReport, again: Again) -> dict[str, Any]:
     return {
         "host": checkup.place.host,
         "files": [*checkup.place.files],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, Timed, Timing, joined, timings
+from pytest_hookharness.model.timings import MEDIAN, NEARLY_ALL, RunTime, Timing, joined, timings
 from pytest_hookharness.reports.safe_text import plain
 
 Row: TypeAlias = "tuple[str, str, float | None, Sequence[tuple[bool, float]]]"
@@ -24,7 +24,12 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
     """
     found = joined(timing for outcome in outcomes for timing in timings(outcome.trace))
     return [
-        (each.event, each.command, each.limit, [(fire.cut, round(fire.seconds, 4)) for fire in each.fires])
+        (
+            each.event,
+            each.command,
+            each.limit,
+            [(fire.cut, round(fire.seconds, 4)) for fire in each.hook_runs],
+        )
         for each in found
     ]
 
@@ -34,7 +39,7 @@ def read(rows: Iterable[Row]) -> tuple[Timing, ...]:
     One timing for each hook of these rows.
     """
     return joined(
-        Timing(event=event, command=command, fires=tuple(Timed(*fire) for fire in fires), limit=limit)
+        Timing(event=event, command=command, hook_runs=tuple(RunTime(*fire) for fire in fires), limit=limit)
         for event, command, limit, fires in rows
     )
 
@@ -63,7 +68,7 @@ def _cells(timing: Timing) -> tuple[str, ...]:
         _time(timing.within(MEDIAN)),
         _time(timing.within(NEARLY_ALL)),
         _share(timing),
-        str(len(timing.fires)),
+        str(len(timing.hook_runs)),
         plain(timing.event, 40),
         plain(timing.command, 100),
     )
@@ -79,7 +84,7 @@ def _share(timing: Timing) -> str:
     return f"{share:.0f} %" if share >= 1 else "< 1 %"
 
 
-def _time(fire: Timed) -> str:
+def _time(fire: RunTime) -> str:
     told = f"{1000 * fire.seconds:.0f} ms" if fire.seconds < 1 else f"{fire.seconds:.2f} s"
     return f"> {told}" if fire.cut else told
 

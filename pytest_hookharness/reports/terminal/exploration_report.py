@@ -15,9 +15,9 @@ from pytest_hookharness.model.exploration import (
     INTERRUPTED,
     LATE,
     LEFT,
-    Arrival,
     Exploration,
-    Trap,
+    Successor,
+    TrapState,
 )
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
@@ -34,7 +34,7 @@ _REMEDIES = {
 }
 
 
-def write_trap(outcome: Outcome, explored: Exploration, trap: Trap, width: int) -> list[str]:
+def write_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width: int) -> list[str]:
     """
     The way into a lock-out, and what each move comes to there.
     """
@@ -97,7 +97,7 @@ def _way_out(explored: Exploration) -> str:
     return f"the way out of the loop: after turn {explored.since} the agent {way_words(explored.escape)}"
 
 
-def _met(arrival: Arrival, trap: Trap) -> str:
+def _met(arrival: Successor, trap: TrapState) -> str:
     for fire in arrival.refusals:
         return f"{plain(fire.hook.event, 20)}  {command_words(fire)} -> block {reason_words(fire)}"
     if arrival.fate == "held":

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.outcome import HOLLOW, Outcome
-from pytest_hookharness.model.probes import Probing
+from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
+from pytest_hookharness.model.probes import ProbeReport
 from pytest_hookharness.model.verdicts import (
+    Cap,
     Capped,
-    Guard,
     Hung,
     Limit,
     Livelock,
@@ -110,7 +110,7 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
         return f"a hook ended the turn, turn {verdict.turn}, {after}: {quoted(halts[-1], 60)}"
     if verdict.turn == 0:
         return "the hooks refused the prompt, so the agent never started"
-    hollow = [finding.name for finding in outcome.findings if finding.name in HOLLOW]
+    hollow = [finding.name for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS]
     if hollow:
         named = ", ".join(dict.fromkeys(hollow))
         return f"the session ended in turn {verdict.turn}, but not by a decision of every hook ({named})"
@@ -120,19 +120,19 @@ def _terminated(outcome: Outcome, verdict: Terminated) -> str:
 def _capped(verdict: Capped, host: str) -> str:
     if verdict.status:
         as_what = f"as {plain(verdict.status, 20)!r}"
-        return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.guard.why)}"
-    if verdict.guard.overrides is None:
-        return f"the guard of {host} ended it in turn {verdict.turn}: {plain(verdict.guard.why)}"
-    return f"{host} overrode block {verdict.guard.overrides} in turn {verdict.turn}"
+        return f"{host} ended the run in turn {verdict.turn} {as_what}: {plain(verdict.cap.why)}"
+    if verdict.cap.overrides is None:
+        return f"the guard of {host} ended it in turn {verdict.turn}: {plain(verdict.cap.why)}"
+    return f"{host} overrode block {verdict.cap.overrides} in turn {verdict.turn}"
 
 
 def _livelock(outcome: Outcome, verdict: Livelock) -> str:
-    probing = outcome.probings[-1] if outcome.probings else None
+    probing = outcome.probe_reports[-1] if outcome.probe_reports else None
     if verdict.evidence == "probed" and probing is not None:
         return _probed(probing)
     stem, period = verdict.stem, verdict.period
     before = f"after turn {stem}" if stem else "before the first turn"
-    last = stem + verdict.laps * period
+    last = stem + verdict.repetitions * period
     again = f"turn {last}" if period == 1 else f"turns {last - period + 1} to {last}"
     evidence = "" if verdict.evidence == "exact" else f", {plain(verdict.evidence, 20)} evidence"
     return (
@@ -141,7 +141,7 @@ def _livelock(outcome: Outcome, verdict: Livelock) -> str:
     )
 
 
-def _probed(probing: Probing) -> str:
+def _probed(probing: ProbeReport) -> str:
     parts = counted(len(probing.parts), "part")
     which = "that changes decides nothing" if len(probing.parts) == 1 else "that change decide nothing"
     alike = (
@@ -153,14 +153,14 @@ def _probed(probing: Probing) -> str:
     )
 
 
-def guard_words(guard: Guard | None, host: str, limits: Sequence[Limit] = ()) -> str:
+def guard_words(cap: Cap | None, host: str, limits: Sequence[Limit] = ()) -> str:
     """
     What the host itself would do about a loop.
     """
-    if guard is not None and guard.overrides is not None:
-        return f"{host} would override it at block {guard.overrides}"
+    if cap is not None and cap.overrides is not None:
+        return f"{host} would override it at block {cap.overrides}"
     if limits:
         return f"{host} would end the run in turn {limits[0].turn}"
-    if guard is None:
+    if cap is None:
         return f"{host} has no known guard against it"
     return f"the guard of {host} would never act on it"

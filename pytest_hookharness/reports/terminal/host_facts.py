@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.protocol import Rule
-from pytest_hookharness.model.verdicts import Code
+from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.safe_text import columns, fit, quoted
 
 _HEADS = ("host", "events", "guard against endless refusals", "observed", "documented", "assumed")
@@ -39,7 +39,7 @@ def hosts_table(summaries: Sequence[HostSummary]) -> str:
 
 def _cells(one: HostSummary) -> tuple[str, ...]:
     events = f"{one.events} + {one.unreached}" if one.unreached else str(one.events)
-    return (one.id, events, one.guard, str(one.observed), str(one.documented), str(one.assumed))
+    return (one.id, events, one.cap, str(one.observed), str(one.documented), str(one.assumed))
 
 
 def explanation(events: Sequence[EventMeanings]) -> str:
@@ -83,7 +83,7 @@ _WIDTH_of_catalogue = 100
 _COLUMN = 119
 
 
-def codes_table(codes: Sequence[Code]) -> str:
+def codes_table(codes: Sequence[FindingCode]) -> str:
     """
     All kinds of findings, one in a line.
     """
@@ -91,15 +91,15 @@ def codes_table(codes: Sequence[Code]) -> str:
     return "\n".join(f"{code.code}  {code.name:{widest}}  {code.what}" for code in codes)
 
 
-def told_codes(codes: Sequence[Code]) -> str:
+def told_codes(codes: Sequence[FindingCode]) -> str:
     """
     Kinds of findings in full: what was seen, why it matters, how to mend it.
     """
     return "\n\n".join(_told(code) for code in codes)
 
 
-def _told(code: Code) -> str:
-    parts = (("what", code.what), ("why", code.why), ("mend", code.mend))
+def _told(code: FindingCode) -> str:
+    parts = (("what", code.what), ("why", code.why), ("fix", code.fix))
     lines = [f"{code.code} {code.name}".strip()]
     for name, text in parts:
         lines += textwrap.wrap(
@@ -113,16 +113,16 @@ def _told(code: Code) -> str:
     return "\n".join([*lines, f"  page: {page}, of the documentation of pytest-hookharness"])
 
 
-def page_head(code: Code) -> str:
+def page_head(code: FindingCode) -> str:
     """
     The part of a code's page that is made from the catalogue, with the heading under which people go on.
     """
-    paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.mend}")
+    paragraphs = (code.what, f"**Why it matters.** {code.why}", f"**What to do.** {code.fix}")
     body = "\n\n".join(textwrap.fill(text, _COLUMN, break_on_hyphens=False) for text in paragraphs)
     return f"# {code.code} {code.name}\n\n{body}\n\n{SEEN}\n"
 
 
-def index(codes: Sequence[Code]) -> str:
+def index(codes: Sequence[FindingCode]) -> str:
     """
     The page that leads to all others.
     """

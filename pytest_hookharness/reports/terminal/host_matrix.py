@@ -23,7 +23,7 @@ _MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class HostRun:
     """
     One scenario as it went on one host.
 
@@ -67,7 +67,7 @@ class Run:
         return f"{self.verdict}, {refused} refused" if self.verdict == "terminated" else self.verdict
 
 
-def render(runs: Sequence[Run], *, width: int = 100) -> str:
+def render(runs: Sequence[HostRun], *, width: int = 100) -> str:
     """
     The results of every scenario that was played on several hosts, and what parts those hosts.
 
@@ -83,21 +83,21 @@ def render(runs: Sequence[Run], *, width: int = 100) -> str:
     return "\n".join([*_grid(shown, width), *rest, *_all_parted(parted)])
 
 
-def _by_result(among: Sequence[Run]) -> Mapping[str, list[Run]]:
-    groups: dict[str, list[Run]] = {}
+def _by_result(among: Sequence[HostRun]) -> Mapping[str, list[HostRun]]:
+    groups: dict[str, list[HostRun]] = {}
     for run in among:
         groups.setdefault(run.result, []).append(run)
     return groups
 
 
-def _several(runs: Sequence[Run]) -> Mapping[str, list[Run]]:
-    scenarios: dict[str, list[Run]] = {}
+def _several(runs: Sequence[HostRun]) -> Mapping[str, list[HostRun]]:
+    scenarios: dict[str, list[HostRun]] = {}
     for run in runs:
         scenarios.setdefault(run.scenario, []).append(run)
     return {name: among for name, among in scenarios.items() if len({run.host for run in among}) > 1}
 
 
-def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
+def _grid(scenarios: Mapping[str, list[HostRun]], width: int) -> Iterator[str]:
     if not scenarios:
         return
     hosts = list(dict.fromkeys(run.host for among in scenarios.values() for run in among))
@@ -111,7 +111,7 @@ def _grid(scenarios: Mapping[str, list[Run]], width: int) -> Iterator[str]:
         yield _line(row, sizes, width)
 
 
-def _cells(among: Sequence[Run]) -> Mapping[str, str]:
+def _cells(among: Sequence[HostRun]) -> Mapping[str, str]:
     """
     What is shown for each host: no more than the verdict if that tells all results apart.
     """
@@ -119,12 +119,12 @@ def _cells(among: Sequence[Run]) -> Mapping[str, str]:
     return {run.host: run.verdict if enough else run.result for run in among}
 
 
-def _line(cells: Sequence[str], sizes: Sequence[int], width: int) -> str:
-    padded = [cell.ljust(size) for cell, size in zip(cells, sizes, strict=True)]
+def _line(trial_results: Sequence[str], sizes: Sequence[int], width: int) -> str:
+    padded = [cell.ljust(size) for cell, size in zip(trial_results, sizes, strict=True)]
     return fit(_GAP.join(padded).rstrip(), max(width, sizes[0] + 20)).rstrip()
 
 
-def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
+def _all_parted(scenarios: Mapping[str, list[HostRun]]) -> Iterator[str]:
     for name, among in scenarios.items():
         groups, cells = _by_result(among), _cells(among)
         words = (f"{cells[runs[0].host]} on {_hosts(runs)}" for runs in groups.values())
@@ -133,7 +133,7 @@ def _all_parted(scenarios: Mapping[str, list[Run]]) -> Iterator[str]:
         yield from _reasons([*groups.values()])
 
 
-def _reasons(groups: Sequence[Sequence[Run]]) -> Iterator[str]:
+def _reasons(groups: Sequence[Sequence[HostRun]]) -> Iterator[str]:
     """
     What parts the hosts: each reason once, with all hosts that it holds for.
     """
@@ -151,7 +151,7 @@ def _reasons(groups: Sequence[Sequence[Run]]) -> Iterator[str]:
         yield f"    {', '.join(among)}: {words}" + (f" ({named})" if named else "")
 
 
-def _hosts(runs: Sequence[Run]) -> str:
+def _hosts(runs: Sequence[HostRun]) -> str:
     return ", ".join(plain(run.host, 30) for run in runs)
 
 
@@ -169,7 +169,7 @@ class Reason:
     source: str = ""
 
 
-def parting(one: Run, other: Run) -> tuple[Reason, Reason]:
+def parting(one: HostRun, other: HostRun) -> tuple[Reason, Reason]:
     """
     The first turn in which two hosts went different ways, with the fact behind each.
     """
@@ -187,7 +187,7 @@ def _flag(turn: Turn) -> str:
     return f", told {FLAG} {flag}" if flag else f", told nothing of {FLAG}"
 
 
-def _told(run: Run, turn: Turn | None, heard: str) -> Reason:
+def _told(run: HostRun, turn: Turn | None, heard: str) -> Reason:
     if turn is None:
         return Reason(f"the run was over before that ({run.verdict})")
     if turn["came"] == UNASKED and run.verdict == "capped":

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Decision, Rule, Ruling
-from pytest_hookharness.model.trace import Hooked, Step
+from pytest_hookharness.model.trace import HookEvent, Step
 from pytest_hookharness.model.verdicts import Capped, Livelock
 
 Turn: TypeAlias = Mapping[str, str | int]
@@ -38,7 +38,7 @@ def way(outcome: Outcome) -> list[dict[str, str | int]]:
 
 
 def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
-    asked = [step.exchange for step in steps if isinstance(step.exchange, Hooked)]
+    asked = [step.exchange for step in steps if isinstance(step.exchange, HookEvent)]
     # What held the agent up counts, then what was lost; of several such decisions the last one.
     held = [hooked for hooked in asked if _word(hooked.decision) != _LET]
     telling = held or [hooked for hooked in asked if _note(hooked)] or asked
@@ -56,25 +56,25 @@ def _turn(number: int, steps: Sequence[Step]) -> dict[str, str | int]:
     }
 
 
-def _note(hooked: Hooked) -> str:
+def _note(hooked: HookEvent) -> str:
     """
     What the host could not use of what the hooks said.
     """
-    replies = [fire.reply for fire in hooked.fires]
+    replies = [fire.reply for fire in hooked.hook_runs]
     undone = "a refusal was undone" if any(reply.ruling is Ruling.DENY for reply in replies) else ""
     return next((reply.fault for reply in replies if reply.fault), undone)
 
 
-def _flag(hooked: Hooked) -> str:
+def _flag(hooked: HookEvent) -> str:
     """
     What the hooks were told of the refusals before; empty for nothing.
     """
-    told = [fire.payload[FLAG] for fire in hooked.fires if FLAG in fire.payload]
+    told = [fire.payload[FLAG] for fire in hooked.hook_runs if FLAG in fire.payload]
     return str(told[0]).lower() if told else ""
 
 
-def _deciding(hooked: Hooked, noted: str) -> Rule:
-    faulty = (fire.reply.rule for fire in hooked.fires if fire.reply.fault == noted)
+def _deciding(hooked: HookEvent, noted: str) -> Rule:
+    faulty = (fire.reply.rule for fire in hooked.hook_runs if fire.reply.fault == noted)
     return next(faulty, hooked.decision.rule) if noted else hooked.decision.rule
 
 
@@ -88,8 +88,8 @@ def _word(decision: Decision) -> str:
 
 def _last_rule(outcome: Outcome) -> Rule | None:
     verdict = outcome.verdict
-    if isinstance(verdict, Capped | Livelock) and verdict.guard is not None:
-        return verdict.guard.rule
+    if isinstance(verdict, Capped | Livelock) and verdict.cap is not None:
+        return verdict.cap.rule
     rules = [hooked.decision.rule for _, hooked in outcome.trace.hooked()]
     return rules[-1] if rules else None
 

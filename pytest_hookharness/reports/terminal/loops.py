@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pytest_hookharness.model.actions import Analysis, Loop
+from pytest_hookharness.model.actions import Analysis, DetectedLoop
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.reports.safe_text import plain
 
@@ -39,7 +39,7 @@ def _lines(analysis: Analysis) -> Iterator[str]:
         yield f"  refused by the loop guard itself, and not counted: {analysis.own}"
 
 
-def _place(loop: Loop) -> str:
+def _place(loop: DetectedLoop) -> str:
     if not loop.first:
         return f"until {plain(loop.last, 80)}"
     return f"{plain(loop.first, 80)} to {plain(loop.last, 80)}"
@@ -65,7 +65,7 @@ def as_json(analysis: Analysis) -> Payload:
                 "first": loop.first,
                 "last": loop.last,
                 "drifting": loop.drifting,
-                "lap": list(loop.lap),
+                "repetition": list(loop.repetition),
                 "error": loop.error,
                 "text": loop.text,
                 "advice": loop.advice,

@@ -21,7 +21,7 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     ToolCall,
@@ -41,7 +41,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Ruling
-from pytest_hookharness.model.trace import Change, Fire, Hooked
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun
 from pytest_hookharness.reports.safe_text import plain, quoted
 
 _REASON = 70
@@ -57,7 +57,7 @@ def move_words(move: Move) -> str:
     match move:
         case Tools(calls=calls, say=say):
             return _said(say) + "calls " + listed([_call(call) for call in calls], " and ")
-        case Run(command=command, say=say):
+        case RunCommand(command=command, say=say):
             return f"{_said(say)}runs {quoted(command)}"
         case Edit(file=file, say=say):
             return f"{_said(say)}edits {plain(file)}"
@@ -127,7 +127,7 @@ def _whose(by: Cut) -> str:
     match by:
         case Cut.LIMIT:
             return "the host's limit"
-        case Cut.PATIENCE:
+        case Cut.HOOK_TIMEOUT:
             return "our patience"
         case Cut.BUDGET:
             return "the time for all of it was over"
@@ -171,7 +171,7 @@ def activity_words(activity: Activity) -> str:
     return f"{who} is running" if activity.state == "R" else f"{who} is in state {plain(activity.state, 4)}"
 
 
-def command_words(fire: Fire) -> str:
+def command_words(fire: HookRun) -> str:
     """
     The command of a fire, or the kind of its handler.
     """
@@ -185,7 +185,7 @@ def without_folder(command: str) -> str:
     return _FOLDER.sub("", command)
 
 
-def reply_words(fire: Fire, hooked: Hooked) -> str:
+def reply_words(fire: HookRun, hooked: HookEvent) -> str:
     """
     What a fire said, as far as its host made something of it; empty if it said nothing.
     """
@@ -204,7 +204,7 @@ def reply_words(fire: Fire, hooked: Hooked) -> str:
     return "  ".join(parts)
 
 
-def reason_words(fire: Fire) -> str:
+def reason_words(fire: HookRun) -> str:
     """
     What a fire said its ruling was for.
     """
@@ -215,7 +215,7 @@ def _because(reason: str) -> str:
     return f" {quoted(reason, _REASON)}" if reason.strip() else ""
 
 
-def _ruling(ruling: Ruling, hooked: Hooked) -> str:
+def _ruling(ruling: Ruling, hooked: HookEvent) -> str:
     match ruling:
         case Ruling.DENY:
             if hooked.decision.overridden:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.probes import Part, PartKind, Probe, Probing, Reaction, Valve
+from pytest_hookharness.model.probes import PartKind, Probe, ProbeEffect, ProbeReport, StatePart, Threshold
 from pytest_hookharness.model.verdicts import Terminated, Verdict
 from pytest_hookharness.reports.safe_text import plain
 
@@ -19,7 +19,7 @@ _MOST_PROBES = 12
 _LONGEST = 160
 
 
-def write_probing(probing: Probing, verdict: Verdict) -> Iterator[str]:
+def write_probing(probing: ProbeReport, verdict: Verdict) -> Iterator[str]:
     """
     The experiments of one probing, a line for each thing worth knowing.
 
@@ -35,12 +35,12 @@ def write_probing(probing: Probing, verdict: Verdict) -> Iterator[str]:
     yield from _tried(probing.probes)
     yield from (f"  but: {plain(limit, _LONGEST)}" for limit in probing.limits)
     driven = ""
-    if probing.valve is not None and probing.valve.lets_go and isinstance(verdict, Terminated):
+    if probing.threshold is not None and probing.threshold.allows_stop and isinstance(verdict, Terminated):
         driven = f"; driven there, they did, in turn {verdict.turn}"
     yield f"  so: {_conclusion(probing)}{driven}"
 
 
-def _occasion(probing: Probing) -> str:
+def _occasion(probing: ProbeReport) -> str:
     lap = (
         "turn is like the one before" if probing.period == 1 else f"{probing.period} turns repeat themselves"
     )
@@ -50,11 +50,11 @@ def _occasion(probing: Probing) -> str:
     return f"{after} every {lap}, but for {counted(len(probing.parts), 'part')}; {_how_often(probing)}"
 
 
-def _how_often(probing: Probing) -> str:
+def _how_often(probing: ProbeReport) -> str:
     return f"the hooks were tried {counted(len(probing.probes), 'time')} on a changed copy of that state"
 
 
-def _part(part: Part) -> str:
+def _part(part: StatePart) -> str:
     words = f"{plain(part.place, 80)} ({part.kind.value}"
     if part.kind is PartKind.COUNTER and part.step is not None:
         words += f", {part.step:+,g} each time: {plain(part.before, 30)} -> {plain(part.after, 30)})"
@@ -76,8 +76,8 @@ def _tried(probes: Sequence[Probe]) -> Iterator[str]:
         tried = plain(first.tried, _LONGEST)
         if len(members) > 1:
             tried = f"{tried} ... {plain(last.tried, _LONGEST)}, {counted(len(members), 'time')}"
-        what = "the same" if same[1] is Reaction.SAME else plain(last.seen.what, _LONGEST)
-        if same[1] is Reaction.EFFECT:
+        what = "the same" if same[1] is ProbeEffect.SAME else plain(last.seen.what, _LONGEST)
+        if same[1] is ProbeEffect.EFFECT:
             what = f"the same decisions, but {what}"
         lines.append(f"  tried: {tried}: {what}")
     yield from lines[:_MOST_PROBES]
@@ -85,24 +85,24 @@ def _tried(probes: Sequence[Probe]) -> Iterator[str]:
         yield f"  and {counted(len(lines) - _MOST_PROBES, 'more kind')} of change"
 
 
-def _conclusion(probing: Probing) -> str:
+def _conclusion(probing: ProbeReport) -> str:
     if probing.unclear:
         return f"nothing follows: {plain(probing.unclear, _LONGEST)}"
-    if probing.valve is not None:
-        return valve_words(probing.valve)
+    if probing.threshold is not None:
+        return valve_words(probing.threshold)
     if not probing.parts:
         return "no change of time or transcript that was tried makes a difference"
     return "nothing that changes makes a difference, as far as was tried"
 
 
-def valve_words(valve: Valve) -> str:
+def valve_words(threshold: Threshold) -> str:
     """
     Where something else would happen, and what.
     """
     what = (
         "the hooks would let go"
-        if valve.lets_go
-        else f"something else would happen ({plain(valve.what, 80)})"
+        if threshold.allows_stop
+        else f"something else would happen ({plain(threshold.what, 80)})"
     )
-    when = f", in turn {valve.turn:,}" if valve.turn is not None else ""
-    return f"{what} at {plain(valve.at, 100)}{when}"
+    when = f", in turn {threshold.turn:,}" if threshold.turn is not None else ""
+    return f"{what} at {plain(threshold.at, 100)}{when}"

@@ -62,7 +62,7 @@ def story(
     head = plain(first_line(outcome), _LONGEST)
     if colour:
         head = f"{_GREEN if outcome.passed else _RED}{head}{_OFF}"
-    tree = [fit(line, width).rstrip() for line in write_tracked(outcome.tracked)]
+    tree = [fit(line, width).rstrip() for line in write_tracked(outcome.background)]
     lines = [head, *_turns(outcome, width), *tree, *_chain(outcome, width), *_limits(outcome, width)]
     lines += _violations(outcome, root)
     lines += _wrapped(advice(outcome), width)
@@ -72,15 +72,15 @@ def story(
         said = tell_explored(outcome.explored)
         lines += [line for words in said for line in _wrapped(words, width, hanging=" " * 6)]
     # Earlier ones led to where the later ones were made. Those of a run that is not told are left out.
-    for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probings[-_MOST_PROBINGS:]:
+    for probing in () if isinstance(outcome.verdict, Lockout) else outcome.probe_reports[-_MOST_PROBINGS:]:
         lines += [
             line
             for said in write_probing(probing, outcome.verdict)
             for line in _wrapped(said, width, hanging=" " * 6)
         ]
     lines += _assumptions(outcome, width)
-    if outcome.kept:
-        lines.append(f"  kept:   {plain(outcome.kept, _LONGEST)}")
+    if outcome.kept_workspace:
+        lines.append(f"  kept:   {plain(outcome.kept_workspace, _LONGEST)}")
     return "\n".join([*lines, f"  again:  {plain(again, _LONGEST)}" if again else _again(outcome, root)])
 
 

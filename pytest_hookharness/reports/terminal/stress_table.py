@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.faults import Bearing, Cell, Trial
+from pytest_hookharness.model.faults import FaultOutcome, Trial, TrialResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain, squeeze
 from pytest_hookharness.reports.terminal.phrases import without_folder
 
 # The worst first.
-_RANK: Sequence[Bearing] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
+_RANK: Sequence[FaultOutcome] = ("inert", "open", "hung", "closed", "differs", "not tried", "as declared")
 _FINE = frozenset({"as declared", "not tried"})
 _GAP = "  "
 _INDENT = "    "
@@ -38,10 +38,10 @@ class _Row:
     """
 
     words: str
-    worst: Mapping[str, Cell]
+    worst: Mapping[str, TrialResult]
 
     @property
-    def cell(self) -> Cell:
+    def cell(self) -> TrialResult:
         return min(self.worst.values(), key=_weight)
 
     def bearing(self, hook: str) -> str:
@@ -52,7 +52,7 @@ class _Row:
         return min(found, key=_weight).verdict if found else "-"
 
 
-def _weight(cell: Cell) -> int:
+def _weight(cell: TrialResult) -> int:
     return _RANK.index(cell.verdict)
 
 
@@ -65,8 +65,8 @@ def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) ->
         again: The command that plays what is different in these words.
         width: Columns of the terminal; what is meant to be pasted is never cut.
     """
-    rows = sorted(_rows(outcome.cells), key=lambda row: _weight(row.cell))
-    hooks = [*dict.fromkeys(cell.hook for cell in outcome.cells if cell.hook)]
+    rows = sorted(_rows(outcome.trial_results), key=lambda row: _weight(row.cell))
+    hooks = [*dict.fromkeys(cell.hook for cell in outcome.trial_results if cell.hook)]
     if not rows:
         return "nothing was tried"
     first = min(_WIDEST, max(columns(plain(row.words)) for row in rows))
@@ -80,18 +80,18 @@ def table(outcome: Outcome, again: Callable[[str], str], *, width: int = 100) ->
     return "\n".join([*lines, _total(rows)])
 
 
-def _rows(cells: Sequence[Cell]) -> Iterator[_Row]:
+def _rows(trial_results: Sequence[TrialResult]) -> Iterator[_Row]:
     # Two kinds may try the same in their own ways; one row tells the worst of both.
-    alike: dict[str, dict[str, Cell]] = {}
-    for cell in cells:
+    alike: dict[str, dict[str, TrialResult]] = {}
+    for cell in trial_results:
         row = alike.setdefault(cell.fault, {})
         row[cell.hook] = min((row.get(cell.hook, cell), cell), key=_weight)
     for words, worst in alike.items():
         yield _Row(words, worst)
 
 
-def _line(words: str, cells: Sequence[str], first: int, width: int) -> str:
-    line = _GAP.join([squeeze(plain(words, 200), max(first, len(_HEAD))), *cells]).rstrip()
+def _line(words: str, trial_results: Sequence[str], first: int, width: int) -> str:
+    line = _GAP.join([squeeze(plain(words, 200), max(first, len(_HEAD))), *trial_results]).rstrip()
     return fit(line, max(width, first)).rstrip()
 
 
@@ -122,7 +122,7 @@ def found(outcome: Outcome) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def plan(trials: Sequence[Trial], untried: Sequence[Cell], notes: Sequence[str]) -> str:
+def plan(trials: Sequence[Trial], untried: Sequence[TrialResult], notes: Sequence[str]) -> str:
     """
     What will be tried, in order, and what will not.
     """

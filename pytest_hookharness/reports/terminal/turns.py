@@ -16,9 +16,9 @@ from typing import assert_never
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Run, TimedOut
+from pytest_hookharness.model.processes import ProcessResult, TimedOut
 from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.trace import Fire, Happened, Hooked, Moved, Performed, Step, Trace
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.reports.safe_text import columns, fit, plain, quoted
 from pytest_hookharness.reports.terminal.agent_tree import write_children
@@ -36,7 +36,7 @@ _LONGEST = 100
 _MOST = 5
 
 
-def dialogue_words(run: Run | None) -> Iterator[str]:
+def dialogue_words(run: ProcessResult | None) -> Iterator[str]:
     """
     What passed over the terminal of a fire, but for a question that held it up: that is told of its process.
     """
@@ -61,7 +61,7 @@ _DOING = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class StoryLine:
     """
     One line of a turn.
 
@@ -77,7 +77,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class TurnGroup:
     """
     One turn in full, or several that read like those before them.
 
@@ -90,7 +90,7 @@ class Group:
 
     first: int
     last: int
-    lines: tuple[Line, ...] = ()
+    lines: tuple[StoryLine, ...] = ()
     like: tuple[int, int] | None = None
 
 
@@ -123,29 +123,29 @@ def write_response(response: Response, width: int = 100) -> str:
 
 
 def _for_ever(outcome: Outcome, verdict: Livelock) -> str:
-    would = guard_words(verdict.guard, plain(outcome.host, 40), verdict.limits)
+    would = guard_words(verdict.cap, plain(outcome.host, 40), verdict.limits)
     return f"  and so for ever      ({would})"
 
 
-def fold(turns: Sequence[tuple[int, tuple[Line, ...]]]) -> list[Group]:
+def fold(turns: Sequence[tuple[int, tuple[StoryLine, ...]]]) -> list[TurnGroup]:
     """
     Turns that read alike taken together, also when several turns repeat as a whole.
     """
     keys = [tuple((line.label, line.key) for line in lines) for _, lines in turns]
-    groups: list[Group] = []
+    groups: list[TurnGroup] = []
     place = 0
     while place < len(turns):
         period = _period(keys, place)
         if period is None:
             number, lines = turns[place]
-            groups.append(Group(number, number, lines))
+            groups.append(TurnGroup(number, number, lines))
             place += 1
             continue
         end = place + period
         while end + period <= len(keys) and keys[end : end + period] == keys[place - period : place]:
             end += period
         like = (turns[place - period][0], turns[place - 1][0])
-        groups.append(Group(turns[place][0], turns[end - 1][0], like=like))
+        groups.append(TurnGroup(turns[place][0], turns[end - 1][0], like=like))
         place = end
     return groups
 
@@ -157,7 +157,7 @@ def _period(keys: Sequence[object], place: int) -> int | None:
     return None
 
 
-def _write(group: Group, labels: int) -> list[str]:
+def _write(group: TurnGroup, labels: int) -> list[str]:
     if group.like is not None:
         return [_same(group, group.like)]
     head = "  before" if group.first == 0 else f"  turn {group.first}"
@@ -168,7 +168,7 @@ def _write(group: Group, labels: int) -> list[str]:
     return [f"{head:9} {lines[0]}", *(" " * 10 + line for line in lines[1:])]
 
 
-def _same(group: Group, like: tuple[int, int]) -> str:
+def _same(group: TurnGroup, like: tuple[int, int]) -> str:
     as_which = "" if like[0] == like[1] else f" as turns {_span(*like)}"
     named = f"turn {group.first}" if group.first == group.last else f"turns {_span(group.first, group.last)}"
     return f"  {named}  the same{as_which}"
@@ -178,14 +178,14 @@ def _span(first: int, last: int) -> str:
     return f"{first} and {last}" if last == first + 1 else f"{first} to {last}"
 
 
-def _by_turn(trace: Trace) -> list[tuple[int, tuple[Line, ...]]]:
-    turns: dict[int, list[Line]] = {}
+def _by_turn(trace: Trace) -> list[tuple[int, tuple[StoryLine, ...]]]:
+    turns: dict[int, list[StoryLine]] = {}
     for step in trace.steps:
         turns.setdefault(step.turn, []).extend(_lines(step))
     return [(turn, tuple(lines)) for turn, lines in turns.items() if lines]
 
 
-def _lines(step: Step) -> Iterator[Line]:
+def _lines(step: Step) -> Iterator[StoryLine]:
     match step.exchange:
         case Moved(move=move):
             yield _line("agent", move_words(move))
@@ -193,17 +193,17 @@ def _lines(step: Step) -> Iterator[Line]:
             yield _line("script", event_words(event))
         case Performed() as performed:
             yield from _performed(performed)
-        case Hooked() as hooked:
+        case HookEvent() as hooked:
             yield from _hooked(hooked)
         case _:
             assert_never(step.exchange)
 
 
-def _line(label: str, text: str, key: str | None = None) -> Line:
-    return Line(plain(label, _LABEL), text, text if key is None else key)
+def _line(label: str, text: str, key: str | None = None) -> StoryLine:
+    return StoryLine(plain(label, _LABEL), text, text if key is None else key)
 
 
-def _performed(performed: Performed) -> Iterator[Line]:
+def _performed(performed: Performed) -> Iterator[StoryLine]:
     if performed.refused:
         yield _line("tool", f"{plain(performed.call.name, 40)} was not carried out")
     elif performed.result.failed:
@@ -211,8 +211,8 @@ def _performed(performed: Performed) -> Iterator[Line]:
     yield from (_line("", line) for line in write_children(performed.children))
 
 
-def _hooked(hooked: Hooked) -> Iterator[Line]:
-    for fire in hooked.fires:
+def _hooked(hooked: HookEvent) -> Iterator[StoryLine]:
+    for fire in hooked.hook_runs:
         said = reply_words(fire, hooked)
         wall = None if fire.run is None else fire.run.wall
         yield from _fire(hooked.event, fire, wall, said)
@@ -225,12 +225,12 @@ def _hooked(hooked: Hooked) -> Iterator[Line]:
                 yield _line("", f"  {words}", activity.process.command)
     yield from (_line("", line) for line in write_children(hooked.children))
     decision = hooked.decision
-    if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.fires):
+    if decision.refused and not any(fire.reply.ruling is decision.ruling for fire in hooked.hook_runs):
         because = f": {quoted(decision.reasons[0], 60)}" if decision.reasons else ""
         yield _line(hooked.event, f"-> block{because}")
 
 
-def _fire(event: str, fire: Fire, wall: float | None, said: str) -> Iterator[Line]:
+def _fire(event: str, fire: HookRun, wall: float | None, said: str) -> Iterator[StoryLine]:
     ran, timeless = (f"{command_words(fire)}  {_ended(fire, took)}" for took in (wall, None))
     if columns(ran) + columns(said) > _ROOM:
         yield _line(event, ran, timeless)
@@ -241,5 +241,5 @@ def _fire(event: str, fire: Fire, wall: float | None, said: str) -> Iterator[Lin
         yield _line(event, ran + together, timeless + together)
 
 
-def _ended(fire: Fire, wall: float | None) -> str:
+def _ended(fire: HookRun, wall: float | None) -> str:
     return "answered by the scenario" if fire.run is None else ending_words(fire.run.ending, wall)

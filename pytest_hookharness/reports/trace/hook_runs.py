@@ -29,15 +29,15 @@ from pytest_hookharness.model.processes import (
     NotStarted,
     Output,
     Process,
-    Run,
+    ProcessResult,
     Signaled,
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule
-from pytest_hookharness.model.trace import Fire, Hooked
+from pytest_hookharness.model.trace import HookEvent, HookRun
 from pytest_hookharness.reports.terminal.phrases import activity_words, ending_words, reply_words
 
-Record: TypeAlias = dict[str, Json]
+TraceRecord: TypeAlias = dict[str, Json]
 
 # Bytes of one text, and items of one list, that a record holds at most.
 LONGEST = 64 << 10
@@ -46,7 +46,7 @@ _REPLACED = "\N{REPLACEMENT CHARACTER}"
 _HALVES = re.compile("[\ud800-\udfff]")
 
 
-def excerpt(text: str, size: int | None = None) -> Record:
+def excerpt(text: str, size: int | None = None) -> TraceRecord:
     """
     A text as an object.
 
@@ -64,7 +64,7 @@ def excerpt(text: str, size: int | None = None) -> Record:
     }
 
 
-def of_bytes(data: bytes, size: int | None = None) -> Record:
+def of_bytes(data: bytes, size: int | None = None) -> TraceRecord:
     """
     Bytes as the text that they are, or nearly are.
     """
@@ -79,14 +79,14 @@ def of_bytes(data: bytes, size: int | None = None) -> Record:
     }
 
 
-def of_output(output: Output) -> Record:
+def of_output(output: Output) -> TraceRecord:
     """
     An output stream.
     """
     return of_bytes(output.data, max(output.total, len(output.data)))
 
 
-def of_json(value: object) -> Record:
+def of_json(value: object) -> TraceRecord:
     """
     A value whose form is somebody else's, as the text of its JSON.
     """
@@ -147,7 +147,7 @@ def _cut(text: str, longest: int) -> str:
     return told if len(data) <= longest else data[:longest].decode("utf-8", "ignore")
 
 
-def hook_data(hook: Hook) -> Record:
+def hook_data(hook: Hook) -> TraceRecord:
     """
     A hook as it is configured.
     """
@@ -161,7 +161,7 @@ def hook_data(hook: Hook) -> Record:
     }
 
 
-def fire_data(fire: Fire, hooked: Hooked) -> Record:
+def fire_data(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     """
     One run of one hook.
     """
@@ -174,7 +174,7 @@ def fire_data(fire: Fire, hooked: Hooked) -> Record:
     }
 
 
-def run_data(run: Run) -> Record:
+def run_data(run: ProcessResult) -> TraceRecord:
     """
     What became of a process.
     """
@@ -197,14 +197,14 @@ def run_data(run: Run) -> Record:
     }
 
 
-def process_data(process: Process) -> Record:
+def process_data(process: Process) -> TraceRecord:
     """
     A process that was seen.
     """
     return {"pid": process.pid, "command": process.command, "age": process.age}
 
 
-def _activity(activity: Activity) -> Record:
+def _activity(activity: Activity) -> TraceRecord:
     return {
         **process_data(activity.process),
         "words": activity_words(activity),
@@ -215,7 +215,7 @@ def _activity(activity: Activity) -> Record:
     }
 
 
-def _ending(ending: Ending) -> Record:
+def _ending(ending: Ending) -> TraceRecord:
     match ending:
         case Exited(code):
             return {"kind": "exited", "code": code}
@@ -242,7 +242,7 @@ def _ending(ending: Ending) -> Record:
             assert_never(ending)
 
 
-def _dialogue(dialogue: Dialogue) -> Record:
+def _dialogue(dialogue: Dialogue) -> TraceRecord:
     return {
         "shown": of_bytes(dialogue.shown, max(dialogue.total, len(dialogue.shown))),
         "asked": [{"question": asked.question, "answer": asked.answer} for asked in dialogue.asked],
@@ -250,7 +250,7 @@ def _dialogue(dialogue: Dialogue) -> Record:
     }
 
 
-def _reply(fire: Fire, hooked: Hooked) -> Record:
+def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     reply: Reply = fire.reply
     unheard = reply.unheard
     return {
@@ -274,7 +274,7 @@ def _reply(fire: Fire, hooked: Hooked) -> Record:
     }
 
 
-def decision_data(decision: Decision) -> Record:
+def decision_data(decision: Decision) -> TraceRecord:
     """
     What the host made of all replies, and the facts about it by which it did.
     """
@@ -294,7 +294,7 @@ def decision_data(decision: Decision) -> Record:
     }
 
 
-def rule_data(rule: Rule) -> Record:
+def rule_data(rule: Rule) -> TraceRecord:
     """
     A fact about a host, with how and where it is known from.
     """

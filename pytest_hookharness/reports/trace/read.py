@@ -14,7 +14,7 @@ from typing import NoReturn, cast
 
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.table import Row
-from pytest_hookharness.reports.trace.hook_runs import Record
+from pytest_hookharness.reports.trace.hook_runs import TraceRecord
 from pytest_hookharness.reports.trace.records import VERSION
 from pytest_hookharness.reports.trace.schema import DEFINITIONS, RECORDS, STEPS
 from pytest_hookharness.reports.trace.validate import misfit
@@ -31,7 +31,7 @@ class UnreadableTrace(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TraceRun:
     """
     One simulation, as far as it was written down.
 
@@ -46,11 +46,11 @@ class Run:
     """
 
     name: str
-    begin: Record
-    steps: tuple[Record, ...] = ()
-    states: tuple[Record, ...] = ()
-    end: Record | None = None
-    trouble: Record | None = None
+    begin: TraceRecord
+    steps: tuple[TraceRecord, ...] = ()
+    states: tuple[TraceRecord, ...] = ()
+    end: TraceRecord | None = None
+    trouble: TraceRecord | None = None
     torn: bool = False
 
     @property
@@ -61,7 +61,7 @@ class Run:
         return self.end is None and self.trouble is None
 
 
-def read_run(lines: Iterable[bytes], name: str) -> Run | None:
+def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
     """
     Take the lines of a trace file for a run; a last line without a line end is left out.
 
@@ -71,7 +71,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run | None:
     Raises:
         UnreadableTrace: It is not a trace file of a version that is known here.
     """
-    found: dict[str, list[Record]] = {kind: [] for kind in _KINDS}
+    found: dict[str, list[TraceRecord]] = {kind: [] for kind in _KINDS}
     torn = False
     for number, line in enumerate(lines, 1):
         where = f"{name}:{number}"
@@ -89,7 +89,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run | None:
         found[str(kind)].append(record)
     if not found["begin"]:
         return None
-    return Run(
+    return TraceRun(
         name=name,
         begin=found["begin"][0],
         steps=tuple(found["step"]),
@@ -100,7 +100,7 @@ def read_run(lines: Iterable[bytes], name: str) -> Run | None:
     )
 
 
-def _record(line: bytes, where: str) -> Record:
+def _record(line: bytes, where: str) -> TraceRecord:
     try:
         record = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
@@ -119,7 +119,7 @@ def _record(line: bytes, where: str) -> Record:
     wrong = misfit(record, RECORDS[kind], DEFINITIONS)
     if wrong:
         raise UnreadableTrace(f"{where}: {plain(wrong, 200)}; `hookharness schema --trace` prints the format")
-    return cast("Record", record)
+    return cast("TraceRecord", record)
 
 
 def _refuse(constant: str) -> NoReturn:
@@ -132,14 +132,14 @@ def _finite(literal: str) -> float:
     return number if math.isfinite(number) else _refuse(literal)
 
 
-def row(run: Run) -> Row:
+def row(run: TraceRun) -> Row:
     """
     The row of a run for the table.
     """
     begin, end = run.begin, run.end or {}
     variant = f"[{begin['variant']}]" if begin["variant"] else ""
     turns = (cast("int", step["turn"]) for step in run.steps)
-    verdict = cast("Record", end["verdict"])["name"] if run.end else "interrupted"
+    verdict = cast("TraceRecord", end["verdict"])["name"] if run.end else "interrupted"
     return {
         "scenario": f"{begin['scenario']}{variant}",
         "host": str(begin["host"]),
@@ -151,5 +151,5 @@ def row(run: Run) -> Row:
     }
 
 
-def _refused(step: Record) -> bool:
-    return step["kind"] == "hooked" and bool(cast("Record", step["decision"])["refused"])
+def _refused(step: TraceRecord) -> bool:
+    return step["kind"] == "hooked" and bool(cast("TraceRecord", step["decision"])["refused"])

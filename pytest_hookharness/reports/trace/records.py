@@ -14,20 +14,20 @@ from dataclasses import dataclass
 from typing import cast
 
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Edit, Read, Run, Stop, Subagent, Tools
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop, Subagent, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.protocol import Hook, Json
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import State
-from pytest_hookharness.model.verdicts import Code, Finding, Verdict, Violation, verdict_name
+from pytest_hookharness.model.verdicts import Finding, FindingCode, Verdict, Violation, verdict_name
 from pytest_hookharness.reports.terminal.headline import first_line
 from pytest_hookharness.reports.terminal.phrases import move_words
 from pytest_hookharness.reports.terminal.probe_report import write_probing
 from pytest_hookharness.reports.terminal.story import story
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
-    Record,
+    TraceRecord,
     as_data,
     excerpt,
     hook_data,
@@ -41,7 +41,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class TraceHeader:
     """
     What no scenario knows of itself: by whom, when and where it is played.
 
@@ -66,7 +66,7 @@ class Occasion:
     began: str = ""
 
 
-def begin(scenario: Scenario, occasion: Occasion) -> Record:
+def begin(scenario: Scenario, occasion: TraceHeader) -> TraceRecord:
     """
     What is to be played.
     """
@@ -106,7 +106,7 @@ def _told(value: object) -> str:
             return ", ".join(f"{key} {_told(item)}" for key, item in value.items())
         case tuple():
             return ", ".join(map(_told, value)) or "none"
-        case Tools() | Run() | Edit() | Read() | Stop() | Subagent():
+        case Tools() | RunCommand() | Edit() | Read() | Stop() | Subagent():
             return move_words(value)
         case _ if dataclasses.is_dataclass(value) and type(value).__str__ is object.__str__:
             pairs = ((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
@@ -115,7 +115,7 @@ def _told(value: object) -> str:
             return str(value)
 
 
-def state(turn: int, after: State) -> Record:
+def state(turn: int, after: State) -> TraceRecord:
     """
     The state after a turn.
     """
@@ -129,7 +129,7 @@ def state(turn: int, after: State) -> Record:
     }
 
 
-def trouble(why: str) -> Record:
+def trouble(why: str) -> TraceRecord:
     """
     A simulation that could not be played to a verdict, and why.
     """
@@ -137,8 +137,8 @@ def trouble(why: str) -> Record:
 
 
 def end(
-    outcome: Outcome, codes: Mapping[str, Code] | None = None, again: str = "", entry: str = ""
-) -> Record:
+    outcome: Outcome, codes: Mapping[str, FindingCode] | None = None, again: str = "", entry: str = ""
+) -> TraceRecord:
     """
     What came of it.
 
@@ -157,24 +157,24 @@ def end(
         "story": excerpt(story(outcome, again=again)),
         "iterations": outcome.iterations,
         "blocks": outcome.blocks(),
-        "fires": outcome.fires(),
+        "hook_runs": outcome.hook_runs(),
         "seconds": outcome.wall,
         "findings": [_finding(finding, codes or {}) for finding in outcome.findings],
         "violations": [_violation(violation, outcome.scenario) for violation in outcome.violations],
         "assumptions": list(outcome.assumptions),
-        "probings": [_probing(outcome, place) for place in range(len(outcome.probings))],
-        "cells": as_data(outcome.cells),
+        "probe_reports": [_probing(outcome, place) for place in range(len(outcome.probe_reports))],
+        "trial_results": as_data(outcome.trial_results),
         "varied": list(outcome.varied),
         "leftovers": [process_data(process) for process in outcome.leftovers],
         "calls": _calls(outcome),
-        "tracked": as_data(outcome.tracked),
-        "kept": outcome.kept,
+        "background": as_data(outcome.background),
+        "kept_workspace": outcome.kept_workspace,
         "entry": excerpt(entry),
     }
 
 
-def _verdict(verdict: Verdict) -> Record:
-    data: Record = {"name": verdict_name(verdict)}
+def _verdict(verdict: Verdict) -> TraceRecord:
+    data: TraceRecord = {"name": verdict_name(verdict)}
     for field in dataclasses.fields(verdict):
         value = getattr(verdict, field.name)
         # What is kept of contents there are digests.
@@ -183,7 +183,7 @@ def _verdict(verdict: Verdict) -> Record:
     return data
 
 
-def _finding(finding: Finding, codes: Mapping[str, Code]) -> Record:
+def _finding(finding: Finding, codes: Mapping[str, FindingCode]) -> TraceRecord:
     code = codes.get(finding.code)
     return {
         "code": finding.code,
@@ -194,11 +194,11 @@ def _finding(finding: Finding, codes: Mapping[str, Code]) -> Record:
         "hook": finding.hook,
         "times": finding.times,
         "rule": None if finding.rule is None else rule_data(finding.rule),
-        "page": None if code is None else {"what": code.what, "why": code.why, "mend": code.mend},
+        "page": None if code is None else {"what": code.what, "why": code.why, "fix": code.fix},
     }
 
 
-def _violation(violation: Violation, scenario: Scenario) -> Record:
+def _violation(violation: Violation, scenario: Scenario) -> TraceRecord:
     origin = scenario.origin
     return {
         "path": violation.path,
@@ -208,9 +208,9 @@ def _violation(violation: Violation, scenario: Scenario) -> Record:
     }
 
 
-def _probing(outcome: Outcome, place: int) -> Record:
-    probing = outcome.probings[place]
-    data = cast("Record", as_data(probing))
+def _probing(outcome: Outcome, place: int) -> TraceRecord:
+    probing = outcome.probe_reports[place]
+    data = cast("TraceRecord", as_data(probing))
     return {**data, "inert": probing.inert, "words": list(write_probing(probing, outcome.verdict))}
 
 

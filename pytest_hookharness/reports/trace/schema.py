@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from pytest_hookharness.model.expectations import VERDICTS
-from pytest_hookharness.model.faults import Bearing
+from pytest_hookharness.model.faults import FaultOutcome
 from pytest_hookharness.model.processes import Cut, Tier
 from pytest_hookharness.model.protocol import Basis, Ruling
 from pytest_hookharness.reports.trace.records import VERSION
@@ -91,7 +91,7 @@ STEPS: Mapping[str, Schema] = {
         "hooked",
         event=_TEXT,
         target=_TEXT,
-        fires=_list(_ref("fire")),
+        hook_runs=_list(_ref("fire")),
         decision=_ref("decision"),
         **_CONSEQUENCES,
     ),
@@ -130,20 +130,22 @@ RECORDS: Mapping[str, Schema] = {
         story=_EXCERPT,
         iterations=_COUNT,
         blocks=_COUNT,
-        fires=_COUNT,
+        hook_runs=_COUNT,
         seconds=_NUMBER,
         findings=_list(_ref("finding")),
         violations=_list(_object(path=_TEXT, line=_or_null(_COUNT), expected=_TEXT, seen=_TEXT)),
         assumptions=_list(_TEXT),
-        probings=_list(_object(turn=_COUNT, period=_COUNT, inert=_FLAG, words=_list(_TEXT))),
-        cells=_list(_object(cause=_TEXT, fault=_TEXT, verdict=_one_of(*get_args(Bearing)), evidence=_TEXT)),
+        probe_reports=_list(_object(turn=_COUNT, period=_COUNT, inert=_FLAG, words=_list(_TEXT))),
+        trial_results=_list(
+            _object(cause=_TEXT, fault=_TEXT, verdict=_one_of(*get_args(FaultOutcome)), evidence=_TEXT)
+        ),
         varied=_list(_TEXT),
         leftovers=_list(_PROCESS),
         calls=_list(
             _object(command=_TEXT, argv=_list(_TEXT), cwd=_TEXT, stdin=_or_null(_EXCERPT), stdin_kind=_TEXT)
         ),
-        tracked=_object(processes=_list(_DATA), threads=_list(_DATA), denials=_list(_DATA)),
-        kept=_TEXT,
+        background=_object(processes=_list(_DATA), threads=_list(_DATA), denials=_list(_DATA)),
+        kept_workspace=_TEXT,
         entry=_EXCERPT,
     ),
 }
@@ -260,7 +262,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         ended=_TEXT,
         refused=_TEXT,
         trouble=_TEXT,
-        fires=_list(
+        hook_runs=_list(
             _object(event=_TEXT, command=_TEXT, code=_or_null(_WHOLE), ruling=_RULINGS, reason=_EXCERPT)
         ),
         calls=_list(_object(tool=_TEXT, refused=_FLAG)),
@@ -274,7 +276,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         hook=_TEXT,
         times=_COUNT,
         rule=_or_null(_RULE),
-        page=_or_null(_object(what=_TEXT, why=_TEXT, mend=_TEXT)),
+        page=_or_null(_object(what=_TEXT, why=_TEXT, fix=_TEXT)),
     ),
 }
 

@@ -13,12 +13,12 @@ from typing import assert_never
 
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Observation
-from pytest_hookharness.model.trace import Change, Exchange, Happened, Hooked, Moved, Performed, Step
+from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, Moved, Performed, Step
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.phrases import event_words, move_words
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
-    Record,
+    TraceRecord,
     decision_data,
     excerpt,
     fire_data,
@@ -43,7 +43,7 @@ class Versions:
     after: bytes | None
 
 
-def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> Record:
+def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> TraceRecord:
     """
     The record of one step.
 
@@ -59,7 +59,7 @@ def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> Record:
     }
 
 
-def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> Record:
+def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceRecord:
     match exchange:
         case Moved():
             return {
@@ -86,13 +86,13 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> Record:
                 "run": None if exchange.run is None else run_data(exchange.run),
                 **_consequences(exchange, contents),
             }
-        case Hooked():
+        case HookEvent():
             return {
                 "kind": "hooked",
                 "words": _hooked_words(exchange),
                 "event": exchange.event,
                 "target": exchange.target,
-                "fires": [fire_data(fire, exchange) for fire in exchange.fires],
+                "hook_runs": [fire_data(fire, exchange) for fire in exchange.hook_runs],
                 "decision": decision_data(exchange.decision),
                 **_consequences(exchange, contents),
             }
@@ -100,7 +100,7 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> Record:
             assert_never(exchange)
 
 
-def _saw(saw: Observation) -> list[Record]:
+def _saw(saw: Observation) -> list[TraceRecord]:
     return [
         {"kind": message.kind, "event": message.event, "text": excerpt(message.text)}
         for message in saw.messages
@@ -114,7 +114,7 @@ def _performed_words(performed: Performed) -> str:
     return f"{plain(performed.call.name, _NAME)} {became}"
 
 
-def _hooked_words(hooked: Hooked) -> str:
+def _hooked_words(hooked: HookEvent) -> str:
     decision, event = hooked.decision, plain(hooked.event, _NAME)
     if decision.halt is not None:
         return f"{event}: the turn is ended"
@@ -125,7 +125,7 @@ def _hooked_words(hooked: Hooked) -> str:
     return f"{event}: {decision.ruling.value}" if decision.ruling.value != "none" else f"{event}: let go on"
 
 
-def _consequences(exchange: Performed | Hooked, contents: Mapping[str, Versions]) -> Record:
+def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versions]) -> TraceRecord:
     changes = exchange.changes
     return {
         "changes": [
@@ -137,7 +137,7 @@ def _consequences(exchange: Performed | Hooked, contents: Mapping[str, Versions]
     }
 
 
-def change_data(change: Change, versions: Versions | None = None) -> Record:
+def change_data(change: Change, versions: Versions | None = None) -> TraceRecord:
     """
     A file that differs, and in what, if it is a text whose contents are known.
     """
@@ -177,7 +177,7 @@ def _unified(change: Change, before: Sequence[str], after: Sequence[str]) -> str
     )
 
 
-def _child(child: ChildSession) -> Record:
+def _child(child: ChildSession) -> TraceRecord:
     # Its environment is left out: it is the likeliest place of secrets, and decides nothing here.
     return {
         "number": child.number,
@@ -191,7 +191,7 @@ def _child(child: ChildSession) -> Record:
         "ended": child.ended,
         "refused": child.refused,
         "trouble": child.trouble,
-        "fires": [
+        "hook_runs": [
             {
                 "event": fire.event,
                 "command": fire.command,
@@ -199,7 +199,7 @@ def _child(child: ChildSession) -> Record:
                 "ruling": fire.ruling,
                 "reason": excerpt(fire.reason),
             }
-            for fire in child.fires
+            for fire in child.hook_runs
         ],
         "calls": [{"tool": call.name, "refused": call.refused} for call in child.calls],
     }

@@ -8,26 +8,26 @@ from collections.abc import Iterator
 from typing import Any
 
 from pytest_hookharness.model.background import (
+    BackgroundProcess,
     OnExit,
     OnOutputMatch,
     OnTimeout,
     ProcessHook,
     Rate,
     ThreadLimits,
-    TrackedProcess,
 )
 from pytest_hookharness.scenario_files.keys.common import DURATION, INSIDE, REGEX, WORDS
 from pytest_hookharness.scenario_files.keys.moves import EVENTS, GOING_ON, MOVES
 from pytest_hookharness.scenario_files.keys.script import check_acts, gather_script
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Many,
     Named,
-    Record,
-    Switch,
+    RecordShape,
     Tagged,
     Text,
     Values,
@@ -35,11 +35,11 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 )
 
 TRIGGERS = {"on_exit": OnExit, "on_output_match": OnOutputMatch, "on_timeout": OnTimeout}
-OFF = Choice(noun="the word off", words=("off",), read=lambda _: None)
+OFF = ChoiceShape(noun="the word off", words=("off",), read=lambda _: None)
 CODE = Whole(noun="an exit code", maximum=255)
 CODES = Either(
     shapes=(
-        Choice(noun="the word any", words=("any",), read=lambda _: ()),
+        ChoiceShape(noun="the word any", words=("any",), read=lambda _: ()),
         Whole(noun=CODE.noun, maximum=CODE.maximum, read=lambda code: (code,)),
         Many(noun="a list of exit codes", item=CODE, at_least=1, unique=True),
     )
@@ -69,7 +69,7 @@ def make_hook(**values: Any) -> ProcessHook:
     return ProcessHook(trigger=TRIGGERS[name](values.pop(name)), **values)
 
 
-HOOK = Record(
+HOOK = RecordShape(
     noun="a process hook",
     keys=(
         Key(name="on_exit", shape=CODES, doc="It ends: any, an exit code, or a list of them."),
@@ -102,7 +102,7 @@ HOOK = Record(
     check=check_hook,
     besides={"oneOf": [{"required": [name]} for name in TRIGGERS]},
 )
-PROCESS = Record(
+PROCESS = RecordShape(
     noun="a tracked process",
     keys=(
         Key(name="run", shape=WORDS, doc="Its command line.", required=True),
@@ -113,18 +113,18 @@ PROCESS = Record(
         Key(name="stop_after", shape=DURATION, doc="When somebody ends it with SIGTERM."),
         Key(
             name="watcher_dies",
-            shape=Switch(),
+            shape=FlagShape(),
             doc="Its watcher is killed while it runs, and started again once it has ended.",
         ),
     ),
-    build=TrackedProcess,
+    build=BackgroundProcess,
 )
 PROCESSES = Named(
     noun="processes by name",
     key=Text(noun="a process's name", pattern=patterns.NAME, example="build"),
     value=PROCESS,
 )
-LIMITS = Record(
+LIMITS = RecordShape(
     noun="what holds hook threads back",
     keys=(
         Key(
@@ -134,7 +134,7 @@ LIMITS = Record(
         ),
         Key(
             name="rate",
-            shape=Record(
+            shape=RecordShape(
                 noun="a rate",
                 keys=(
                     Key(

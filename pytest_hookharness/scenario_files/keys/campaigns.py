@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from pytest_hookharness.model.exploration import Exploring
+from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.faults import CAUSES
 from pytest_hookharness.model.mutations import KINDS, Kind, Shaping, Wish
-from pytest_hookharness.model.parallel import Counted, Parallel
+from pytest_hookharness.model.parallel import CountedIn, Parallel
 from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, INSIDE, JSON_MAPPING, WORDS
 from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Many,
-    Record,
-    Switch,
+    RecordShape,
     Text,
     Values,
     Whole,
@@ -40,10 +40,10 @@ VARIABLES = Many(
     unique=True,
 )
 PLACES = Many(noun="a list of places", item=Whole(noun="a place", minimum=1), at_least=1, unique=True)
-SHAPING = Record(
+SHAPING = RecordShape(
     noun="a shape of standard input",
     keys=(
-        Key(name="reversed", shape=Switch(), doc="Keys stand in reverse order, at every depth."),
+        Key(name="reversed", shape=FlagShape(), doc="Keys stand in reverse order, at every depth."),
         Key(name="extra", shape=JSON_MAPPING, doc="Further keys, behind all others."),
     ),
     build=Shaping,
@@ -84,7 +84,7 @@ def check_wishes(items: Sequence[tuple[Wish, ...] | None]) -> Iterator[tuple[int
             seen.add(wish.kind)
 
 
-NAMING = Record(
+NAMING = RecordShape(
     noun="kinds with names",
     keys=(
         Key(name="tools", shape=COMMANDS, doc="Commands that are missing, fail and hang."),
@@ -96,7 +96,7 @@ NAMING = Record(
         ),
         Key(
             name="faults",
-            shape=Many(noun="a list of causes", item=Choice(noun="a cause", words=CAUSES), unique=True),
+            shape=Many(noun="a list of causes", item=ChoiceShape(noun="a cause", words=CAUSES), unique=True),
             doc="Kinds of faults of the world around hooks.",
         ),
     ),
@@ -105,14 +105,14 @@ NAMING = Record(
 )
 VARY = Either(
     shapes=(
-        Choice(
+        ChoiceShape(
             noun="the word for all kinds",
             words=("all",),
             read=lambda _: tuple(map(Wish, KINDS)),
         ),
         Many(
             noun="a list of kinds",
-            item=Either(shapes=(Choice(noun="a kind", words=KINDS, read=read_kind), NAMING)),
+            item=Either(shapes=(ChoiceShape(noun="a kind", words=KINDS, read=read_kind), NAMING)),
             at_least=1,
             check=check_wishes,
             gather=gather_wishes,
@@ -124,17 +124,17 @@ VARY = Either(
 _MOST_STATES = 10_000
 
 
-def make_exploring(*, time: float = 30.0, **values: object) -> Exploring:
+def make_exploring(*, time: float = 30.0, **values: object) -> ExploreOptions:
     """
     The bounds of an exploration.
     """
-    return Exploring(seconds=time, **values)  # type: ignore[arg-type]
+    return ExploreOptions(seconds=time, **values)  # type: ignore[arg-type]
 
 
 EXPLORE = Either(
     shapes=(
-        Switch(read=lambda wanted: Exploring() if wanted else None),
-        Record(
+        FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
+        RecordShape(
             noun="an exploration",
             keys=(
                 Key(
@@ -167,15 +167,15 @@ def check_counted(values: Values) -> Iterator[tuple[str, str]]:
         yield "lines", "a count has lines or json, not both; write two counts"
 
 
-def make_counted(*, file: str, json: str = "", lines: bool = True) -> Counted:
+def make_counted(*, file: str, json: str = "", lines: bool = True) -> CountedIn:
     """
     A count of lines, unless it is said where in its JSON it stands.
     """
     del lines  # what else could count is said by the other key
-    return Counted(file=file, json=json)
+    return CountedIn(file=file, json=json)
 
 
-COUNTED = Record(
+COUNTED = RecordShape(
     noun="a count",
     keys=(
         Key(name="file", shape=INSIDE, doc="The file in which fires are counted.", required=True),
@@ -184,13 +184,13 @@ COUNTED = Record(
             shape=Text(noun="keys with dots between them", pattern=patterns.WORDS, example="calls.total"),
             doc="Where in its JSON: a number, or what has a length.",
         ),
-        Key(name="lines", shape=Switch(), doc="Its lines count, as they do if nothing else is said."),
+        Key(name="lines", shape=FlagShape(), doc="Its lines count, as they do if nothing else is said."),
     ),
     build=make_counted,
     check=check_counted,
     besides=_EITHER,
 )
-PARALLEL = Record(
+PARALLEL = RecordShape(
     noun="parallel fires",
     keys=(
         Key(name="event", shape=EVENT, doc="The event that wakes the hooks.", required=True),
@@ -206,7 +206,7 @@ PARALLEL = Record(
             name="counts",
             shape=Either(
                 shapes=(
-                    Record(
+                    RecordShape(
                         noun=COUNTED.noun,
                         keys=COUNTED.keys,
                         build=lambda **values: (make_counted(**values),),

@@ -14,13 +14,13 @@ from pytest_hookharness.model.protocol import Json
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Named,
     Number,
-    Record,
-    Switch,
+    RecordShape,
     Text,
     Whole,
 )
@@ -52,11 +52,11 @@ JSON_MAPPING = Named(key=Text(), value=Anything())
 RESULT = Either(
     shapes=(
         Text(read=lambda text: ToolResult(text=text)),
-        Record(
+        RecordShape(
             noun="a result",
             keys=(
                 Key(name="text", shape=Text(), doc="What the agent reads."),
-                Key(name="failed", shape=Switch(), doc="Whether the tool reports an error."),
+                Key(name="failed", shape=FlagShape(), doc="Whether the tool reports an error."),
                 Key(name="response", shape=Anything(), doc="The host's structured form of the result."),
             ),
             build=ToolResult,
@@ -66,7 +66,7 @@ RESULT = Either(
 MODIFIERS = (
     Key(
         name="expect",
-        shape=Choice(noun="what becomes of a call", words=("allow", "deny", "ask")),
+        shape=ChoiceShape(noun="what becomes of a call", words=("allow", "deny", "ask")),
         doc="What must become of this very call.",
     ),
     Key(name="result", field="given", shape=RESULT, doc="The result, instead of a real call."),
@@ -96,8 +96,8 @@ def make_call(
     return ToolCall(name=name, input=input or {}, label=label, given=given, expect=expect)
 
 
-CALL = Record(noun="a tool call", keys=CALL_KEYS, build=make_call, labelled=True)
-PARALLEL_CALL = Record(noun="a tool call", keys=CALL_KEYS + MODIFIERS, build=make_call, labelled=True)
+CALL = RecordShape(noun="a tool call", keys=CALL_KEYS, build=make_call, labelled=True)
+PARALLEL_CALL = RecordShape(noun="a tool call", keys=CALL_KEYS + MODIFIERS, build=make_call, labelled=True)
 
 
 def make_tools(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from pytest_hookharness.model.expectations import (
     VERDICTS,
+    CapExpectation,
     Expectation,
     FileExpectations,
-    GuardExpectation,
     ProcessExpectation,
     Range,
 )
@@ -19,13 +19,13 @@ from pytest_hookharness.scenario_files.keys.common import EVENT, INSIDE, REGEX, 
 from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE, check_acts, gather_acts
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Many,
     Named,
-    Record,
-    Switch,
+    RecordShape,
     Text,
     Values,
     Whole,
@@ -40,7 +40,7 @@ def check_range(values: Values) -> Iterator[tuple[str, str]]:
         yield "max", f"max {values['max']} is below min {values['min']}"
 
 
-BOUNDS = Record(
+BOUNDS = RecordShape(
     noun="a range",
     keys=(
         Key(name="min", shape=Whole(), doc="At least so often."),
@@ -52,7 +52,7 @@ BOUNDS = Record(
 )
 EXACTLY = Whole(read=Range.exactly)
 RANGE = Either(shapes=(EXACTLY, BOUNDS))
-BOUNDS_IF_NAMED = Record(
+BOUNDS_IF_NAMED = RecordShape(
     noun=BOUNDS.noun,
     keys=BOUNDS.keys,
     build=Range,
@@ -65,7 +65,7 @@ BLOCKS = Either(
 )
 TEXTS = Named(noun="texts by path", key=INSIDE, value=Text())
 PATHS = Many(noun="a list of paths", item=INSIDE)
-FILES = Record(
+FILES = RecordShape(
     noun="the workspace at the end",
     keys=(
         Key(name="equal", shape=TEXTS, doc="The whole text of files."),
@@ -77,12 +77,12 @@ FILES = Record(
 )
 GUARD = Either(
     shapes=(
-        Choice(
+        ChoiceShape(
             noun="a word about the guard",
             words=("none", "present"),
-            read=lambda word: GuardExpectation(present=word == "present"),
+            read=lambda word: CapExpectation(present=word == "present"),
         ),
-        Record(
+        RecordShape(
             noun="what the guard does",
             keys=(
                 Key(
@@ -92,11 +92,11 @@ GUARD = Either(
                     required=True,
                 ),
             ),
-            build=GuardExpectation,
+            build=CapExpectation,
         ),
     )
 )
-PROCESSES = Record(
+PROCESSES = RecordShape(
     noun="what is seen of process hooks",
     keys=(
         Key(
@@ -146,12 +146,12 @@ def make_expectation(**values: object) -> Expectation:
     return Expectation(**{"verdict": "terminated", **values})  # type: ignore[arg-type]
 
 
-EXPECT = Record(
+EXPECT = RecordShape(
     noun="a promise",
     keys=(
         Key(
             name="verdict",
-            shape=Choice(noun="a verdict", words=VERDICTS),
+            shape=ChoiceShape(noun="a verdict", words=VERDICTS),
             doc="What the simulation must find.",
         ),
         Key(name="within", shape=Whole(minimum=1), doc="Turns since the first prompt, at most."),
@@ -163,6 +163,7 @@ EXPECT = Record(
         Key(name="blocks", shape=BLOCKS, doc="Refusals that the host honoured: in all, or by event."),
         Key(
             name="fires",
+            field="hook_runs",
             shape=Named(noun="counts by hook", key=WORDS, value=RANGE),
             doc="Fires, by a word of the hook's command or by event name.",
         ),
@@ -173,23 +174,23 @@ EXPECT = Record(
                 key=EVENT,
                 value=Many(
                     noun="a list of rulings",
-                    item=Choice(noun="a ruling", words=tuple(ruling.value for ruling in Ruling)),
+                    item=ChoiceShape(noun="a ruling", words=tuple(ruling.value for ruling in Ruling)),
                 ),
             ),
             doc="The rulings on an event, in order, from the first.",
         ),
         Key(name="period", shape=Whole(minimum=1), doc="Length of the cycle, in turns."),
-        Key(name="guard", shape=GUARD, doc="What is said about the host's guard."),
+        Key(name="guard", field="cap", shape=GUARD, doc="What is said about the host's guard."),
         Key(
             name="evidence",
-            shape=Choice(noun="a kind of evidence", words=("exact", "probed", "masked")),
+            shape=ChoiceShape(noun="a kind of evidence", words=("exact", "probed", "masked")),
             doc="How well the livelock is proved.",
         ),
         Key(name="reasons", shape=REGEXES, doc="Each is found in some reason that the agent was given."),
         Key(name="told", shape=REGEXES, doc="Each is found in some text of a hook that the agent was given."),
         Key(
             name="detectors",
-            shape=Many(noun="a list of loops", item=Choice(noun="a loop", words=LOOPS)),
+            shape=Many(noun="a list of loops", item=ChoiceShape(noun="a loop", words=LOOPS)),
             doc="Loops of the agent's own moves that must be seen; no others may.",
         ),
         Key(
@@ -219,7 +220,7 @@ EXPECT = Record(
         ),
         Key(
             name="sessions_alike",
-            shape=Switch(),
+            shape=FlagShape(),
             doc="Each session answers a call as the one before it did; finding STUCK-PHASE if not.",
         ),
         Key(name="way_in", shape=WAY, doc="The shortest way into the lock-out; [] if it begins in it."),

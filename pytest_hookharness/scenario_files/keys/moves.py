@@ -15,7 +15,7 @@ from pytest_hookharness.model.moves import (
     Prompt,
     Read,
     Resume,
-    Run,
+    RunCommand,
     Stop,
     Subagent,
     Wait,
@@ -32,14 +32,14 @@ from pytest_hookharness.scenario_files.keys.common import (
 )
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Many,
     Named,
     Nothing,
-    Record,
-    Switch,
+    RecordShape,
     Tag,
     Text,
     Values,
@@ -75,17 +75,17 @@ def check_harm(values: Values) -> Iterator[tuple[str, str]]:
         yield "text", 'the text of chmod is an octal mode such as "0644"'
 
 
-CORRUPT = Record(
+CORRUPT = RecordShape(
     noun="a harm",
     keys=(
         FILE,
-        Key(name="how", shape=Choice(noun="a kind of harm", words=HARMS), doc="What happens to it."),
+        Key(name="how", shape=ChoiceShape(noun="a kind of harm", words=HARMS), doc="What happens to it."),
         _field("text", "The new text for replace, the octal mode for chmod."),
     ),
     build=Corrupt,
     check=check_harm,
 )
-SUBAGENT = Record(
+SUBAGENT = RecordShape(
     noun="a piece of work for a subagent",
     keys=(
         Key(name="kind", shape=WORDS, doc="The kind of subagent."),
@@ -93,7 +93,7 @@ SUBAGENT = Record(
         _field("text", "What it says when it wants to stop."),
     ),
 )
-EDIT = Record(
+EDIT = RecordShape(
     noun="an edit",
     keys=(
         FILE,
@@ -135,7 +135,7 @@ MOVES = (
         shape=WORDS,
         role="call",
         field="command",
-        make=Run,
+        make=RunCommand,
         modifiers=MODIFIERS,
         doc="A shell command, by whatever tool the host has for that.",
     ),
@@ -149,7 +149,7 @@ MOVES = (
     ),
     Tag(
         name="read",
-        shape=Either(shapes=(FILE_ALONE, Record(noun="a look at a file", keys=(FILE,)))),
+        shape=Either(shapes=(FILE_ALONE, RecordShape(noun="a look at a file", keys=(FILE,)))),
         role="call",
         make=Read,
         modifiers=MODIFIERS,
@@ -177,7 +177,7 @@ EVENTS = (
         shape=Either(
             shapes=(
                 Text(read=lambda text: Prompt(text=text)),
-                Record(
+                RecordShape(
                     noun="a prompt",
                     keys=(Key(name="text", shape=Text(), doc="The words.", required=True),),
                     build=Prompt,
@@ -199,7 +199,7 @@ EVENTS = (
         name="compact",
         shape=Either(
             shapes=(
-                Choice(
+                ChoiceShape(
                     noun="a trigger",
                     words=("manual", "auto"),
                     read=lambda trigger: Compact(trigger=trigger),
@@ -214,8 +214,8 @@ EVENTS = (
         name="resume",
         shape=Either(
             shapes=(
-                Switch(only=True, read=lambda _: Resume()),
-                Choice(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
+                FlagShape(only=True, read=lambda _: Resume()),
+                ChoiceShape(noun="a way", words=("fork",), read=lambda _: Resume(fork=True)),
                 Nothing(read=lambda _: Resume()),
             )
         ),

@@ -31,14 +31,14 @@ from pytest_hookharness.scenario_files.keys.world import (
 )
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Key,
     Many,
     Named,
-    Record,
-    Switch,
+    RecordShape,
     Text,
     Values,
     Whole,
@@ -77,14 +77,14 @@ def check_mask(values: Values) -> Iterator[tuple[str, str]]:
         yield "text", "a mask has keys or text, not both; write two masks"
 
 
-DOUBLE = Record(
+DOUBLE = RecordShape(
     noun="a double",
     keys=(
         Key(name="exit", shape=Whole(noun="an exit code", maximum=255), doc="Its exit code."),
         Key(name="stdout", shape=Text(), doc="What it prints."),
         Key(name="stderr", shape=Text(), doc="What it prints on standard error."),
         Key(name="heals_after", shape=Whole(), doc="It fails this many times and then succeeds."),
-        Key(name="hangs", shape=Switch(), doc="It never returns."),
+        Key(name="hangs", shape=FlagShape(), doc="It never returns."),
         Key(name="floods", shape=Whole(noun="a number of bytes"), doc="Bytes it prints before it ends."),
         Key(name="prompts", shape=Text(), doc="A question that it asks on the terminal, and waits."),
         Key(
@@ -110,7 +110,7 @@ GLOB = Text(
 MASK = Either(
     shapes=(
         Text(noun=GLOB.noun, pattern=GLOB.pattern, example=GLOB.example, read=lambda glob: Mask(file=glob)),
-        Record(
+        RecordShape(
             noun="a mask",
             keys=(
                 Key(name="file", shape=GLOB, doc="A glob over state paths.", required=True),
@@ -127,7 +127,7 @@ MASK = Either(
         ),
     )
 )
-NESTING = Record(
+NESTING = RecordShape(
     noun="limits of sessions within sessions",
     keys=(
         Key(name="depth", shape=Whole(minimum=1), doc="How many may lie within each other."),
@@ -135,13 +135,13 @@ NESTING = Record(
     ),
     build=Nesting,
 )
-ANSWER = Record(
+ANSWER = RecordShape(
     noun="an answer",
     keys=(
         Key(name="event", shape=EVENT, doc="The event of the handler.", required=True),
         Key(
             name="type",
-            shape=Choice(noun="a type of handler", words=("prompt", "http", "agent", "mcp_tool")),
+            shape=ChoiceShape(noun="a type of handler", words=("prompt", "http", "agent", "mcp_tool")),
             doc="The type of the handler.",
             required=True,
         ),
@@ -166,12 +166,12 @@ HOSTS = Either(
 )
 FLAG = Either(
     shapes=(
-        Choice(
+        ChoiceShape(
             noun="a word or list for the flag",
             words=("never", "always"),
             read=lambda word: (word == "always",),
         ),
-        Many(noun="a list of true and false", item=Switch(), at_least=1),
+        Many(noun="a list of true and false", item=FlagShape(), at_least=1),
     )
 )
 NAME = Text(
@@ -212,7 +212,7 @@ COMMON = (
         doc="Permission bits of files.",
         merges=True,
     ),
-    Key(name="git", shape=Switch(), doc="Whether the workspace is a committed repository."),
+    Key(name="git", shape=FlagShape(), doc="Whether the workspace is a committed repository."),
     Key(
         name="worktree",
         shape=Text(noun="a worktree's name", pattern=patterns.NAME, example="fix-the-build"),
@@ -220,7 +220,7 @@ COMMON = (
     ),
     Key(
         name="setup",
-        shape=Choice(noun="a kind of setup", words=("init", "maintenance")),
+        shape=ChoiceShape(noun="a kind of setup", words=("init", "maintenance")),
         doc="What the session sets up before it starts.",
     ),
     Key(
@@ -228,7 +228,7 @@ COMMON = (
         shape=Named(
             noun="values by option",
             key=Text(noun="an option's name", pattern=patterns.NAME, example="max_iteration_per_run"),
-            value=Either(shapes=(Switch(), Whole(noun="a number", minimum=None), Text())),
+            value=Either(shapes=(FlagShape(), Whole(noun="a number", minimum=None), Text())),
         ),
         doc="Options that the host is started with, by its own names.",
         merges=True,
@@ -279,10 +279,10 @@ COMMON = (
     ),
     Key(
         name="company",
-        shape=Choice(noun="a company", words=("session", "agent")),
+        shape=ChoiceShape(noun="a company", words=("session", "agent")),
         doc="Who else sends every event: another session, or another agent of the same one.",
     ),
-    Key(name="relaunched", shape=Switch(), doc="Every fire comes from a new process of the host."),
+    Key(name="relaunched", shape=FlagShape(), doc="Every fire comes from a new process of the host."),
     Key(
         name="payload", shape=campaigns.SHAPING, doc="How the JSON of standard input differs from the host's."
     ),
@@ -293,7 +293,7 @@ COMMON = (
     Key(name="full", shape=STATE_PATHS, doc="State paths of empty folders without room for one byte."),
     Key(name="stdin", shape=DELIVERY, doc="How the hooks' standard input is written."),
     Key(name="terminal", shape=TERMINAL, doc="A terminal that hooks can open; or what is typed on it."),
-    Key(name="network", shape=Switch(), doc="Whether the hooks may reach the network."),
+    Key(name="network", shape=FlagShape(), doc="Whether the hooks may reach the network."),
     Key(name="agent", shape=AGENT, doc="What the agent does, and what happens to it."),
     Key(name="when", shape=REACTIONS, doc="What the agent does when it is shown something."),
     Key(
@@ -320,12 +320,16 @@ COMMON = (
     ),
     Key(
         name="until",
-        shape=Choice(noun="an end", words=("lasso", "guard")),
+        shape=ChoiceShape(noun="an end", words=("lasso", "guard")),
         doc="Whether the proof of a livelock ends the run, or the host's guard.",
     ),
     Key(name="pace", shape=DURATION, doc="Time that passes for the hooks before each turn of the agent."),
     Key(name="turns", shape=Whole(minimum=1), doc="Most turns that are played."),
-    Key(name="patience", shape=DURATION, doc="When a fire is cut although its host would wait."),
+    Key(
+        name="hook_timeout",
+        shape=DURATION,
+        doc="End a hook run after this time although its host would wait longer.",
+    ),
     Key(name="parallel", shape=campaigns.PARALLEL, doc="Fires side by side, and where each must be counted."),
     Key(
         name="vary", shape=campaigns.VARY, doc="What must not matter: it is played again with that different."
@@ -333,8 +337,8 @@ COMMON = (
     Key(name="explore", shape=campaigns.EXPLORE, doc="What a free agent can do is explored for lock-outs."),
     Key(name="expect", shape=EXPECT, doc="The promise."),
 )
-VARIANT = Record(noun="a variant", keys=COMMON)
-SCENARIO = Record(
+VARIANT = RecordShape(noun="a variant", keys=COMMON)
+SCENARIO = RecordShape(
     noun="a scenario",
     keys=(
         Key(name="name", shape=NAME, doc="The scenario's name, as in node ids.", required=True),
@@ -347,7 +351,7 @@ SCENARIO = Record(
     ),
 )
 MERGED = frozenset(key.name for key in COMMON if key.merges)
-SCRIPT = Record(
+SCRIPT = RecordShape(
     noun="a script",
     keys=(
         Key(name="agent", shape=AGENT, doc="The acts.", required=True),

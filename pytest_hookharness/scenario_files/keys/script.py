@@ -10,10 +10,17 @@ from typing import Any
 from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Reaction, Script
 from pytest_hookharness.scenario_files.keys.common import EVENT, REGEX, TIMES
 from pytest_hookharness.scenario_files.keys.moves import EVENTS, GOING_ON, MOVES
-from pytest_hookharness.scenario_files.schema.shapes import Key, Many, Placed, Record, Tagged, Values
+from pytest_hookharness.scenario_files.schema.shapes import (
+    Key,
+    Many,
+    PlacedValue,
+    RecordShape,
+    Tagged,
+    Values,
+)
 
 
-def check_acts(items: Sequence[Placed | None]) -> Iterator[tuple[int, str]]:
+def check_acts(items: Sequence[PlacedValue | None]) -> Iterator[tuple[int, str]]:
     """
     Words go with a call, and what the agent does at last comes last.
     """
@@ -24,15 +31,15 @@ def check_acts(items: Sequence[Placed | None]) -> Iterator[tuple[int, str]]:
             yield index, "then must be the last item: it says how the agent goes on without a script"
         if item.tag.role == "say":
             after = items[index + 1] if index + 1 < len(items) else "the end"
-            if after == "the end" or (isinstance(after, Placed) and after.tag.role != "call"):
-                name = after.tag.name if isinstance(after, Placed) else after
+            if after == "the end" or (isinstance(after, PlacedValue) and after.tag.role != "call"):
+                name = after.tag.name if isinstance(after, PlacedValue) else after
                 yield (
                     index,
                     f"say goes with the tool call after it, but {name} follows; words alone are a stop",
                 )
 
 
-def gather_acts(items: Sequence[Placed]) -> tuple[Act, ...]:
+def gather_acts(items: Sequence[PlacedValue]) -> tuple[Act, ...]:
     """
     The acts of a list; words are joined to the call after them.
     """
@@ -54,7 +61,7 @@ def gather_acts(items: Sequence[Placed]) -> tuple[Act, ...]:
     return tuple(acts)
 
 
-def make_act(item: Placed, **more: object) -> Any:
+def make_act(item: PlacedValue, **more: object) -> Any:
     """
     The act that an item became.
     """
@@ -64,7 +71,7 @@ def make_act(item: Placed, **more: object) -> Any:
     return item.tag.make(**fields, **more)
 
 
-def gather_script(items: Sequence[Placed]) -> Script:
+def gather_script(items: Sequence[PlacedValue]) -> Script:
     """
     A script; one that has no act at all begins with a prompt.
     """
@@ -90,7 +97,7 @@ MOVES_ALONE = Many(
     check=check_acts,
     gather=gather_acts,
 )
-REACTION = Record(
+REACTION = RecordShape(
     noun="a reaction",
     keys=(
         Key(name="event", shape=EVENT, doc="The hook event that must have shown it."),

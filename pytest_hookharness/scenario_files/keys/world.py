@@ -16,13 +16,13 @@ from pytest_hookharness.model.faults import Direction, WorkingFolder
 from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, REGEX
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Key,
     Many,
     Named,
-    Record,
-    Switch,
+    RecordShape,
     Text,
     Whole,
 )
@@ -30,15 +30,15 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 _KEYS = (
     Key(
         name="kind",
-        shape=Choice(noun="a kind of stream", words=tuple(filter(None, get_args(Inlet)))),
+        shape=ChoiceShape(noun="a kind of stream", words=tuple(filter(None, get_args(Inlet)))),
         doc="What standard input is connected to.",
     ),
-    Key(name="close", shape=Switch(), doc="Whether end of file follows; a hook may wait for it."),
+    Key(name="close", shape=FlagShape(), doc="Whether end of file follows; a hook may wait for it."),
     Key(name="chunk", shape=Whole(noun="a number of bytes", minimum=1), doc="Write in such pieces."),
     Key(name="delay", shape=DURATION, doc="Before the first byte and between pieces."),
     Key(
         name="shape",
-        shape=Choice(noun="a shape", words=get_args(Form)),
+        shape=ChoiceShape(noun="a shape", words=get_args(Form)),
         doc="What is written: all, nothing, no end of line, the first half, or all behind a BOM.",
     ),
     Key(
@@ -47,8 +47,8 @@ _KEYS = (
         doc="Bytes that the input has at least.",
     ),
 )
-_ONE = Record(noun="a way of writing", keys=_KEYS, build=Delivery)
-DELIVERY = Record(
+_ONE = RecordShape(noun="a way of writing", keys=_KEYS, build=Delivery)
+DELIVERY = RecordShape(
     noun=_ONE.noun,
     keys=(
         *_KEYS,
@@ -76,7 +76,7 @@ def gather_answers(answers: Sequence[TypedAnswer]) -> Terminal:
     return Terminal(tuple(answers))
 
 
-TYPED = Record(
+TYPED = RecordShape(
     noun="an answer on the terminal",
     keys=(
         Key(name="expect", shape=REGEX, doc="What the question matches.", required=True),
@@ -86,7 +86,7 @@ TYPED = Record(
 )
 TERMINAL = Either(
     shapes=(
-        Switch(read=read_switch),
+        FlagShape(read=read_switch),
         Many(
             noun="a list of answers on the terminal",
             item=TYPED,
@@ -116,11 +116,11 @@ CWD = Either(
             example=_FOLDER.example,
             read=WorkingFolder,
         ),
-        Record(
+        RecordShape(
             noun="a working folder",
             keys=(
                 Key(name="path", shape=_FOLDER, doc="Relative to the workspace, or absolute.", required=True),
-                Key(name="removed", shape=Switch(), doc="It is removed before the hook begins."),
+                Key(name="removed", shape=FlagShape(), doc="It is removed before the hook begins."),
             ),
             build=WorkingFolder,
         ),
@@ -134,11 +134,11 @@ STATE_PATHS = Many(
 )
 ON_FAILURE = Either(
     shapes=(
-        Choice(noun="a direction", words=_DIRECTIONS, read=read_direction),
+        ChoiceShape(noun="a direction", words=_DIRECTIONS, read=read_direction),
         Named(
             noun="directions by a word of the command",
             key=Text(noun="a word of a command", pattern=patterns.WORDS, example="guard.sh"),
-            value=Choice(noun="a direction", words=_DIRECTIONS),
+            value=ChoiceShape(noun="a direction", words=_DIRECTIONS),
         ),
     )
 )

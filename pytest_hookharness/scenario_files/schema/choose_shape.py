@@ -6,21 +6,21 @@ from __future__ import annotations
 
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Many,
     Named,
     Nothing,
     Number,
-    Record,
+    RecordShape,
     Shape,
-    Switch,
     Tagged,
     Text,
     Whole,
 )
-from pytest_hookharness.scenario_files.yaml.nodes import Element, Listing, Scalar, Table
+from pytest_hookharness.scenario_files.yaml.nodes import Element, ListNode, ScalarNode, TableNode
 
 
 def takes(shape: Shape, element: Element) -> bool:
@@ -32,25 +32,25 @@ def takes(shape: Shape, element: Element) -> bool:
             return True
         case Either(shapes=shapes), _:
             return any(takes(inner, element) for inner in shapes)
-        case Text() | Choice() | Folder(), Scalar(value=str()):
+        case Text() | ChoiceShape() | Folder(), ScalarNode(value=str()):
             return True
-        case Switch(), Scalar(value=bool()):
+        case FlagShape(), ScalarNode(value=bool()):
             return True
-        case Whole() | Number(), Scalar(value=bool()):
+        case Whole() | Number(), ScalarNode(value=bool()):
             return False
-        case Whole(), Scalar(value=float() as value):
+        case Whole(), ScalarNode(value=float() as value):
             return value.is_integer()
-        case Whole(), Scalar(value=int()):
+        case Whole(), ScalarNode(value=int()):
             return True
-        case Number(), Scalar(value=int() | float()):
+        case Number(), ScalarNode(value=int() | float()):
             return True
-        case Nothing(), Scalar(value=None):
+        case Nothing(), ScalarNode(value=None):
             return True
-        case Many(), Listing():
+        case Many(), ListNode():
             return True
-        case Named() | Tagged(), Table():
+        case Named() | Tagged(), TableNode():
             return True
-        case Record(known_by=words), Table(entries=entries):
+        case RecordShape(known_by=words), TableNode(entries=entries):
             return not words or any(entry.key in words for entry in entries)
         case _:
             return False
@@ -63,7 +63,7 @@ def describe(shape: Shape) -> tuple[str, ...]:
     match shape:
         case Either(shapes=shapes):
             return tuple(dict.fromkeys(word for inner in shapes for word in describe(inner)))
-        case Choice(words=words):
+        case ChoiceShape(words=words):
             return words
         case Whole(noun=noun, octal=True):
             return (f"{noun} such as 0755",)
@@ -71,15 +71,15 @@ def describe(shape: Shape) -> tuple[str, ...]:
             return (f"{noun} from {least} to {most}",)
         case Whole(noun=noun, minimum=int() as least) | Number(noun=noun, minimum=least):
             return (f"{noun} from {least:g}",)
-        case Switch(only=None):
+        case FlagShape(only=None):
             return ("true", "false")
-        case Switch(only=only):
+        case FlagShape(only=only):
             return (str(only).lower(),)
         case Nothing():
             return ("nothing",)
         case Anything():
             return ("anything",)
-        case Record(noun=noun, keys=keys):
+        case RecordShape(noun=noun, keys=keys):
             return (f"{noun} as a mapping of {', '.join(key.name for key in keys)}",)
         case Tagged(noun=noun, tags=tags):
             return (f"{noun} as a mapping with one of {', '.join(tag.name for tag in tags)}",)

@@ -49,7 +49,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ChoiceShape:
     """
     One of some words.
     """
@@ -90,7 +90,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Switch:
+class FlagShape:
     """
     True or false; ``only`` leaves one of them.
     """
@@ -189,7 +189,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class RecordShape:
     """
     A mapping with known keys.
 
@@ -255,7 +255,7 @@ class Tagged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class PlacedValue:
     """
     One tagged mapping that was read.
 
@@ -283,16 +283,16 @@ class Either:
 
 Shape: TypeAlias = (
     Text
-    | Choice
+    | ChoiceShape
     | Whole
     | Number
-    | Switch
+    | FlagShape
     | Nothing
     | Folder
     | Anything
     | Many
     | Named
-    | Record
+    | RecordShape
     | Tagged
     | Either
 )

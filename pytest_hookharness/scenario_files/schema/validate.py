@@ -18,18 +18,18 @@ from pytest_hookharness.scenario_files.schema.patterns import matches
 from pytest_hookharness.scenario_files.schema.project_folders import find_folder
 from pytest_hookharness.scenario_files.schema.shapes import (
     Anything,
-    Choice,
+    ChoiceShape,
     Either,
+    FlagShape,
     Folder,
     Key,
     Many,
     Named,
     Nothing,
     Number,
-    Placed,
-    Record,
+    PlacedValue,
+    RecordShape,
     Shape,
-    Switch,
     Tag,
     Tagged,
     Text,
@@ -38,11 +38,11 @@ from pytest_hookharness.scenario_files.schema.shapes import (
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
-    Entry,
-    Listing,
-    Refused,
-    Scalar,
-    Table,
+    ListNode,
+    RefusedNode,
+    ScalarNode,
+    TableEntry,
+    TableNode,
     join,
     plain_value,
     seen,
@@ -51,7 +51,7 @@ from pytest_hookharness.scenario_files.yaml.nodes import (
 from pytest_hookharness.scenario_files.yaml.parser import resolve
 
 
-class Failure(enum.Enum):
+class ShapeMismatch(enum.Enum):
     """
     Stands for a value that was refused.
     """
@@ -59,7 +59,7 @@ class Failure(enum.Enum):
     FAILED = "failed"
 
 
-FAILED: Final = Failure.FAILED
+FAILED: Final = ShapeMismatch.FAILED
 DIGITS = frozenset("0123456789")
 
 
@@ -82,7 +82,7 @@ class Conversion:
         """
         The value of an element, or ``FAILED`` with the problem noted.
         """
-        if isinstance(element, Refused):
+        if isinstance(element, RefusedNode):
             return FAILED
         if not takes(shape, element):
             return self._misfit(shape, element, path)
@@ -91,51 +91,56 @@ class Conversion:
                 return self.read(next(one for one in shapes if takes(one, element)), element, path)
             case Anything(), _:
                 return plain_value(element)
-            case _, Scalar():
+            case _, ScalarNode():
                 return self._scalar(shape, element, path)
-            case Many(), Listing():
+            case Many(), ListNode():
                 return self._list(shape, element, path)
-            case Named(), Table():
+            case Named(), TableNode():
                 return self._names(shape, element, path)
-            case Record(), Table():
+            case RecordShape(), TableNode():
                 return self._record(shape, element, path)
-            case Tagged(), Table():
+            case Tagged(), TableNode():
                 return self._tagged(shape, element, path)
             case _:
                 return self._misfit(shape, element, path)
 
-    def _misfit(self, shape: Shape, element: Element, path: str) -> Failure:
-        word = element.value if isinstance(element, Scalar) and isinstance(element.value, str) else None
+    def _misfit(self, shape: Shape, element: Element, path: str) -> ShapeMismatch:
+        word = element.value if isinstance(element, ScalarNode) and isinstance(element.value, str) else None
         words: tuple[str, ...] = ()
         if isinstance(shape, Tagged):
             words = tuple(tag.name for tag in shape.tags)
         message = f"{seen(element)} cannot stand here"
         if word is not None and word in words:
             message, word = f"{seen(element)} stands alone; write {word}: and what belongs to it", None
-        if isinstance(element, Scalar) and element.text and word is None and takes(shape, Scalar(value="")):
+        if (
+            isinstance(element, ScalarNode)
+            and element.text
+            and word is None
+            and takes(shape, ScalarNode(value=""))
+        ):
             message += f" (for a text write {shown(element.text)} in quotes)"
-        if word is not None and takes(shape, Scalar(value=unquoted(word))):
+        if word is not None and takes(shape, ScalarNode(value=unquoted(word))):
             message += " (write it without quotes)"
         allowed = words or describe(shape)
         self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=word)
         return FAILED
 
-    def _refuse(self, element: Element, path: str, message: str, shape: Shape | None = None) -> Failure:
+    def _refuse(self, element: Element, path: str, message: str, shape: Shape | None = None) -> ShapeMismatch:
         allowed = describe(shape) if shape is not None else ()
-        near = element.value if isinstance(element, Scalar) and isinstance(element.value, str) else None
+        near = element.value if isinstance(element, ScalarNode) and isinstance(element.value, str) else None
         self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=near)
         return FAILED
 
-    def _scalar(self, shape: Shape, element: Scalar, path: str) -> Any:
+    def _scalar(self, shape: Shape, element: ScalarNode, path: str) -> Any:
         value = element.value
         match shape:
             case Text():
                 return self._text(shape, str(value), element, path)
-            case Choice(words=words, noun=noun) if value not in words:
+            case ChoiceShape(words=words, noun=noun) if value not in words:
                 return self._refuse(element, path, f"{seen(element)} is not {noun}", shape)
-            case Switch(only=bool() as only) if value is not only:
+            case FlagShape(only=bool() as only) if value is not only:
                 return self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
-            case Choice() | Switch() | Nothing():
+            case ChoiceShape() | FlagShape() | Nothing():
                 return shape.read(value)  # type: ignore[arg-type]
             case Whole():
                 return self._whole(shape, element, path)
@@ -145,12 +150,12 @@ class Conversion:
                 return self._refuse(element, path, f"{seen(element)} is not {noun} that fits", shape)
             case Folder():
                 return self._folder(shape, element, path)
-            case Anything() | Many() | Named() | Record() | Tagged() | Either():
+            case Anything() | Many() | Named() | RecordShape() | Tagged() | Either():
                 return self._misfit(shape, element, path)
             case _:
                 assert_never(shape)
 
-    def _text(self, shape: Text, text: str, element: Element | Entry, path: str) -> Any:
+    def _text(self, shape: Text, text: str, element: Element | TableEntry, path: str) -> Any:
         try:
             value = shape.read(text)
             if not shape.pattern or matches(shape.pattern, text):
@@ -162,7 +167,7 @@ class Conversion:
         self.problems.add(element, path, message, seen=shown(text), allowed=allowed)
         return FAILED
 
-    def _whole(self, shape: Whole, element: Scalar, path: str) -> Any:
+    def _whole(self, shape: Whole, element: ScalarNode, path: str) -> Any:
         number = int(element.value or 0)
         if shape.octal and element.text and DIGITS.issuperset(element.text):
             try:
@@ -175,7 +180,7 @@ class Conversion:
             return shape.read(number)
         return self._refuse(element, path, f"{seen(element)} is out of range", shape)
 
-    def _folder(self, shape: Folder, element: Scalar, path: str) -> Any:
+    def _folder(self, shape: Folder, element: ScalarNode, path: str) -> Any:
         text = str(element.value)
         found = find_folder(text, self.folder, confined=self.confined and not element.trusted)
         if isinstance(found, Path):
@@ -186,7 +191,7 @@ class Conversion:
         self.problems.add(element, path, message, seen=shown(text), allowed=allowed, near=near)
         return FAILED
 
-    def _list(self, shape: Many, element: Listing, path: str) -> Any:
+    def _list(self, shape: Many, element: ListNode, path: str) -> Any:
         items = [self.read(shape.item, item, join(path, n)) for n, item in enumerate(element.items)]
         fine = FAILED not in items
         if len(items) < shape.at_least:
@@ -199,14 +204,14 @@ class Conversion:
             fine = False
         return shape.gather(items) if fine else FAILED
 
-    def _check_unique(self, items: Sequence[Any], element: Listing, path: str) -> bool:
+    def _check_unique(self, items: Sequence[Any], element: ListNode, path: str) -> bool:
         twice = [n for n, item in enumerate(items) if item is not FAILED and item in items[:n]]
         for index in twice:
             place = element.items[index]
             self.problems.add(place, join(path, index), f"{seen(place)} is written twice", seen=seen(place))
         return not twice
 
-    def _names(self, shape: Named, element: Table, path: str) -> Any:
+    def _names(self, shape: Named, element: TableNode, path: str) -> Any:
         values: dict[str, Any] = {}
         fine = True
         if shape.single and len(element.entries) != 1:
@@ -225,7 +230,7 @@ class Conversion:
                 values[name] = value
         return shape.read(values) if fine else FAILED
 
-    def _record(self, shape: Record, element: Table, path: str) -> Any:
+    def _record(self, shape: RecordShape, element: TableNode, path: str) -> Any:
         values, fine = self._keys(shape.keys, element, path)
         if fine and len(values) < shape.at_least:
             self._refuse(element, path, f"{seen(element)} cannot stand here", shape)
@@ -242,7 +247,7 @@ class Conversion:
         named = {key.field or key.name: values[key.name] for key in shape.keys if key.name in values}
         return shape.build(**named, label=path) if shape.labelled else shape.build(**named)
 
-    def _keys(self, keys: Sequence[Key], element: Table, path: str) -> tuple[dict[str, Any], bool]:
+    def _keys(self, keys: Sequence[Key], element: TableNode, path: str) -> tuple[dict[str, Any], bool]:
         known = {key.name: key for key in keys}
         values: dict[str, Any] = {}
         fine = True
@@ -262,12 +267,12 @@ class Conversion:
                 fine = False
         return values, fine
 
-    def _unknown(self, entry: Entry, path: str, known: tuple[str, ...]) -> None:
+    def _unknown(self, entry: TableEntry, path: str, known: tuple[str, ...]) -> None:
         message = f"unknown key {shown(entry.key)}"
         where = join(path, entry.key)
         self.problems.add(entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key)
 
-    def _tagged(self, shape: Tagged, element: Table, path: str) -> Any:
+    def _tagged(self, shape: Tagged, element: TableNode, path: str) -> Any:
         tags = {tag.name: tag for tag in shape.tags}
         found = [entry for entry in element.entries if entry.key in tags]
         if not found:
@@ -279,7 +284,7 @@ class Conversion:
             return FAILED
         return self._placed(tags[found[0].key], found[0], element, path)
 
-    def _untagged(self, shape: Tagged, element: Table, path: str) -> Failure:
+    def _untagged(self, shape: Tagged, element: TableNode, path: str) -> ShapeMismatch:
         allowed = tuple(tag.name for tag in shape.tags)
         for entry in element.entries:
             if entry.key in shape.barred:
@@ -294,15 +299,15 @@ class Conversion:
             self.problems.add(element, path, message, seen=seen(element), allowed=allowed)
         return FAILED
 
-    def _placed(self, tag: Tag, act: Entry, element: Table, path: str) -> Any:
+    def _placed(self, tag: Tag, act: TableEntry, element: TableNode, path: str) -> Any:
         value = self.read(tag.shape, act.value, join(path, act.key))
         beside = tuple(entry for entry in element.entries if entry is not act)
-        rest = Table(entries=beside, line=element.line, column=element.column)
+        rest = TableNode(entries=beside, line=element.line, column=element.column)
         values, fine = self._keys(tag.modifiers, rest, path)
         if value is FAILED or not fine:
             return FAILED
         modifiers = {key.field or key.name: values[key.name] for key in tag.modifiers if key.name in values}
-        return Placed(tag=tag, value=value, modifiers=modifiers, path=path)
+        return PlacedValue(tag=tag, value=value, modifiers=modifiers, path=path)
 
 
 def unquoted(word: str) -> bool | int | float | str | None:

@@ -16,7 +16,7 @@ from itertools import groupby
 import yaml
 
 from pytest_hookharness.model.expectations import Range
-from pytest_hookharness.scenario_files.update.revise import Change, Path
+from pytest_hookharness.scenario_files.update.revise import Path, Revision
 from pytest_hookharness.scenario_files.yaml.parser import LOADER, resolve
 
 PLAIN = re.compile(r"[A-Za-z](?:[\w ./()=+\\-]*[\w./()=+\\])?")
@@ -26,14 +26,14 @@ UNPRINTABLE = re.compile(
 )
 
 
-class Unwritable(Exception):
+class NotEditable(Exception):
     """
     A value stands where, or in a way in which, it cannot be changed by itself; the text says how.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class TextEdit:
     """
     One passage of a text and what takes its place; an empty passage is an insertion.
     """
@@ -43,7 +43,7 @@ class Edit:
     text: str
 
 
-def rewrite(text: str, place: Path, wanted: Sequence[Change]) -> str:
+def rewrite(text: str, place: Path, wanted: Sequence[Revision]) -> str:
     """
     The text with some values of one promise changed.
 
@@ -66,7 +66,7 @@ def rewrite(text: str, place: Path, wanted: Sequence[Change]) -> str:
     elif isinstance(root, yaml.MappingNode):
         edits = [_promise(text, root, wanted)]
     else:
-        raise Unwritable("is no mapping")
+        raise NotEditable("is no mapping")
     for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
         text = text[: edit.start] + edit.text + text[edit.end :]
     return mark + text
@@ -84,7 +84,7 @@ def _find(node: yaml.Node | None, path: Path) -> yaml.Node | None:
     return node
 
 
-def _edits(text: str, promise: yaml.Node, change: Change) -> Iterator[Edit]:
+def _edits(text: str, promise: yaml.Node, change: Revision) -> Iterator[TextEdit]:
     *around, last = change.path
     node = _find(promise, change.path)
     if node is None and isinstance(last, int):
@@ -105,21 +105,21 @@ def _edits(text: str, promise: yaml.Node, change: Change) -> Iterator[Edit]:
         case yaml.ScalarNode(), str() | int() as value:
             yield _scalar(node, value)
         case _:
-            raise Unwritable("is not written as a single value")
+            raise NotEditable("is not written as a single value")
 
 
 def _number(number: int | None) -> int:
     if number is None:
-        raise Unwritable("has an end that was not promised")
+        raise NotEditable("has an end that was not promised")
     return number
 
 
-def _scalar(node: yaml.Node, value: str | int) -> Edit:
+def _scalar(node: yaml.Node, value: str | int) -> TextEdit:
     style: str | None = getattr(node, "style", None)
     if style in ("|", ">"):
-        raise Unwritable("is written as a block of lines")
+        raise NotEditable("is written as a block of lines")
     written = value if isinstance(value, str) else str(value)
-    return Edit(_start(node), _end(node), _dressed(written, style, value))
+    return TextEdit(_start(node), _end(node), _dressed(written, style, value))
 
 
 def _dressed(written: str, style: str | None, value: str | int) -> str:
@@ -136,25 +136,25 @@ def _dressed(written: str, style: str | None, value: str | int) -> str:
     return UNPRINTABLE.sub(lambda found: f"\\U{ord(found[0]):08x}", quoted)
 
 
-def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> Edit:
+def _entry(text: str, mapping: yaml.Node, path: Path, value: str) -> TextEdit:
     """
     A key that was not written, before the others.
     """
     if not isinstance(mapping, yaml.MappingNode) or len(path) != 1:
-        raise Unwritable("is not written in a mapping")
+        raise NotEditable("is not written in a mapping")
     flow = bool(mapping.flow_style)
     if not mapping.value:
-        return Edit(_start(mapping) + 1, _start(mapping) + 1, f"{path[0]}: {value}")
+        return TextEdit(_start(mapping) + 1, _start(mapping) + 1, f"{path[0]}: {value}")
     first = mapping.value[0][0]
     key, word = (json.dumps(path[0]), json.dumps(value)) if first.style == '"' else (path[0], value)
     start = _start(first)
     indent = text[text.rfind("\n", 0, start) + 1 : start]
     if not flow and indent.strip(" "):
-        raise Unwritable("begins beside something else")
-    return Edit(start, start, f"{key}: {word}" + (", " if flow else _line_end(text) + indent))
+        raise NotEditable("begins beside something else")
+    return TextEdit(start, start, f"{key}: {word}" + (", " if flow else _line_end(text) + indent))
 
 
-def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[Edit]:
+def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Iterator[TextEdit]:
     """
     Keys of a mapping that go, with their values: whole lines, or all up to the next key.
     """
@@ -174,34 +174,34 @@ def _removals(text: str, mapping: yaml.Node, names: Container[str | int]) -> Ite
             yield _without_comment(text, _end(entries[first - 1][1]), _end(entries[last][1]))
 
 
-def _line_of(text: str, key: yaml.Node, value: yaml.Node) -> Edit:
+def _line_of(text: str, key: yaml.Node, value: yaml.Node) -> TextEdit:
     start = text.rfind("\n", 0, _start(key)) + 1
     end = text.find("\n", _end(value)) + 1 or len(text)
     alone = not text[start : _start(key)].strip(" ") and "\n" not in text[_start(key) : _end(value)]
     if not alone or "#" in text[_end(value) : end]:
-        raise Unwritable(f"has to lose {key.value!r}, which is not alone on its line")
-    return Edit(start, end, "")
+        raise NotEditable(f"has to lose {key.value!r}, which is not alone on its line")
+    return TextEdit(start, end, "")
 
 
-def _without_comment(text: str, start: int, end: int) -> Edit:
+def _without_comment(text: str, start: int, end: int) -> TextEdit:
     if "#" in text[start:end]:
-        raise Unwritable("has to lose a key, and a comment stands beside that")
-    return Edit(start, end, "")
+        raise NotEditable("has to lose a key, and a comment stands beside that")
+    return TextEdit(start, end, "")
 
 
-def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Change]) -> Edit:
+def _promise(text: str, root: yaml.MappingNode, wanted: Sequence[Revision]) -> TextEdit:
     """
     A whole promise where there was none, behind everything else.
     """
     values = {str(change.path[0]): _plain(change.value) for change in wanted}
     if root.flow_style:
         end = _end(root.value[-1][1])
-        return Edit(end, end, f', "expect": {json.dumps(values)}')
+        return TextEdit(end, end, f', "expect": {json.dumps(values)}')
     end = min(_end(root), len(text))
     line_end = _line_end(text)
     before = "" if text[:end].endswith("\n") else line_end
     inner = ", ".join(f"{name}: {value}" for name, value in values.items())
-    return Edit(end, end, f"{before}expect: {{{inner}}}{line_end}")
+    return TextEdit(end, end, f"{before}expect: {{{inner}}}{line_end}")
 
 
 def _plain(value: str | int | Range | None) -> str | int:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from pytest_hookharness.model.expectations import Expectation, Range, VerdictName
-from pytest_hookharness.model.outcome import HOLLOW, Outcome
+from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS, Outcome
 
 # So much of the reasons is enough to write a pattern; hooks may say as much as they like.
 MOST_REASONS = 20
@@ -25,7 +25,7 @@ LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
+class ObservedRun:
     """
     What one run of one item gave.
 
@@ -46,13 +46,13 @@ class Observation:
     hollow: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, outcome: Outcome) -> Observation:
+    def of(cls, outcome: Outcome) -> ObservedRun:
         """
         What an outcome gives.
         """
         reasons = outcome.reasons()
         expect = outcome.scenario.expect
-        hollow = (finding for finding in outcome.findings if finding.name in HOLLOW)
+        hollow = (finding for finding in outcome.findings if finding.name in INCONCLUSIVE_FINDINGS)
         events = dict.fromkeys(hooked.event for _, hooked in outcome.trace.hooked())
         return cls(
             verdict=outcome.verdict_name,
@@ -68,7 +68,7 @@ class Observation:
         )
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Observation:
+    def from_json(cls, told: Mapping[str, Any]) -> ObservedRun:
         """
         The observation that was made JSON of.
         """
@@ -104,7 +104,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Revision:
     """
     One value of a promise that becomes another.
 
@@ -123,7 +123,7 @@ class Unclear(Exception):
     """
 
 
-def revise(expect: Expectation, seen: Mapping[str, Observation], *, written: bool) -> Expectation:
+def revise(expect: Expectation, seen: Mapping[str, ObservedRun], *, written: bool) -> Expectation:
     """
     The promise that those who share it would have kept, as far as it can be revised.
 
@@ -152,27 +152,27 @@ def revise(expect: Expectation, seen: Mapping[str, Observation], *, written: boo
     )
 
 
-def changes(before: Expectation, after: Expectation) -> Iterator[Change]:
+def changes(before: Expectation, after: Expectation) -> Iterator[Revision]:
     """
     What has to be written to make one promise the other.
     """
     if after.verdict is not None and after.verdict != before.verdict:
-        yield Change(("verdict",), after.verdict)
+        yield Revision(("verdict",), after.verdict)
     if after.within is not None and after.within != before.within:
-        yield Change(("within",), after.within)
-    for name in ("period", "evidence", "guard"):
+        yield Revision(("within",), after.within)
+    for key, name in (("period", "period"), ("evidence", "evidence"), ("guard", "cap")):
         if getattr(after, name) != getattr(before, name):
-            yield Change((name,), None)
+            yield Revision((key,), None)
     match before.blocks, after.blocks:
         case Mapping() as old, Mapping() as new:
-            yield from (Change(("blocks", event), new[event]) for event in old if old[event] != new[event])
+            yield from (Revision(("blocks", event), new[event]) for event in old if old[event] != new[event])
         case old, Range() as new if old != new:
-            yield Change(("blocks",), new)
+            yield Revision(("blocks",), new)
         case _:
             pass
     for place, (pattern, instead) in enumerate(zip(before.reasons, after.reasons, strict=True)):
         if pattern != instead:
-            yield Change(("reasons", place), instead)
+            yield Revision(("reasons", place), instead)
 
 
 def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectation:
@@ -182,7 +182,7 @@ def _without_loop(expect: Expectation, verdict: VerdictName | None) -> Expectati
     if verdict in (expect.verdict, "livelock"):
         return expect
     expect = replace(expect, period=None, evidence=None)
-    return expect if verdict == "capped" else replace(expect, guard=None)
+    return expect if verdict == "capped" else replace(expect, cap=None)
 
 
 def _alike(noun: str, given: Mapping[str, int]) -> int:
@@ -192,7 +192,7 @@ def _alike(noun: str, given: Mapping[str, int]) -> int:
     return next(iter(given.values()))
 
 
-def _verdict(expect: Expectation, seen: Mapping[str, Observation]) -> VerdictName | None:
+def _verdict(expect: Expectation, seen: Mapping[str, ObservedRun]) -> VerdictName | None:
     given: set[VerdictName] = {one.verdict for one in seen.values()}
     if given == {expect.verdict} or expect.verdict is None:
         return expect.verdict
@@ -203,7 +203,7 @@ def _verdict(expect: Expectation, seen: Mapping[str, Observation]) -> VerdictNam
 
 
 def _blocks(
-    promised: Range | Mapping[str, Range] | None, seen: Mapping[str, Observation]
+    promised: Range | Mapping[str, Range] | None, seen: Mapping[str, ObservedRun]
 ) -> Range | Mapping[str, Range] | None:
     match promised:
         case None:
@@ -236,7 +236,7 @@ def _range(promised: Range, noun: str, given: Mapping[str, int]) -> Range:
     )
 
 
-def _reasons(promised: tuple[str, ...], seen: Mapping[str, Observation]) -> tuple[str, ...]:
+def _reasons(promised: tuple[str, ...], seen: Mapping[str, ObservedRun]) -> tuple[str, ...]:
     unmet = sorted({place for one in seen.values() for place in one.unmet})
     if not unmet:
         return promised

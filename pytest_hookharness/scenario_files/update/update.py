@@ -14,8 +14,8 @@ from pathlib import Path
 from pytest_hookharness.model.expectations import Expectation, VerdictName
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files.loader import loads
-from pytest_hookharness.scenario_files.update.edit_yaml import Unwritable, rewrite
-from pytest_hookharness.scenario_files.update.revise import Observation, Unclear, changes, revise
+from pytest_hookharness.scenario_files.update.edit_yaml import NotEditable, rewrite
+from pytest_hookharness.scenario_files.update.revise import ObservedRun, Unclear, changes, revise
 from pytest_hookharness.scenario_files.yaml.errors import ScenarioErrors
 
 # What nobody wants of a hook; whoever promises it should have seen it.
@@ -43,7 +43,7 @@ class _Refused(Exception):
 
 
 def update(
-    text: str, path: Path, seen: Mapping[str, Sequence[Observation]], *, trouble: bool = False
+    text: str, path: Path, seen: Mapping[str, Sequence[ObservedRun]], *, trouble: bool = False
 ) -> Update:
     """
     The text of a scenario file with the promises that were broken changed to what was seen.
@@ -65,7 +65,7 @@ def update(
             text = _updated(text, path, place, seen, trouble)
         except (_Refused, Unclear) as why:
             refused.append(f"{'.'.join(place)}: {why}")
-        except (Unwritable, ScenarioErrors) as why:
+        except (NotEditable, ScenarioErrors) as why:
             refused.append(f"{'.'.join(place)}: {why}; change it by hand")
     return Update(text, tuple(refused))
 
@@ -79,7 +79,7 @@ def _place(scenario: Scenario) -> tuple[str, ...]:
 
 
 def _updated(
-    text: str, path: Path, place: tuple[str, ...], seen: Mapping[str, Sequence[Observation]], trouble: bool
+    text: str, path: Path, place: tuple[str, ...], seen: Mapping[str, Sequence[ObservedRun]], trouble: bool
 ) -> str:
     scenarios = loads(text, path)
     sharing = [scenario for scenario in scenarios if _place(scenario) == place]
@@ -135,4 +135,4 @@ def _compare(
         for scenario in before
     ]
     if meant != [replace(scenario, origin=None) for scenario in after]:
-        raise Unwritable("cannot be changed without changing something else")
+        raise NotEditable("cannot be changed without changing something else")

@@ -18,7 +18,7 @@ MOST_ALLOWED = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class ScenarioProblem:
     """
     One thing that is wrong with a scenario.
 
@@ -65,9 +65,9 @@ class ScenarioErrors(ValueError):
         problems: In the order of the file.
     """
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
+    def __init__(self, problems: Sequence[ScenarioProblem]) -> None:
         super().__init__(tuple(problems))
-        self.problems: tuple[Problem, ...] = tuple(problems)
+        self.problems: tuple[ScenarioProblem, ...] = tuple(problems)
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems]
@@ -87,7 +87,7 @@ class Problems:
     """
 
     file: Path | None = None
-    found: list[Problem] = field(default_factory=list)
+    found: list[ScenarioProblem] = field(default_factory=list)
 
     @property
     def full(self) -> bool:
@@ -122,7 +122,7 @@ class Problems:
         line, column = place if isinstance(place, tuple) else (place.line, place.column)
         words = tuple(allowed)
         self.found.append(
-            Problem(
+            ScenarioProblem(
                 file=self.file,
                 line=line,
                 column=column,

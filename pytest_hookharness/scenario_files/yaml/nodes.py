@@ -17,7 +17,7 @@ LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scalar:
+class ScalarNode:
     """
     A single value.
 
@@ -35,7 +35,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ListNode:
     """
     A list.
     """
@@ -46,7 +46,7 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class TableEntry:
     """
     One key of a mapping and its value; the position is that of the key.
     """
@@ -58,18 +58,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class TableNode:
     """
     A mapping, in the order in which it was written.
     """
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TableEntry, ...]
     line: int = 0
     column: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class RefusedNode:
     """
     Something that was reported already and has no value.
     """
@@ -78,8 +78,8 @@ class Refused:
     column: int = 0
 
 
-Element: TypeAlias = Scalar | Listing | Table | Refused
-Place: TypeAlias = Element | Entry
+Element: TypeAlias = ScalarNode | ListNode | TableNode | RefusedNode
+Place: TypeAlias = Element | TableEntry
 
 
 def join(path: str, step: str | int) -> str:
@@ -96,13 +96,13 @@ def children(element: Element, path: str) -> Iterator[tuple[str, Element]]:
     What stands directly in an element, with key paths.
     """
     match element:
-        case Table():
+        case TableNode():
             for entry in element.entries:
                 yield join(path, entry.key), entry.value
-        case Listing():
+        case ListNode():
             for index, item in enumerate(element.items):
                 yield join(path, index), item
-        case Scalar() | Refused():
+        case ScalarNode() | RefusedNode():
             return
         case _:
             assert_never(element)
@@ -127,13 +127,13 @@ def plain_value(element: Element) -> Json:
     The value of an element as JSON.
     """
     match element:
-        case Scalar():
+        case ScalarNode():
             return element.value
-        case Listing():
+        case ListNode():
             return [plain_value(item) for item in element.items]
-        case Table():
+        case TableNode():
             return {entry.key: plain_value(entry.value) for entry in element.entries}
-        case Refused():
+        case RefusedNode():
             return None
         case _:
             assert_never(element)
@@ -152,19 +152,19 @@ def seen(element: Element) -> str:
     An element in a few words, for messages.
     """
     match element:
-        case Scalar(value=None):
+        case ScalarNode(value=None):
             return "an empty value"
-        case Scalar(value=str() as value):
+        case ScalarNode(value=str() as value):
             return shown(value)
-        case Scalar(value=bool() as value):
+        case ScalarNode(value=bool() as value):
             return f"{str(value).lower()} (a switch)"
-        case Scalar(value=value):
+        case ScalarNode(value=value):
             return f"{element.text or value} (a number)"
-        case Listing():
+        case ListNode():
             return "a list" if element.items else "an empty list"
-        case Table():
+        case TableNode():
             return "a mapping" if element.entries else "an empty mapping"
-        case Refused():
+        case RefusedNode():
             return "something that cannot be read"
         case _:
             assert_never(element)

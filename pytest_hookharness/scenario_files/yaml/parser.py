@@ -23,11 +23,11 @@ import yaml
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
-    Entry,
-    Listing,
-    Refused,
-    Scalar,
-    Table,
+    ListNode,
+    RefusedNode,
+    ScalarNode,
+    TableEntry,
+    TableNode,
     join,
     shown,
 )
@@ -109,7 +109,7 @@ class Open:
     spot: Spot
     path: str
     items: list[Element] | None = None
-    entries: dict[str, Entry] = field(default_factory=dict)
+    entries: dict[str, TableEntry] = field(default_factory=dict)
     key: tuple[str, Spot] | None = None
 
     @property
@@ -134,8 +134,8 @@ class Open:
         """
         line, column = self.spot
         if self.items is not None:
-            return Listing(items=tuple(self.items), line=line, column=column)
-        return Table(entries=tuple(self.entries.values()), line=line, column=column)
+            return ListNode(items=tuple(self.items), line=line, column=column)
+        return TableNode(entries=tuple(self.entries.values()), line=line, column=column)
 
 
 @dataclass(slots=True)
@@ -173,7 +173,7 @@ class Composer:
                     self.stop(spot, "a second document begins here; one scenario a file")
             case yaml.AliasEvent():
                 self.problem(spot, "aliases (*) are not used; write the value out", f"*{event.anchor}")
-                self.add(Refused(line=spot[0], column=spot[1]), spot)
+                self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
             case yaml.ScalarEvent():
                 self.check_node(event, spot)
                 self.add_scalar(event, spot)
@@ -222,7 +222,7 @@ class Composer:
             return
         if event.tag is not None:
             # Nobody knows what was meant; one problem is enough.
-            self.add(Refused(line=spot[0], column=spot[1]), spot)
+            self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
             return
         value: bool | int | float | str | None = event.value
         if not event.style:
@@ -230,9 +230,9 @@ class Composer:
                 value = resolve(event.value)
             except ValueError as error:
                 self.problem(spot, f"{shown(event.value)} {error}", event.value)
-                self.add(Refused(line=spot[0], column=spot[1]), spot)
+                self.add(RefusedNode(line=spot[0], column=spot[1]), spot)
                 return
-        self.add(Scalar(value=value, text=event.value, line=spot[0], column=spot[1]), spot)
+        self.add(ScalarNode(value=value, text=event.value, line=spot[0], column=spot[1]), spot)
 
     def begin_entry(self, table: Open, event: yaml.ScalarEvent, spot: Spot) -> None:
         """
@@ -264,7 +264,7 @@ class Composer:
             key, (line, column) = inner.key
             inner.key = None
             if key != "<<":
-                inner.entries.setdefault(key, Entry(key=key, value=element, line=line, column=column))
+                inner.entries.setdefault(key, TableEntry(key=key, value=element, line=line, column=column))
 
     @property
     def path(self) -> str:

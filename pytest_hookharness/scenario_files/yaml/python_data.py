@@ -12,11 +12,11 @@ from typing import cast
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
-    Entry,
-    Listing,
-    Refused,
-    Scalar,
-    Table,
+    ListNode,
+    RefusedNode,
+    ScalarNode,
+    TableEntry,
+    TableNode,
     join,
     shown,
 )
@@ -31,50 +31,52 @@ def elements_of(data: object, problems: Problems, path: str = "", depth: int = 0
         case str():
             return _text(data, problems, path)
         case None | bool() | int():
-            return Scalar(value=data)
+            return ScalarNode(value=data)
         case float():
             return _number(data, problems, path)
         case os.PathLike():
             path_text = os.fsdecode(cast("os.PathLike[str]", data))
-            return Scalar(value=path_text, text=path_text, trusted=True)
+            return ScalarNode(value=path_text, text=path_text, trusted=True)
         case Mapping() | Sequence() if depth >= DEEPEST:
             problems.add((0, 0), path, f"nested more than {DEEPEST} levels deep")
         case bytes() | bytearray():
             problems.add((0, 0), path, "bytes cannot stand here; decode them to a text")
         case Mapping():
-            return Table(
+            return TableNode(
                 entries=tuple(_entries(cast("Mapping[object, object]", data), problems, path, depth))
             )
         case Sequence():
             items = enumerate(cast("Sequence[object]", data))
-            return Listing(items=tuple(elements_of(x, problems, join(path, n), depth + 1) for n, x in items))
+            return ListNode(items=tuple(elements_of(x, problems, join(path, n), depth + 1) for n, x in items))
         case _:
             kind = type(data).__name__
             problems.add((0, 0), path, f"a value of type {kind} cannot stand here", allowed=("JSON values",))
-    return Refused()
+    return RefusedNode()
 
 
-def _entries(data: Mapping[object, object], problems: Problems, path: str, depth: int) -> Iterator[Entry]:
+def _entries(
+    data: Mapping[object, object], problems: Problems, path: str, depth: int
+) -> Iterator[TableEntry]:
     for key, value in data.items():
         if isinstance(key, str):
-            yield Entry(key=key, value=elements_of(value, problems, join(path, key), depth + 1))
+            yield TableEntry(key=key, value=elements_of(value, problems, join(path, key), depth + 1))
         else:
             problems.add((0, 0), path, f"a key must be a text, not {type(key).__name__}", seen=repr(key)[:60])
 
 
 def _text(text: str, problems: Problems, path: str) -> Element:
     if text.isprintable():
-        return Scalar(value=str(text), text=str(text))
+        return ScalarNode(value=str(text), text=str(text))
     # Half a surrogate pair can be written to no file and to no pipe.
     halves = [bad for bad in UNPRINTABLE.findall(text) if "\ud800" <= bad <= "\udfff"]
     if halves:
         problems.add((0, 0), path, f"{shown(text)} holds half a surrogate pair; no file can hold that")
-        return Refused()
-    return Scalar(value=str(text), text=str(text))
+        return RefusedNode()
+    return ScalarNode(value=str(text), text=str(text))
 
 
 def _number(number: float, problems: Problems, path: str) -> Element:
     if math.isfinite(number):
-        return Scalar(value=number)
+        return ScalarNode(value=number)
     problems.add((0, 0), path, f"{number} is not a number that JSON can carry")
-    return Refused()
+    return RefusedNode()

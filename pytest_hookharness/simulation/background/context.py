@@ -27,11 +27,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from pytest_hookharness.model.background import (
+    BackgroundProcess,
+    BackgroundRun,
     Denial,
     HookThread,
     ThreadLimits,
-    TrackedProcess,
-    TrackedRun,
 )
 
 TAIL = 50
@@ -180,12 +180,12 @@ class Policy:
     What does not change: the processes that may be detached, and the limits.
     """
 
-    processes: Mapping[str, TrackedProcess]
+    processes: Mapping[str, BackgroundProcess]
     limits: ThreadLimits = ThreadLimits()
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class SpawnCounts:
     """
     What one hook of one process has done.
 
@@ -209,13 +209,13 @@ class Watched:
         tail: Its last lines.
     """
 
-    run: TrackedRun
-    hooks: tuple[Counted, ...]
+    run: BackgroundRun
+    hooks: tuple[SpawnCounts, ...]
     tail: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class EngineState:
     """
     All that the engine remembers.
 
@@ -256,14 +256,14 @@ class MemoryLost(ValueError):
     """
 
 
-def write_memory(state: State) -> str:
+def write_memory(state: EngineState) -> str:
     """
     The state as JSON.
     """
     return json.dumps(dataclasses.asdict(state))
 
 
-def read_memory(text: str) -> State:
+def read_memory(text: str) -> EngineState:
     """
     The state that was written.
 
@@ -271,10 +271,10 @@ def read_memory(text: str) -> State:
         MemoryLost: The text is not one that was written for this purpose.
     """
     try:
-        state = _read(State, json.loads(text))
+        state = _read(EngineState, json.loads(text))
     except (ValueError, TypeError, KeyError) as error:
         raise MemoryLost(f"the state of the process hooks cannot be read back: {error}") from error
-    assert isinstance(state, State)  # noqa: S101  # for the type checker; _read builds what it is given
+    assert isinstance(state, EngineState)  # noqa: S101  # for the type checker; _read builds what it is given
     return state
 
 

@@ -24,12 +24,12 @@ from typing import TypeAlias, assert_never
 
 from pytest_hookharness.model.background import (
     USER,
+    BackgroundRun,
     HookThread,
     OnExit,
     OnOutputMatch,
     OnTimeout,
     ProcessHook,
-    TrackedRun,
     hook_names,
 )
 from pytest_hookharness.model.expectations import counted
@@ -37,11 +37,11 @@ from pytest_hookharness.simulation.background.context import (
     TAIL,
     Action,
     Context,
-    Counted,
+    EngineState,
     Policy,
     RunProcess,
+    SpawnCounts,
     SpawnThread,
-    State,
     Watched,
     exit_meaning,
     tidy,
@@ -49,8 +49,8 @@ from pytest_hookharness.simulation.background.context import (
 from pytest_hookharness.simulation.background.process_events import (
     Detached,
     Event,
-    Exited,
-    Line,
+    OutputLine,
+    ProcessExited,
     Restarted,
     Started,
     ThreadEnded,
@@ -66,7 +66,7 @@ from pytest_hookharness.simulation.background.rate_limit import (
 )
 
 
-def matching(hooks: Sequence[ProcessHook], counts: Sequence[Counted], text: str) -> Iterator[int]:
+def matching(hooks: Sequence[ProcessHook], counts: Sequence[SpawnCounts], text: str) -> Iterator[int]:
     """
     The places of the hooks whose pattern is found in a line.
     """
@@ -76,10 +76,10 @@ def matching(hooks: Sequence[ProcessHook], counts: Sequence[Counted], text: str)
             yield place
 
 
-Step: TypeAlias = tuple[State, tuple[Action, ...]]
+Step: TypeAlias = tuple[EngineState, tuple[Action, ...]]
 
 
-def fire(policy: Policy, state: State, process: str, place: int, because: str, at: float) -> Step:
+def fire(policy: Policy, state: EngineState, process: str, place: int, because: str, at: float) -> Step:
     """
     Have a hook spawn its thread, unless it has spawned enough or a limit forbids it.
 
@@ -100,7 +100,7 @@ def fire(policy: Policy, state: State, process: str, place: int, because: str, a
     spawned = count.spawned + 1
     # An exit and a time-out come only once.
     spent = spawned == hook.max_spawns or not isinstance(hook.trigger, OnOutputMatch)
-    state = _count(state, process, place, Counted(spawned, spent))
+    state = _count(state, process, place, SpawnCounts(spawned, spent))
     number = len(state.threads) + 1
     thread = HookThread(number=number, name=name, process=process, hook=called, because=because, depth=depth)
     told = _tell(policy, watched, hook, because, depth, at)
@@ -108,7 +108,7 @@ def fire(policy: Policy, state: State, process: str, place: int, because: str, a
     return replace(state, threads=(*state.threads, thread), waiting=(*state.waiting, spawn)), ()
 
 
-def _forbids(policy: Policy, state: State, depth: int) -> str:
+def _forbids(policy: Policy, state: EngineState, depth: int) -> str:
     limits = policy.limits
     if limits.depth is not None and depth > limits.depth:
         return f"the depth limit of {limits.depth}: the thread would lie at depth {depth}"
@@ -117,7 +117,7 @@ def _forbids(policy: Policy, state: State, depth: int) -> str:
     return ""
 
 
-def _count(state: State, process: str, place: int, count: Counted) -> State:
+def _count(state: EngineState, process: str, place: int, count: SpawnCounts) -> EngineState:
     watched = state.watched[process]
     hooks = (*watched.hooks[:place], count, *watched.hooks[place + 1 :])
     return replace(state, watched={**state.watched, process: replace(watched, hooks=hooks)})
@@ -141,7 +141,7 @@ def _tell(
     )
 
 
-def advance(policy: Policy, state: State, event: Event) -> Step:
+def advance(policy: Policy, state: EngineState, event: Event) -> Step:
     """
     What follows from an event.
     """
@@ -154,9 +154,9 @@ def advance(policy: Policy, state: State, event: Event) -> Step:
             return _detach(policy, state, event)
         case Started(process=process, pid=pid, at=at):
             return _note(state, process, pid=pid, started=at), ()
-        case Line():
+        case OutputLine():
             state, actions = _read(policy, state, event)
-        case Exited():
+        case ProcessExited():
             state, actions = _end(policy, state, event)
         case ThreadEnded() | Restarted():
             # A thread that ran when its watcher died is not played again: its spawn was counted.
@@ -169,7 +169,7 @@ def advance(policy: Policy, state: State, event: Event) -> Step:
     return state, (*actions, *spawned)
 
 
-def next_due(policy: Policy, state: State) -> float | None:
+def next_due(policy: Policy, state: EngineState) -> float | None:
     """
     When a tick is needed next, if nothing else happens before; ``None`` for never.
     """
@@ -185,7 +185,7 @@ def next_due(policy: Policy, state: State) -> float | None:
     return min(times, default=None)
 
 
-def _detach(policy: Policy, state: State, event: Detached) -> Step:
+def _detach(policy: Policy, state: EngineState, event: Detached) -> Step:
     name, limits = event.name, policy.limits
     if name not in policy.processes:
         return deny(state, name, "", "no process of that name may be detached", stops=False)
@@ -194,7 +194,7 @@ def _detach(policy: Policy, state: State, event: Detached) -> Step:
         reason = f"the harness's own bound of {limits.most} processes"
         return deny(state, name, "", reason, stops=True, chain=chain_of(state, by))
     again = sum(1 for each in state.watched.values() if each.run.name == name)
-    run = TrackedRun(
+    run = BackgroundRun(
         id=f"{name}.{again + 1}" if again else name,
         name=name,
         by=by,
@@ -202,26 +202,28 @@ def _detach(policy: Policy, state: State, event: Detached) -> Step:
         depth=0 if by == USER else state.threads[by - 1].depth,
         started=event.at,
     )
-    hooks = (Counted(),) * len(policy.processes[name].hooks)
+    hooks = (SpawnCounts(),) * len(policy.processes[name].hooks)
     watched = {**state.watched, run.id: Watched(run=run, hooks=hooks)}
     return replace(state, watched=watched), (RunProcess(process=run.id, name=name),)
 
 
-def _deepest(state: State) -> int:
+def _deepest(state: EngineState) -> int:
     waiting = {spawn.thread.number for spawn in state.waiting}
     played = (thread for thread in state.threads if thread.number not in waiting)
     deepest = max(played, key=lambda thread: thread.depth, default=None)
     return deepest.number if deepest is not None else USER
 
 
-def _note(state: State, process: str, tail: tuple[str, ...] | None = None, **seen: float) -> State:
+def _note(
+    state: EngineState, process: str, tail: tuple[str, ...] | None = None, **seen: float
+) -> EngineState:
     watched = state.watched[process]
     run = replace(watched.run, **seen)  # type: ignore[arg-type]
     watched = replace(watched, run=run, tail=watched.tail if tail is None else tail)
     return replace(state, watched={**state.watched, process: watched})
 
 
-def _read(policy: Policy, state: State, event: Line) -> Step:
+def _read(policy: Policy, state: EngineState, event: OutputLine) -> Step:
     watched = state.watched[event.process]
     text = tidy(event.text)
     tail = (*watched.tail[1 - TAIL :], text)
@@ -234,7 +236,7 @@ def _read(policy: Policy, state: State, event: Line) -> Step:
     return state, actions
 
 
-def _end(policy: Policy, state: State, event: Exited) -> Step:
+def _end(policy: Policy, state: EngineState, event: ProcessExited) -> Step:
     watched = state.watched[event.process]
     if watched.run.ended is not None:
         return state, ()
@@ -256,7 +258,7 @@ def _end(policy: Policy, state: State, event: Exited) -> Step:
     return state, actions
 
 
-def _overdue(policy: Policy, state: State, at: float) -> Step:
+def _overdue(policy: Policy, state: EngineState, at: float) -> Step:
     actions: tuple[Action, ...] = ()
     for process in state.living:
         run = state.watched[process].run
@@ -268,7 +270,7 @@ def _overdue(policy: Policy, state: State, at: float) -> Step:
     return state, actions
 
 
-def _go_on(policy: Policy, state: State, at: float) -> Step:
+def _go_on(policy: Policy, state: EngineState, at: float) -> Step:
     if state.busy or not state.waiting or at < free_from(policy, state):
         return state, ()
     starts = (*recent(policy, state, at), at) if policy.limits.rate else ()

@@ -47,7 +47,7 @@ class Started:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class OutputLine:
     """
     A process printed a line, on whichever stream.
     """
@@ -58,7 +58,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exited:
+class ProcessExited:
     """
     A process ended.
 
@@ -102,4 +102,6 @@ class Tick:
     at: float
 
 
-Event: TypeAlias = UserStarted | Detached | Started | Line | Exited | Restarted | ThreadEnded | Tick
+Event: TypeAlias = (
+    UserStarted | Detached | Started | OutputLine | ProcessExited | Restarted | ThreadEnded | Tick
+)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pytest_hookharness.model.background import USER, Denial, TrackedRun
-from pytest_hookharness.simulation.background.context import Deny, Policy, State
+from pytest_hookharness.model.background import USER, BackgroundRun, Denial
+from pytest_hookharness.simulation.background.context import Deny, EngineState, Policy
 
 
-def recent(policy: Policy, state: State, at: float) -> tuple[float, ...]:
+def recent(policy: Policy, state: EngineState, at: float) -> tuple[float, ...]:
     """
     The starts that the rate limit still counts.
     """
@@ -21,7 +21,7 @@ def recent(policy: Policy, state: State, at: float) -> tuple[float, ...]:
     return tuple(start for start in state.starts if at - start < rate.per) if rate is not None else ()
 
 
-def free_from(policy: Policy, state: State) -> float:
+def free_from(policy: Policy, state: EngineState) -> float:
     """
     When the rate limit lets the next thread of a hook start; the time may lie behind.
     """
@@ -32,8 +32,8 @@ def free_from(policy: Policy, state: State) -> float:
 
 
 def deny(
-    state: State, process: str, hook: str, reason: str, *, stops: bool, chain: tuple[str, ...] = ()
-) -> tuple[State, tuple[Deny, ...]]:
+    state: EngineState, process: str, hook: str, reason: str, *, stops: bool, chain: tuple[str, ...] = ()
+) -> tuple[EngineState, tuple[Deny, ...]]:
     """
     Refuse something, and say so the first time.
     """
@@ -43,14 +43,14 @@ def deny(
     return replace(state, denials=(*state.denials, denial)), (Deny(denial),)
 
 
-def chain_of(state: State, thread: int) -> tuple[str, ...]:
+def chain_of(state: EngineState, thread: int) -> tuple[str, ...]:
     """
     How it came to a thread, root first.
     """
     return tuple(reversed([*_upwards(state, thread)]))
 
 
-def _upwards(state: State, number: int) -> Iterator[str]:
+def _upwards(state: EngineState, number: int) -> Iterator[str]:
     while number != USER:
         thread = state.threads[number - 1]
         run = state.watched[thread.process].run
@@ -59,7 +59,7 @@ def _upwards(state: State, number: int) -> Iterator[str]:
         number = run.by
 
 
-def detached(run: TrackedRun) -> str:
+def detached(run: BackgroundRun) -> str:
     """
     Who detached a process, in words.
     """

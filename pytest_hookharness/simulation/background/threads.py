@@ -17,20 +17,20 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.judging.expectations.check_expectations import violations
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.conclusion import judge_threads
-from pytest_hookharness.judging.verdict.run_end import End
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import RECORDED, UNCONTAINED, judge
 from pytest_hookharness.model.background import USER, HookThread
-from pytest_hookharness.model.moves import Act, Prompt, Run, Script, Tools, Wait
+from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import Performed, Trace
 from pytest_hookharness.model.verdicts import Verdict, verdict_name
 from pytest_hookharness.simulation import background
-from pytest_hookharness.simulation.background.tracking import Tracking
-from pytest_hookharness.simulation.session.driver import Player
-from pytest_hookharness.simulation.session.observers import Witness
+from pytest_hookharness.simulation.background.tracking import BackgroundTracking
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.observers import Observer
 from pytest_hookharness.simulation.testbed.host_setup import find_facts
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 
@@ -41,18 +41,18 @@ class _Played:
     One thread that was played.
     """
 
-    player: Player
-    end: End
+    player: SessionDriver
+    end: RunEnd
 
     def judge(self) -> Verdict:
         trace = Trace(steps=tuple(self.player.steps))
         done = (step.exchange for step in trace.steps)
         used_tools = any(isinstance(item, Performed) and not item.refused for item in done)
         guard = hosts.guard_for(self.player.progress.session, used_tools)
-        return judge(trace, self.end, guard=guard)
+        return judge(trace, self.end, cap=guard)
 
 
-class Threads:
+class ThreadSessions:
     """
     All threads of one simulation.
 
@@ -65,11 +65,11 @@ class Threads:
 
     def __init__(
         self,
-        stage: Stage,
+        stage: Testbed,
         agent: agents.Agent,
         supervisor: Supervisor,
         on_turn: OnTurn | None,
-        witness: Witness,
+        witness: Observer,
     ) -> None:
         scenario, settings = stage.scenario, stage.settings
         if scenario.pace or any(isinstance(act, Wait) for act in scenario.script.acts):
@@ -86,12 +86,12 @@ class Threads:
         self._began = time.monotonic()
         self._played: list[_Played] = []
         self._hook_threads: dict[int, HookThread] = {}
-        self._tracking = Tracking(stage, supervisor, self._remaining)
+        self._tracking = BackgroundTracking(stage, supervisor, self._remaining)
 
     def _remaining(self) -> float:
         return max(0.0, self._stage.settings.wall - (time.monotonic() - self._began))
 
-    def play(self) -> End:
+    def play(self) -> RunEnd:
         """
         Play the person's thread and all that process hooks spawn, until nothing can happen any more.
         """
@@ -130,7 +130,7 @@ class Threads:
         verdict = verdict_name(self._played[-1].judge())
         self._hook_threads[number] = replace(spawn.thread, turns=(first, self.turn), verdict=verdict)
 
-    def _play(self, agent: agents.Agent, number: int) -> End:
+    def _play(self, agent: agents.Agent, number: int) -> RunEnd:
         """
         Play one thread to its end; while it runs, processes go on, and their events wait for their turn.
         """
@@ -144,37 +144,37 @@ class Threads:
             stage.workspace,
             stage.settings.seed + number,
         )
-        player = Player(stage, agent, turn=self.turn)
+        player = SessionDriver(stage, agent, turn=self.turn)
         earlier = sum(len(played.player.steps) for played in self._played)
         player.on_step = lambda step: self._witness.step(replace(step, number=earlier + step.number))
-        self._played.append(_Played(player, End(how="interrupted", turn=self.turn)))
+        self._played.append(_Played(player, RunEnd(how="interrupted", turn=self.turn)))
         end = self._go_on(player, number)
         self._played[-1] = _Played(player, end)
         self._tracking.take_requests(number)
         self._tracking.end_thread()
         return end
 
-    def _go_on(self, player: Player, number: int) -> End:
+    def _go_on(self, player: SessionDriver, number: int) -> RunEnd:
         act: Act | None = None
         while True:
             request = player.go_on(self._remaining)
             self.turn = player.turn
             if request is None:
-                return End(how="turns" if self._remaining() else "wall", turn=self.turn)
+                return RunEnd(how="turns" if self._remaining() else "wall", turn=self.turn)
             if self._on_turn is not None:
                 self._on_turn(self.turn, sum(played.player.fired for played in self._played))
-            self._tracking.take_requests(number, called=isinstance(act, Run | Tools))
+            self._tracking.take_requests(number, called=isinstance(act, RunCommand | Tools))
             self._tracking.watch()
             if isinstance(request, hosts.Ended):
                 return player.end_of(request)
             act = player.choose(request)
             if act is not None and not isinstance(act, hosts.EVENTS) and self.turn >= self._most_turns:
-                return End(how="turns", turn=self.turn)
+                return RunEnd(how="turns", turn=self.turn)
             if number == USER and isinstance(act, Prompt):
                 self._tracking.begin_user_thread()
             player.take(request, act)
 
-    def conclude(self, end: End) -> Outcome:
+    def conclude(self, end: RunEnd) -> Outcome:
         """
         Judge what was seen, and compare it with what the scenario promised.
 
@@ -184,7 +184,7 @@ class Threads:
         stage, trace = self._stage, self._trace()
         stage.scan()
         tracked = self._tracking.report(self._hook_threads)
-        recorded = (RECORDED,) if stage.settings.ledger is not None else ()
+        recorded = (RECORDED,) if stage.settings.coverage_store is not None else ()
         formed = conclusion.form(
             trace,
             end,
@@ -213,7 +213,7 @@ class Threads:
             seed=stage.settings.seed,
             calls={name: stage.workspace.calls(name) for name in stage.scenario.commands},
             wall=time.monotonic() - self._began,
-            tracked=tracked,
+            background=tracked,
         )
         broken = violations(outcome, initial=self._initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, Yard
+from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.model.background import USER, HookThread, Tracked
-from pytest_hookharness.model.processes import Call
+from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
+from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.simulation import background
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _LOOK = 0.05
 _SAID = "It runs on by itself; its hooks will tell of it.\n"
@@ -41,7 +41,7 @@ def with_detach(scenario: Scenario) -> Scenario:
     return replace(scenario, commands={**scenario.commands, DETACH: Double(stdout=_SAID)})
 
 
-class Tracking:
+class BackgroundTracking:
     """
     The tracked processes of one simulation, and what their hooks want.
 
@@ -49,14 +49,14 @@ class Tracking:
         state: What the engine remembers.
     """
 
-    def __init__(self, stage: Stage, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
+    def __init__(self, stage: Testbed, supervisor: Supervisor, remaining: Callable[[], float]) -> None:
         scenario = stage.scenario
-        self.state = background.State()
+        self.state = background.EngineState()
         self._policy = background.Policy(processes=scenario.processes, limits=scenario.threads)
         self._stage = stage
         self._supervisor = supervisor
         self._remaining = remaining
-        self._yard: Yard | None = None
+        self._yard: BackgroundArea | None = None
         self._due: background.SpawnThread | None = None
         self._taken: set[int] = set()
         self._taken_inside: set[int] = set()
@@ -119,7 +119,7 @@ class Tracking:
     def _asked_outside(self) -> tuple[str, ...]:
         return _new(self._stage.workspace.calls(DETACH), self._taken)
 
-    def _asked_inside(self, yard: Yard) -> tuple[str, ...]:
+    def _asked_inside(self, yard: BackgroundArea) -> tuple[str, ...]:
         return _new(yard.asked(), self._taken_inside) if yard.separate else self._asked_outside()
 
     def watch(self, wait: float = 0.0) -> None:
@@ -173,7 +173,7 @@ class Tracking:
             raise ExecutionError(f"the watcher speaks of a process {event.process!r} that nobody started")
         self._tell(event)
 
-    def _lose_watcher(self, yard: Yard, process: str) -> None:
+    def _lose_watcher(self, yard: BackgroundArea, process: str) -> None:
         """
         Kill the watcher, forget all that was not written down, and take up again once the process has ended.
         """
@@ -201,7 +201,7 @@ class Tracking:
         if self._yard is None:
             stage = self._stage
             tier, network = stage.settings.tier, stage.scenario.network
-            self._yard = Yard(stage.workspace, self._supervisor, tier=tier, network=network)
+            self._yard = BackgroundArea(stage.workspace, self._supervisor, tier=tier, network=network)
         tracked = self._policy.processes[name]
         self._yard.start(process, tracked.run, tracked.stop_after)
 
@@ -223,21 +223,23 @@ class Tracking:
             *(f"thread {spawn.thread.number} still waited for its start" for spawn in self.state.waiting),
         )
 
-    def report(self, played: Mapping[int, HookThread]) -> Tracked:
+    def report(self, played: Mapping[int, HookThread]) -> BackgroundReport:
         """
         What became of all process hooks.
 
         Args:
             played: The threads that were played, by number, with what was seen of them.
         """
-        return Tracked(
+        return BackgroundReport(
             processes=tuple(watched.run for watched in self.state.watched.values()),
             threads=tuple(played.get(thread.number, thread) for thread in self.state.threads),
             denials=self.state.denials,
         )
 
 
-def _event(said: Mapping[str, Any], began: float) -> background.Started | background.Line | background.Exited:
+def _event(
+    said: Mapping[str, Any], began: float
+) -> background.Started | background.OutputLine | background.ProcessExited:
     """
     What was said, as an event; it is read with care, for a tracked process can reach the pipe.
     """
@@ -246,15 +248,15 @@ def _event(said: Mapping[str, Any], began: float) -> background.Started | backgr
         case "started":
             return background.Started(process=process, pid=int(said["pid"]), at=at)
         case "line":
-            return background.Line(process=process, text=str(said["text"]), at=at)
+            return background.OutputLine(process=process, text=str(said["text"]), at=at)
         case "exited":
             code, lines, tail = int(said["code"]), int(said["lines"]), tuple(map(str, said["tail"]))
-            return background.Exited(process=process, code=code, at=at, lines=lines, tail=tail)
+            return background.ProcessExited(process=process, code=code, at=at, lines=lines, tail=tail)
         case other:
             raise ValueError(other)
 
 
-def _new(calls: Sequence[Call], taken: set[int]) -> tuple[str, ...]:
+def _new(calls: Sequence[DoubleCall], taken: set[int]) -> tuple[str, ...]:
     """
     The processes that are asked for by calls which were not taken yet.
     """

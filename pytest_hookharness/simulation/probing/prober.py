@@ -13,23 +13,32 @@ from dataclasses import dataclass, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import Conclusion, Experiment, inquire
+from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
 from pytest_hookharness.judging.probing.sizes import Measure
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import Outline, difference
+from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, difference
 from pytest_hookharness.judging.state_diff import (
-    Clock,
     Files,
     Pattern,
+    SessionClock,
     find_stamps,
     same_but_for_stamps,
 )
 from pytest_hookharness.judging.verdict.run_end import duration
-from pytest_hookharness.model.probes import Part, Probe, Probing, Push, Pushing, Reaction, Seen, Valve
-from pytest_hookharness.model.trace import Entry, Step
-from pytest_hookharness.simulation.session.checkpoint import Rehearsal
-from pytest_hookharness.simulation.session.driver import Moment, Player
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.model.probes import (
+    Perturbation,
+    PerturbationKind,
+    Probe,
+    ProbeEffect,
+    ProbeReport,
+    ProbeResult,
+    StatePart,
+    Threshold,
+)
+from pytest_hookharness.model.trace import StateEntry, Step
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds: what takes longer is not played several times over just to see whether time matters.
 _LONG_LAP = 1.5
@@ -39,7 +48,7 @@ _MOST_LAPS = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lap:
+class Repetition:
     """
     A lap that really took place, with which experiments are compared.
 
@@ -54,13 +63,13 @@ class Lap:
         wall: Seconds that it took.
     """
 
-    before: Moment
-    moment: Moment
+    before: SessionPoint
+    moment: SessionPoint
     period: int
     steps: tuple[Step, ...]
-    files: Mapping[str, Entry]
+    files: Mapping[str, StateEntry]
     written: Files
-    read: Outline
+    read: TextOutline
     wall: float = 0.0
 
     @property
@@ -79,10 +88,10 @@ class Prober:
 
     def __init__(
         self,
-        stage: Stage,
-        lap: Lap,
+        stage: Testbed,
+        repetition: Repetition,
         *,
-        clock: Clock,
+        clock: SessionClock,
         pattern: Pattern | None = None,
         sizes: Sequence[Measure] = (),
         numbers: Sequence[int] = (),
@@ -94,7 +103,7 @@ class Prober:
 
         Args:
             stage: Where the lap was played.
-            lap: The lap.
+            repetition: The lap.
             clock: When the session began, and the present.
             pattern: How the files moved from lap to lap; ``None`` if they did not.
             sizes: How large is what grows.
@@ -104,23 +113,23 @@ class Prober:
         """
         self._stage = stage
         # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
-        before, now = lap.before.progress.session, lap.moment.progress
+        before, now = repetition.before.progress.session, repetition.moment.progress
         calm = replace(now, session=now.session.relieved(before))
-        self._lap = replace(lap, moment=replace(lap.moment, progress=calm))
+        self._lap = replace(repetition, moment=replace(repetition.moment, progress=calm))
         # Seconds that the hooks' clock goes on in a lap, beside what that really takes.
-        self._pace = stage.scenario.pace * lap.period
+        self._pace = stage.scenario.pace * repetition.period
         self._clock = clock
         self._pattern = pattern
         self._sizes = sizes
         self._numbers = numbers
         self._remaining = remaining
         self._on_probe = on_probe
-        self._stamped = find_stamps({**lap.written, **(pattern.newest if pattern else {})}, clock)
+        self._stamped = find_stamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
-        self._farthest: tuple[Files, Seen] = ({}, Seen(reaction=Reaction.SAME))
+        self._farthest: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
 
-    def probe(self) -> Probing:
+    def probe(self) -> ProbeReport:
         """
         Make the experiments, and put everything back.
 
@@ -130,10 +139,10 @@ class Prober:
         """
         slow = self._pattern is None and self._lap.wall > _LONG_LAP
         try:
-            rehearsal = Rehearsal(self._stage, self._lap.moment)
+            rehearsal = Checkpoint(self._stage, self._lap.moment)
         except SnapshotError as error:
             unclear = f"the state cannot be kept and put back: {error}"
-            return self._probing(Conclusion(unclear=unclear), slow=slow)
+            return self._probing(ExperimentResult(unclear=unclear), slow=slow)
         with rehearsal:
             conclusion = self._control(rehearsal) or self._follow(
                 inquire(
@@ -148,23 +157,23 @@ class Prober:
             )
         return self._probing(conclusion, slow=slow)
 
-    def _probing(self, conclusion: Conclusion, *, slow: bool) -> Probing:
-        return Probing(
+    def _probing(self, conclusion: ExperimentResult, *, slow: bool) -> ProbeReport:
+        return ProbeReport(
             turn=self._lap.moment.turn,
             period=self._lap.period,
             parts=self._parts,
             probes=tuple(self._probes),
-            valve=self._valve(conclusion),
+            threshold=self._valve(conclusion),
             unclear=conclusion.unclear,
-            lawless=conclusion.lawless,
+            unpredictable=conclusion.unpredictable,
             limits=(*self._limits(conclusion, slow=slow),),
         )
 
     @property
-    def _parts(self) -> tuple[Part, ...]:
+    def _parts(self) -> tuple[StatePart, ...]:
         return self._pattern.parts if self._pattern is not None else ()
 
-    def _limits(self, conclusion: Conclusion, *, slow: bool) -> Iterator[str]:
+    def _limits(self, conclusion: ExperimentResult, *, slow: bool) -> Iterator[str]:
         for place in conclusion.alone:
             yield f"{self._parts[place].place} would decide if it moved alone, which it was not seen to do."
         if conclusion.timeless:
@@ -172,7 +181,7 @@ class Prober:
         if slow and not self._pace:
             yield f"What happens once time has passed was not tried: one lap takes {self._lap.wall:.1f} s."
 
-    def _control(self, rehearsal: Rehearsal) -> Conclusion | None:
+    def _control(self, rehearsal: Checkpoint) -> ExperimentResult | None:
         """
         Play the lap that is known once more, from the state of one lap ago.
 
@@ -181,39 +190,41 @@ class Prober:
         """
         if self._pattern is None:
             return None
-        push = Push(parts=tuple(range(len(self._parts))), how=Pushing.OLDER)
+        push = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
         before = self._pattern.pushed(push)
         # The host goes on numbering as it did: what follows that does not follow the files.
         moment = replace(self._lap.moment, agent=self._lap.before.agent, clock=self._lap.before.clock)
         seen = self._experiment(push, rehearsal, moment)
-        if seen.reaction is Reaction.EFFECT:
+        if seen.reaction is ProbeEffect.EFFECT:
             self._pattern = self._pattern.relaxed(before, self._left)
             seen = self._experiment(push, rehearsal, moment)
-        if seen.reaction is not Reaction.DECISION:
-            names = [self._parts[place].place for place in self._pattern.lawless(before, self._left)]
+        if seen.reaction is not ProbeEffect.DECISION:
+            names = [self._parts[place].place for place in self._pattern.unpredictable(before, self._left)]
             if names:
-                return Conclusion(
-                    unclear=f"{', '.join(names)} goes on by a rule that is not seen", lawless=True
+                return ExperimentResult(
+                    unclear=f"{', '.join(names)} goes on by a rule that is not seen", unpredictable=True
                 )
-        if seen.reaction is Reaction.SAME:
+        if seen.reaction is ProbeEffect.SAME:
             return None
-        return Conclusion(unclear=f"the same lap, played once more, went another way: {seen.what}")
+        return ExperimentResult(unclear=f"the same lap, played once more, went another way: {seen.what}")
 
-    def _follow(self, experiment: Experiment, rehearsal: Rehearsal) -> Conclusion:
+    def _follow(self, experiment: Experiment, rehearsal: Checkpoint) -> ExperimentResult:
         push = next(experiment, None)
         while push is not None:
             if self._remaining() == 0.0:
-                return Conclusion(unclear="the time given was used up before all was tried")
+                return ExperimentResult(unclear="the time given was used up before all was tried")
             try:
                 push = experiment.send(self._experiment(push, rehearsal))
             except StopIteration as ended:
-                conclusion: Conclusion = ended.value
+                conclusion: ExperimentResult = ended.value
                 return conclusion
-        return Conclusion()
+        return ExperimentResult()
 
-    def _experiment(self, push: Push, rehearsal: Rehearsal, moment: Moment | None = None) -> Seen:
+    def _experiment(
+        self, push: Perturbation, rehearsal: Checkpoint, moment: SessionPoint | None = None
+    ) -> ProbeResult:
         before = self._change(push, rehearsal)
-        if push.how is Pushing.AHEAD and not push.pace and before and before == self._farthest[0]:
+        if push.how is PerturbationKind.AHEAD and not push.pace and before and before == self._farthest[0]:
             # Growth is bounded: beyond that there is nothing new to see.
             rehearsal.put_back()
             return self._farthest[1]
@@ -221,25 +232,25 @@ class Prober:
         self._shift(moment, rehearsal)
         player = rehearsal.player(moment)
         seen = self._play(player)
-        if seen.reaction is Reaction.SAME:
+        if seen.reaction is ProbeEffect.SAME:
             seen = self._effect(push, before, rehearsal)
-        self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, fires=player.fired))
-        self._farthest = (before, seen) if push.how is Pushing.AHEAD else self._farthest
+        self._probes.append(Probe(kind=push.how, tried=self._told(push), seen=seen, hook_runs=player.fired))
+        self._farthest = (before, seen) if push.how is PerturbationKind.AHEAD else self._farthest
         rehearsal.put_back()
         self._on_probe()
         return seen
 
-    def _ahead(self, push: Push) -> Moment:
+    def _ahead(self, push: Perturbation) -> SessionPoint:
         """
         Where host and agent stand after the laps that everything together is pushed ahead.
         """
-        moment, laps = self._lap.moment, min(push.laps, _MOST_LAPS)
-        if push.how is not Pushing.AHEAD or len(push.parts) < len(self._parts):
+        moment, laps = self._lap.moment, min(push.repetitions, _MOST_LAPS)
+        if push.how is not PerturbationKind.AHEAD or len(push.parts) < len(self._parts):
             return moment
         agent = moment.agent.further(self._lap.before.agent, laps)
-        return replace(moment, agent=agent, clock=moment.clock + push.laps * push.pace)
+        return replace(moment, agent=agent, clock=moment.clock + push.repetitions * push.pace)
 
-    def _shift(self, moment: Moment, rehearsal: Rehearsal) -> None:
+    def _shift(self, moment: SessionPoint, rehearsal: Checkpoint) -> None:
         """
         Give what was written in the last lap the times that it would have in the lap of a moment.
         """
@@ -248,14 +259,14 @@ class Prober:
             since = self._clock.now - self._pace - self._lap.wall
             rehearsal.backstage.shift(moment.clock - now, since)
 
-    def _change(self, push: Push, rehearsal: Rehearsal) -> Files:
+    def _change(self, push: Perturbation, rehearsal: Checkpoint) -> Files:
         files: Files = {}
         match push.how:
-            case Pushing.TRANSCRIPT:
+            case PerturbationKind.TRANSCRIPT:
                 rehearsal.backstage.lengthen_transcript(_TIMES_AS_LONG)
-            case Pushing.WAITED:
+            case PerturbationKind.WAITED:
                 rehearsal.backstage.wait(push.seconds)
-            case Pushing.AGED:
+            case PerturbationKind.AGED:
                 files = self._stamped.aged(push.seconds)
                 files = self._write(files, rehearsal)
                 rehearsal.backstage.age(push.seconds)
@@ -265,32 +276,35 @@ class Prober:
                 pass
         return files
 
-    def _write(self, files: Files, rehearsal: Rehearsal) -> Files:
+    def _write(self, files: Files, rehearsal: Checkpoint) -> Files:
         rehearsal.backstage.write(files)
         # A database keeps numbers as it can, which may not be as they were written.
         kept = {path: rehearsal.backstage.read(path) for path, data in files.items() if is_statements(data)}
         return {**files, **kept}
 
-    def _play(self, player: Player) -> Seen:
+    def _play(self, player: SessionDriver) -> ProbeResult:
         request: hosts.Request | None = player.progress.request
         for number, expected in enumerate(self._lap.turns, 1):
             if isinstance(request, hosts.NextAct):
                 player.take(request, player.choose(request))
                 request = player.go_on(self._remaining)
             if request is None:
-                return Seen(reaction=Reaction.DECISION, what="it took too long", turn=number)
+                return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
             seen = [step for step in player.steps if step.turn == player.turn]
             what = difference(expected, seen, self._lap.read)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
             if what or over:
-                return Seen(
-                    reaction=Reaction.DECISION, what=what or "the turn was over", turn=number, lets_go=over
+                return ProbeResult(
+                    reaction=ProbeEffect.DECISION,
+                    what=what or "the turn was over",
+                    turn=number,
+                    allows_stop=over,
                 )
-        return Seen(reaction=Reaction.SAME)
+        return ProbeResult(reaction=ProbeEffect.SAME)
 
-    def _effect(self, push: Push, before: Files, rehearsal: Rehearsal) -> Seen:
+    def _effect(self, push: Perturbation, before: Files, rehearsal: Checkpoint) -> ProbeResult:
         """
         Whether the lap left the rest as the real one did, and moved the parts in the same way.
         """
@@ -314,32 +328,36 @@ class Prober:
                 what = ""
         elif rest:
             what = f"{rest[0]} differs afterwards"
-        return Seen(reaction=Reaction.EFFECT if what else Reaction.SAME, what=what)
+        return ProbeResult(reaction=ProbeEffect.EFFECT if what else ProbeEffect.SAME, what=what)
 
-    def _told(self, push: Push) -> str:
-        if push.how is Pushing.AGED:
+    def _told(self, push: Perturbation) -> str:
+        if push.how is PerturbationKind.AGED:
             return f"{duration(push.seconds)} passed"
-        if push.how is Pushing.WAITED:
+        if push.how is PerturbationKind.WAITED:
             return f"{duration(push.seconds)} really waited"
-        if push.how is Pushing.AHEAD and not push.laps:
+        if push.how is PerturbationKind.AHEAD and not push.repetitions:
             return "one more lap"
         reached = self._pattern.reached(push) if self._pattern is not None else ""
-        if push.how is Pushing.AHEAD and push.pace:
-            return ", ".join(filter(None, [reached, f"{duration(push.laps * push.pace)} later"]))
-        if self._pattern is None or push.how is Pushing.TRANSCRIPT:
+        if push.how is PerturbationKind.AHEAD and push.pace:
+            return ", ".join(filter(None, [reached, f"{duration(push.repetitions * push.pace)} later"]))
+        if self._pattern is None or push.how is PerturbationKind.TRANSCRIPT:
             return str(push.how.value)
         return reached or "one more lap"
 
-    def _valve(self, conclusion: Conclusion) -> Valve | None:
+    def _valve(self, conclusion: ExperimentResult) -> Threshold | None:
         push, seen = conclusion.push, conclusion.seen
         if push is None or seen is None:
             return None
-        if push.how in (Pushing.AGED, Pushing.WAITED):
+        if push.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
             at = f"{duration(push.seconds)} without a turn"
-            return Valve(at=at, what=seen.what, seconds=push.seconds, lets_go=seen.lets_go)
-        turn = self._lap.moment.turn + push.laps * self._lap.period + max(1, seen.turn)
-        return Valve(
-            at=self._told(push), what=seen.what, reaction=seen.reaction, turn=turn, lets_go=seen.lets_go
+            return Threshold(at=at, what=seen.what, seconds=push.seconds, allows_stop=seen.allows_stop)
+        turn = self._lap.moment.turn + push.repetitions * self._lap.period + max(1, seen.turn)
+        return Threshold(
+            at=self._told(push),
+            what=seen.what,
+            reaction=seen.reaction,
+            turn=turn,
+            allows_stop=seen.allows_stop,
         )
 
 

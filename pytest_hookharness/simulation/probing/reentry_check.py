@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.model.agent_sessions import ChildFire, ChildSession
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.agent_sessions import ChildHookRun, ChildSession
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Finding
-from pytest_hookharness.simulation.session.checkpoint import Rehearsal
-from pytest_hookharness.simulation.session.driver import Player
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 _MOST_GATES = 10
 # What shells set for every command is no guard of anybody's.
@@ -35,12 +35,12 @@ class _Gate:
 
     turn: int
     hook: Hook
-    fire: ChildFire
+    fire: ChildHookRun
     child: ChildSession
     added: frozenset[str]
 
 
-def find_open_gates(player: Player, trace: Trace) -> tuple[Finding, ...]:
+def find_open_gates(player: SessionDriver, trace: Trace) -> tuple[Finding, ...]:
     """
     One finding for each gate that refuses only without the variables that other hooks have set.
     """
@@ -49,7 +49,7 @@ def find_open_gates(player: Player, trace: Trace) -> tuple[Finding, ...]:
     }
     found: list[Finding] = []
     for gate in [*gates.values()][:_MOST_GATES]:
-        with Rehearsal(player.stage, player.moment) as rehearsal:
+        with Checkpoint(player.stage, player.moment) as rehearsal:
             again = _refuses(player.stage, gate, gate.child.environment)
             rehearsal.put_back()
             kept = {name: value for name, value in gate.child.environment.items() if name not in gate.added}
@@ -58,21 +58,21 @@ def find_open_gates(player: Player, trace: Trace) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _gates(player: Player, trace: Trace) -> Iterator[_Gate]:
+def _gates(player: SessionDriver, trace: Trace) -> Iterator[_Gate]:
     stage = player.stage
     rule = stage.profile.by_role(hosts.Role.BEFORE_TOOL)
     for step, child in trace.children():
         added = _added(stage, child.environment)
         if not added or rule is None or child.host != stage.profile.id:
             continue
-        for fire in child.fires:
+        for fire in child.hook_runs:
             known = (hook for hook in stage.configuration.hooks if hook.command == fire.command)
             hook = next((hook for hook in known if hook.event == rule.name == fire.event), None)
             if hook is not None and fire.done and fire.payload and fire.ruling in ("none", "allow"):
                 yield _Gate(step.turn, hook, fire, child, added)
 
 
-def _added(stage: Stage, environment: Mapping[str, str]) -> frozenset[str]:
+def _added(stage: Testbed, environment: Mapping[str, str]) -> frozenset[str]:
     process, place = stage.profile.process, stage.workspace
     own = place.instruments.environment(place.environment)
     of_plugins = {*process.plugin_env, stage.profile.config.plugin_root}
@@ -82,9 +82,11 @@ def _added(stage: Stage, environment: Mapping[str, str]) -> frozenset[str]:
     )
 
 
-def _refuses(stage: Stage, gate: _Gate, environment: Mapping[str, str]) -> bool:
-    made = hosts.launch(stage.profile, gate.hook, gate.fire.payload, stage.facts, environment, stage.patience)
-    run: Run = stage.sandbox.run([replace(made, cwd=gate.child.folder)])[0]
+def _refuses(stage: Testbed, gate: _Gate, environment: Mapping[str, str]) -> bool:
+    made = hosts.launch(
+        stage.profile, gate.hook, gate.fire.payload, stage.facts, environment, stage.hook_timeout
+    )
+    run: ProcessResult = stage.sandbox.run([replace(made, cwd=gate.child.folder)])[0]
     reply = hosts.read_reply(stage.profile, gate.hook, gate.hook.event, run)
     return reply.ruling.value == "deny"
 

@@ -12,12 +12,12 @@ from pytest_hookharness.judging.probing.sizes import Measure, measures
 from pytest_hookharness.judging.recurrence.cycle import Lasso
 from pytest_hookharness.judging.recurrence.fingerprint import same
 from pytest_hookharness.judging.recurrence.similar_turns import like_periods
-from pytest_hookharness.judging.state_diff import Clock, Irregular, Pattern, recognise
-from pytest_hookharness.judging.verdict.run_end import End
-from pytest_hookharness.model.probes import Probing, Reaction, Valve
-from pytest_hookharness.model.trace import Hooked
-from pytest_hookharness.simulation.probing.prober import Lap, Prober
-from pytest_hookharness.simulation.session.driver import Player
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
+from pytest_hookharness.model.trace import HookEvent
+from pytest_hookharness.simulation.probing.prober import Prober, Repetition
+from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
 
@@ -29,7 +29,7 @@ _SOON = 3.0
 _FEW_LAPS = 8
 
 
-class Experiments:
+class ProbeSchedule:
     """
     The experiments of one run.
 
@@ -39,7 +39,7 @@ class Experiments:
 
     def __init__(
         self,
-        player: Player,
+        player: SessionDriver,
         history: History,
         *,
         most_turns: int,
@@ -56,21 +56,21 @@ class Experiments:
             remaining: Tells how many seconds of real time are left.
             on_probe: Called after each experiment.
         """
-        self.made: list[Probing] = []
+        self.made: list[ProbeReport] = []
         self._player = player
         self._history = history
         self._most_turns = most_turns
         self._remaining = remaining
         self._on_probe = on_probe
         self._started = player.stage.workspace.clock.now
-        self._driven: Valve | None = None
+        self._driven: Threshold | None = None
         self._not_before = 3
         self._misses = 0
         self._tries = 0
         # Turns before which a period is not tried again.
         self._lawless: dict[int, int] = {}
 
-    def recurring(self, period: int) -> End | None:
+    def recurring(self, period: int) -> RunEnd | None:
         """
         The end of a run that has come back to the very same state, once time was asked about.
 
@@ -81,15 +81,15 @@ class Experiments:
         if self._time_is_left:
             return None
         probing = self._probe(period, None)
-        valve = probing.valve
+        valve = probing.threshold
         if self._time_is_left:
             return None
         if valve is not None and valve.turn is not None and valve.turn <= self._most_turns:
             self._driven = valve
             return None
         if valve is not None:
-            return self._end("valve", _beyond(valve, self._most_turns))
-        return self._end("valve", probing.unclear) if probing.unclear else self._end("lasso")
+            return self._end("threshold", _beyond(valve, self._most_turns))
+        return self._end("threshold", probing.unclear) if probing.unclear else self._end("lasso")
 
     def ticked(self, lasso: Lasso) -> bool:
         """
@@ -106,7 +106,7 @@ class Experiments:
             self._history.blur(turn)
         return True
 
-    def moving(self) -> End | None:
+    def moving(self) -> RunEnd | None:
         """
         The end of a run whose turns are alike, if experiments show one.
         """
@@ -125,15 +125,15 @@ class Experiments:
         if probing.inert:
             return self._end("probed")
         self._not_before = turn + 5 * len(self.made)
-        valve = probing.valve
+        valve = probing.threshold
         if valve is None or self._time_is_left:
             return None
         if valve.turn is None or valve.turn > self._most_turns:
-            return self._end("valve", _beyond(valve, self._most_turns))
+            return self._end("threshold", _beyond(valve, self._most_turns))
         self._driven = valve
         return None
 
-    def _look(self, turn: int) -> Probing | None:
+    def _look(self, turn: int) -> ProbeReport | None:
         """
         The first probing of a period whose parts move by laws, if there is one.
         """
@@ -147,7 +147,7 @@ class Experiments:
                 continue
             self._tries += 1
             probing = self._probe(period, pattern)
-            if not probing.lawless and not _breaks_soon(probing):
+            if not probing.unpredictable and not _breaks_soon(probing):
                 return probing
             self.made.pop()
             self._lawless[period] = turn + max(3, turn // 2)
@@ -158,26 +158,29 @@ class Experiments:
         """
         Whether so little time is seen to end it that it can be left to pass, turn by turn.
         """
-        valve = self.made[-1].valve if self.made else None
+        valve = self.made[-1].threshold if self.made else None
         return valve is not None and valve.seconds is not None and valve.seconds <= _SOON
 
-    def _drive(self, valve: Valve) -> End | None:
+    def _drive(self, threshold: Threshold) -> RunEnd | None:
         turn, probing = self._player.turn, self.made[-1]
-        if valve.turn is None or turn < valve.turn:
+        if threshold.turn is None or turn < threshold.turn:
             return None
         self._driven = None
-        if valve.reaction is not Reaction.DECISION:
+        if threshold.reaction is not ProbeEffect.DECISION:
             return None
         if any(part.kind not in LAWFUL for part in probing.parts):
             # The next id or process number was only guessed at.
             return None
-        now, before = self._history.likeness(valve.turn), self._history.likeness(valve.turn - probing.period)
+        now, before = (
+            self._history.likeness(threshold.turn),
+            self._history.likeness(threshold.turn - probing.period),
+        )
         if now is None or before is None or now.conduct != before.conduct:
             return None
         return self._end(
             "disagreed",
-            f"by experiment something else would have happened in turn {valve.turn} ({valve.at}), and it did "
-            "not: this is a defect of the harness, please report it",
+            f"by experiment something else would have happened in turn {threshold.turn} ({threshold.at}), "
+            "and it did not: this is a defect of the harness, please report it",
         )
 
     def _pattern(self, turn: int, period: int) -> Pattern | None:
@@ -196,18 +199,20 @@ class Experiments:
         refused = [
             step.turn
             for step in self._player.steps
-            if isinstance(step.exchange, Hooked) and step.exchange.decision.refused
+            if isinstance(step.exchange, HookEvent) and step.exchange.decision.refused
         ]
         lately = sum(1 for number in refused if number > turn - period)
         # A hook may find both in the transcript, or in a log of its own that is no file of ours.
         counted = (Measure(turn, period), *((Measure(len(refused), lately),) if lately else ()))
         return (*counted, *measures(before, after, self._history.states[turn].files))
 
-    def _probe(self, period: int, pattern: Pattern | None) -> Probing:
+    def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
         player = self._player
         steps = tuple(step for step in player.steps if step.turn > player.turn - period)
-        fires = [fire for step in steps if isinstance(step.exchange, Hooked) for fire in step.exchange.fires]
-        lap = Lap(
+        fires = [
+            fire for step in steps if isinstance(step.exchange, HookEvent) for fire in step.exchange.hook_runs
+        ]
+        lap = Repetition(
             before=self._history.moment(player.turn - period),
             moment=player.moment,
             period=period,
@@ -231,29 +236,29 @@ class Experiments:
         return self.made[-1]
 
     @property
-    def _clock(self) -> Clock:
-        return Clock(started=self._started, now=self._player.stage.workspace.clock.now)
+    def _clock(self) -> SessionClock:
+        return SessionClock(started=self._started, now=self._player.stage.workspace.clock.now)
 
-    def _end(self, how: Literal["lasso", "probed", "valve", "disagreed"], why: str = "") -> End:
-        return End(how=how, turn=self._player.turn, why=why)
+    def _end(self, how: Literal["lasso", "probed", "threshold", "disagreed"], why: str = "") -> RunEnd:
+        return RunEnd(how=how, turn=self._player.turn, why=why)
 
 
-def _breaks_soon(probing: Probing) -> bool:
+def _breaks_soon(probing: ProbeReport) -> bool:
     # What goes another way in a few laps is no law of its files; a longer period may be.
-    valve = probing.valve
-    if valve is None or valve.turn is None or valve.reaction is not Reaction.EFFECT:
+    valve = probing.threshold
+    if valve is None or valve.turn is None or valve.reaction is not ProbeEffect.EFFECT:
         return False
     return valve.turn - probing.turn <= _FEW_LAPS * probing.period
 
 
-def _beyond(valve: Valve, most_turns: int) -> str:
-    what = "would let go" if valve.lets_go else f"would do something else ({valve.what})"
-    if valve.seconds is not None:
+def _beyond(threshold: Threshold, most_turns: int) -> str:
+    what = "would let go" if threshold.allows_stop else f"would do something else ({threshold.what})"
+    if threshold.seconds is not None:
         return (
-            f"it goes on for ever while turns follow at once, and {what} after {valve.at} "
+            f"it goes on for ever while turns follow at once, and {what} after {threshold.at} "
             "(probed, not driven)"
         )
     return (
-        f"it {what} at {valve.at}, in turn {valve.turn:,}, and {most_turns:,} turns are allowed "
+        f"it {what} at {threshold.at}, in turn {threshold.turn:,}, and {most_turns:,} turns are allowed "
         "(probed, not driven)"
     )

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.state_diff import Clock, find_stamps
+from pytest_hookharness.judging.state_diff import SessionClock, find_stamps
 from pytest_hookharness.judging.verdict.run_end import duration
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
-from pytest_hookharness.simulation.session.checkpoint import Backstage
+from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
 from pytest_hookharness.simulation.session.history import Files, History
 
 # Seconds between two turns of an agent that is slow, or left alone.
@@ -22,12 +22,12 @@ _MOMENT = 1.0
 _MOST_DRIVES = 14
 
 
-class Ageing:
+class TimeShift:
     """
     Time that passes by everything becoming older, for hooks that read the machine's clock.
     """
 
-    def __init__(self, history: History, backstage: Backstage) -> None:
+    def __init__(self, history: History, backstage: CheckpointEditor) -> None:
         self._history = history
         self._backstage = backstage
         self._started = backstage.now
@@ -58,8 +58,8 @@ class Ageing:
         return self._history.written(max(self._history.states, default=0))
 
     @property
-    def _clock(self) -> Clock:
-        return Clock(started=self._started, now=self._backstage.now)
+    def _clock(self) -> SessionClock:
+        return SessionClock(started=self._started, now=self._backstage.now)
 
 
 def find_doubt(moved: Outcome, aged: Outcome) -> str:

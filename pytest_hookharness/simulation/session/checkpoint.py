@@ -10,21 +10,20 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from pytest_hookharness.execution.state.file_contents import Contents
-from pytest_hookharness.execution.state.file_contents import LARGEST_of_contents as LARGEST
+from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.simulation.session.driver import Moment, Player
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
-class Backstage:
+class CheckpointEditor:
     """
     What is behind the stage: covered files that are read and changed while no process lives.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Testbed) -> None:
         self._stage = stage
         self._contents = Contents(stage.workspace.roots)
 
@@ -56,7 +55,7 @@ class Backstage:
         """
         Let real time pass.
         """
-        with self._stage.seat.vacant():
+        with self._stage.slot.vacant():
             time.sleep(seconds)
 
     def age(self, seconds: float) -> None:
@@ -81,7 +80,7 @@ class Backstage:
         data = transcript.read_bytes() if transcript is not None and transcript.is_file() else b""
         if transcript is not None and data:
             with transcript.open("ab") as file:
-                file.write(data * min(times - 1, LARGEST // len(data)))
+                file.write(data * min(times - 1, LARGEST_STATE_FILE // len(data)))
         self.settle()
 
     def settle(self) -> None:
@@ -103,7 +102,7 @@ class Backstage:
             yield
 
 
-class Rehearsal:
+class Checkpoint:
     """
     The stage as it is now, to come back to as often as one likes.
 
@@ -113,8 +112,8 @@ class Rehearsal:
         backstage: Where its files are changed.
     """
 
-    def __init__(self, stage: Stage, moment: Moment) -> None:
-        self.backstage = Backstage(stage)
+    def __init__(self, stage: Testbed, moment: SessionPoint) -> None:
+        self.backstage = CheckpointEditor(stage)
         self._stage = stage
         self._moment = moment
         stage.scan()
@@ -130,11 +129,11 @@ class Rehearsal:
     ) -> None:
         self.put_back()
 
-    def player(self, moment: Moment | None = None) -> Player:
+    def player(self, moment: SessionPoint | None = None) -> SessionDriver:
         """
         A player that goes on from a moment; from the one at which the rehearsal began if none is given.
         """
-        return Player.at(self._stage, moment or self._moment)
+        return SessionDriver.at(self._stage, moment or self._moment)
 
     def put_back(self) -> None:
         """
@@ -145,7 +144,7 @@ class Rehearsal:
         """
         stage = self._stage
         # First what belongs to the state at all, then how it differs.
-        Player.at(stage, self._moment)
+        SessionDriver.at(stage, self._moment)
         stage.scan()
         with self.backstage.behind(change.path for change in changes(self._files, stage.files)):
             stage.snapshots.put_back(self._snapshot)

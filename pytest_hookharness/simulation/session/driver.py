@@ -12,19 +12,19 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.judging.verdict.run_end import End
+from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Json, Payload
-from pytest_hookharness.model.trace import Change, Exchange, Fire, Happened, Hooked, Moved, Step
+from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
 from pytest_hookharness.simulation.testbed.hook_batch import (
     attribute,
     check_played,
     collect,
     finished,
 )
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Stops of a subagent that are refused in a row lie within one turn of the agent, so that no budget of turns
 # ends them; caps of hosts that have one are far below.
@@ -32,7 +32,7 @@ _MOST_SPINS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class SessionPoint:
     """
     Where host and agent stand; with the files of the same moment, all that decides how it goes on.
 
@@ -56,12 +56,12 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wave:
+class _HookBatch:
     """
     Fires of one event that began together, where its hooks do not all do so.
     """
 
-    fires: tuple[Fire, ...]
+    hook_runs: tuple[HookRun, ...]
     changes: tuple[Change, ...]
     children: tuple[ChildSession, ...] = ()
 
@@ -70,16 +70,18 @@ class _Wave:
         """
         Seconds until the last of them had ended.
         """
-        return max((fire.run.wall for fire in self.fires if fire.run is not None), default=0.0)
+        return max((fire.run.wall for fire in self.hook_runs if fire.run is not None), default=0.0)
 
 
-def _later(given: Sequence[Run | Payload], after: float) -> list[Run | Payload]:
+def _later(given: Sequence[ProcessResult | Payload], after: float) -> list[ProcessResult | Payload]:
     if not after:
         return [*given]
-    return [replace(run, started=run.started + after) if isinstance(run, Run) else run for run in given]
+    return [
+        replace(run, started=run.started + after) if isinstance(run, ProcessResult) else run for run in given
+    ]
 
 
-class Player:
+class SessionDriver:
     """
     One session being played on a stage.
 
@@ -96,7 +98,7 @@ class Player:
     """
 
     def __init__(
-        self, stage: Stage, agent: agents.Agent, progress: hosts.Progress | None = None, turn: int = 0
+        self, stage: Testbed, agent: agents.Agent, progress: hosts.Progress | None = None, turn: int = 0
     ) -> None:
         self.stage = stage
         self.agent = agent
@@ -108,10 +110,10 @@ class Player:
         self.steps: list[Step] = []
         self.pass_time: Callable[[float], None] = stage.workspace.clock.advance
         self.on_step: Callable[[Step], None] = lambda _: None
-        self._waves: list[_Wave] = []
+        self._waves: list[_HookBatch] = []
 
     @classmethod
-    def at(cls, stage: Stage, moment: Moment) -> Player:
+    def at(cls, stage: Testbed, moment: SessionPoint) -> SessionDriver:
         """
         A player that goes on from an earlier moment; the files are whoever calls this one's care.
         """
@@ -121,11 +123,11 @@ class Player:
         stage.workspace.clock.turn_to(moment.clock)
         return cls(stage, moment.agent, moment.progress, moment.turn)
 
-    def end_of(self, request: hosts.Ended) -> End:
+    def end_of(self, request: hosts.Ended) -> RunEnd:
         """
         The end of a session, for the judge.
         """
-        return End(
+        return RunEnd(
             how=request.how,
             turn=self.turn,
             why=request.why,
@@ -135,11 +137,11 @@ class Player:
         )
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> SessionPoint:
         """
         Where host and agent stand now.
         """
-        return Moment(
+        return SessionPoint(
             turn=self.turn,
             progress=self.progress,
             agent=self.agent,
@@ -247,23 +249,23 @@ class Player:
         opened = stage.transcript_opened()
         changed = stage.scan()
         session = self.progress.session
-        self.progress = hosts.advance(session, hosts.Fired(runs=given, finished=finished(given)))
+        self.progress = hosts.advance(session, hosts.HooksFinished(runs=given, finished=finished(given)))
         replies = self.progress.replies[len(self.progress.replies) - len(given) :]
         self.fired += len(given)
         after = sum(wave.lasted for wave in self._waves)
         fires = collect(request.hooks, request.payload, stdins, _later(given, after), replies, opened)
-        self._waves.append(_Wave(fires, changed, children))
+        self._waves.append(_HookBatch(fires, changed, children))
         decision = self.progress.decision
         if decision is not None:
-            fires = tuple(fire for wave in self._waves for fire in wave.fires)
+            fires = tuple(fire for wave in self._waves for fire in wave.hook_runs)
             changes = tuple(change for wave in self._waves for change in wave.changes)
             children = tuple(child for wave in self._waves for child in wave.children)
             self._waves = []
             self._note(
-                Hooked(
+                HookEvent(
                     event=request.event,
                     target=request.target,
-                    fires=fires,
+                    hook_runs=fires,
                     decision=decision,
                     changes=changes,
                     children=children,
@@ -295,7 +297,9 @@ class Player:
         self._note_calls(run, changed, children)
         self._reload(changed)
 
-    def _carry_out(self, request: hosts.PerformCall, budget: float) -> tuple[Performance, Run | None]:
+    def _carry_out(
+        self, request: hosts.PerformCall, budget: float
+    ) -> tuple[Performance, ProcessResult | None]:
         promised = request.call.expect
         if promised in ("deny", "ask"):
             # The guard under test has failed. What it should have stopped may be harmful, and is not done.
@@ -305,7 +309,7 @@ class Player:
 
     def _note_calls(
         self,
-        run: Run | None = None,
+        run: ProcessResult | None = None,
         changed: tuple[Change, ...] = (),
         children: tuple[ChildSession, ...] = (),
     ) -> None:

@@ -22,17 +22,16 @@ from typing import assert_never
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.paths import append_lines, read_bytes
 from pytest_hookharness.execution.processes import item_supervisor
-from pytest_hookharness.execution.processes.nested import Offspring
-from pytest_hookharness.execution.workspace.agent_shell import Shell
+from pytest_hookharness.execution.processes.nested import NestedProcesses
+from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
-from pytest_hookharness.execution.workspace.session_records import Lineage, Record
-from pytest_hookharness.model.agent_sessions import ChildCall, ChildFire
-from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, Script, Stop
-from pytest_hookharness.model.moves import Run as RunCommand
-from pytest_hookharness.model.processes import Exited, HeldOpen, Launch, Run, Stdio
+from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
+from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
+from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.testbed.hook_batch import Answers, finished, linger
+from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger
 from pytest_hookharness.simulation.testbed.host_setup import configure, find_facts
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
@@ -48,7 +47,7 @@ _UNKNOWN, _REFUSED = 64, 1
 _APART = 1_000_003
 
 
-class Place:
+class ChildPlace:
     """
     What a stand-in sees of the workspace; see ``opening.Place``.
     """
@@ -70,7 +69,7 @@ class Place:
         return None if data is None else data.decode("utf-8", "replace")
 
 
-class Child:
+class FakeAgent:
     """
     One session, from its prompt to its end.
 
@@ -87,19 +86,19 @@ class Child:
         double: Double,
         profile: hosts.Profile,
         line: hosts.CommandLine,
-        record: Record,
+        record: SessionRecord,
     ) -> None:
         self.said = ""
         self.fired = 0
         self.stops = 0
         self._record = record
         self._profile = profile
-        self._answers = Answers(scenario.answers)
+        self._answers = ScenarioAnswers(scenario.answers)
         self._linger = linger(scenario)
-        self._processes = Offspring()
-        self._shell = Shell(record.folder / "shell")
+        self._processes = NestedProcesses()
+        self._shell = AgentShell(record.folder / "shell")
         # The plugin stands beside the folder of the doubles.
-        self._place = Place(scenario, Path.cwd(), record.folder.parents[2] / "plugin")
+        self._place = ChildPlace(scenario, Path.cwd(), record.folder.parents[2] / "plugin")
         self._configuration = _configure(scenario, profile, line, self._place)
         seed = _APART * record.session.number
         self._facts = find_facts(scenario, profile, self._configuration, self._place, seed)
@@ -146,8 +145,10 @@ class Child:
     def _fire(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
         for lines in request.side_records:
             append_lines(Path(lines.path), lines.records)
-        started = [ChildFire(event=request.event, command=hook.command, done=False) for hook in request.hooks]
-        self._record.note(fires=[asdict(fire) for fire in started])
+        started = [
+            ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks
+        ]
+        self._record.note(hook_runs=[asdict(fire) for fire in started])
         launches = {
             place: self._launch(request, place)
             for place, hook in enumerate(request.hooks)
@@ -158,7 +159,9 @@ class Child:
             runs[place] if place in runs else self._answers.give(hook)
             for place, hook in enumerate(request.hooks)
         ]
-        after = hosts.advance(progress.session, hosts.Fired(runs=tuple(given), finished=finished(given)))
+        after = hosts.advance(
+            progress.session, hosts.HooksFinished(runs=tuple(given), finished=finished(given))
+        )
         replies = after.replies[len(after.replies) - len(given) :]
         fires = []
         for place, (fire, reply) in enumerate(zip(started, replies, strict=True)):
@@ -167,10 +170,10 @@ class Child:
             kept = request.payload if self.fired < _KEPT_PAYLOADS else {}
             fires.append(_told(heard, runs.get(place), launches.get(place), kept))
             self.fired += 1
-        self._record.note(fires=[asdict(fire) for fire in fires])
+        self._record.note(hook_runs=[asdict(fire) for fire in fires])
         return after
 
-    def _launch(self, request: hosts.RunHooks, place: int) -> Launch:
+    def _launch(self, request: hosts.RunHooks, place: int) -> ProcessSpec:
         made = hosts.launch(
             self._profile,
             request.hooks[place],
@@ -196,12 +199,16 @@ class Child:
             return perform(self._place.root, operation, folders=(self._place.home, self._place.tmp))
         argv, env = self._shell.prepare(operation.command, self._place.environment)
         folder = operation.folder or str(self._place.root)
-        launch = Launch(argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_FOR_EVER, patience=_FOR_EVER)
+        launch = ProcessSpec(
+            argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_FOR_EVER, hook_timeout=_FOR_EVER
+        )
         run = self._processes.run([replace(launch, linger=self._linger or launch.linger)])[0]
         return replace(performance_of(run), folder=self._shell.take_word())
 
 
-def _told(fire: ChildFire, run: Run | None, launch: Launch | None, payload: Payload) -> ChildFire:
+def _told(
+    fire: ChildHookRun, run: ProcessResult | None, launch: ProcessSpec | None, payload: Payload
+) -> ChildHookRun:
     if run is None or launch is None:
         return fire
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
@@ -216,7 +223,7 @@ def _told(fire: ChildFire, run: Run | None, launch: Launch | None, payload: Payl
 
 
 def _configure(
-    scenario: Scenario, profile: hosts.Profile, line: hosts.CommandLine, place: Place
+    scenario: Scenario, profile: hosts.Profile, line: hosts.CommandLine, place: ChildPlace
 ) -> hosts.Configuration:
     if line.hookless:
         return hosts.Configuration()
@@ -285,7 +292,7 @@ def main(arguments: Sequence[str]) -> int:
         The exit code.
     """
     folder, name, *words = arguments
-    lineage = Lineage(Path(folder))
+    lineage = SessionRecords(Path(folder))
     # Written by the harness; what a hook puts in its place runs where the hook itself does.
     scenario: Scenario = pickle.loads((lineage.folder / "scenario").read_bytes())  # noqa: S301
     double = scenario.commands[name]
@@ -320,7 +327,7 @@ def main(arguments: Sequence[str]) -> int:
     if line.unknown:
         return _give_up(name, record, f"it does not know {line.unknown}")
     try:
-        child = Child(_own(scenario, profile), double, profile, replace(line, prompt=prompt), record)
+        child = FakeAgent(_own(scenario, profile), double, profile, replace(line, prompt=prompt), record)
         ended = child.play()
     except Exception as error:
         # Whatever it is, it is no answer of an agent: the harness must hear of it.
@@ -336,7 +343,7 @@ def main(arguments: Sequence[str]) -> int:
     return double.exit
 
 
-def _give_up(name: str, record: Record, trouble: str) -> int:
+def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
     record.note(trouble=trouble)
     sys.stderr.write(f"{name}: the stand-in gives up: {trouble}\n")
     return _UNKNOWN

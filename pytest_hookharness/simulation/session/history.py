@@ -12,11 +12,11 @@ from itertools import pairwise
 from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import LONGEST, Likeness, Outlines, conduct
-from pytest_hookharness.judging.state_diff import Clock, same_but_for_stamps
+from pytest_hookharness.judging.recurrence.similar_turns import LONGEST, TextOutlines, TurnSignature, conduct
+from pytest_hookharness.judging.state_diff import SessionClock, same_but_for_stamps
 from pytest_hookharness.model.moves import Message, Observation
-from pytest_hookharness.model.trace import Entry, State, Step
-from pytest_hookharness.simulation.session.driver import Moment
+from pytest_hookharness.model.trace import State, StateEntry, Step
+from pytest_hookharness.simulation.session.driver import SessionPoint
 
 Files = Mapping[str, bytes | None]
 BLURRED = "a clock went on while it was compared"
@@ -31,7 +31,7 @@ class History:
         outlines: What texts of the run are without numbers, times and ids.
     """
 
-    def __init__(self, initial: Mapping[str, Entry], read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, initial: Mapping[str, StateEntry], read: Callable[[str], bytes | None]) -> None:
         """
         Begin with the files as they are before the first turn.
 
@@ -40,15 +40,17 @@ class History:
             read: Reads a covered file by its state path.
         """
         self.states: dict[int, State] = {}
-        self.outlines = Outlines()
+        self.outlines = TextOutlines()
         self._read = read
         self._initial = initial
         self._contents: dict[int, dict[str, bytes | None]] = {}
-        self._turns: dict[int, tuple[Moment, Observation, list[Step]]] = {}
-        self._likenesses: dict[int, Likeness] = {}
+        self._turns: dict[int, tuple[SessionPoint, Observation, list[Step]]] = {}
+        self._likenesses: dict[int, TurnSignature] = {}
         self._wording: dict[str, str] = {}
 
-    def remember(self, turn: int, state: State, moment: Moment, saw: Observation, steps: list[Step]) -> None:
+    def remember(
+        self, turn: int, state: State, moment: SessionPoint, saw: Observation, steps: list[Step]
+    ) -> None:
         """
         Take in one turn that is over.
 
@@ -73,7 +75,7 @@ class History:
         self._contents[turn] = contents
         self._contents.pop(turn - 2 * LONGEST - 1, None)
 
-    def likeness(self, turn: int) -> Likeness | None:
+    def likeness(self, turn: int) -> TurnSignature | None:
         """
         What a turn was without numbers, times and ids; ``None`` if there is no such turn.
         """
@@ -87,10 +89,10 @@ class History:
             told = [*map(self._outlined, saw.messages)]
             standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
             text = json.dumps(standing, sort_keys=True, default=str)
-            self._likenesses[turn] = Likeness(conduct=conduct(steps, self.outlines.of), standing=text)
+            self._likenesses[turn] = TurnSignature(conduct=conduct(steps, self.outlines.of), standing=text)
         return self._likenesses[turn]
 
-    def moment(self, turn: int) -> Moment:
+    def moment(self, turn: int) -> SessionPoint:
         """
         Where host and agent stood after a turn.
         """
@@ -102,7 +104,7 @@ class History:
         """
         return self._contents.get(turn, {})
 
-    def ticked(self, first: int, again: int, clock: Clock) -> bool:
+    def ticked(self, first: int, again: int, clock: SessionClock) -> bool:
         """
         Whether the states after two turns differ in nothing but times of the present.
         """
@@ -153,7 +155,7 @@ class History:
                 found[place][path] = known.get(path)
         return tuple(found)
 
-    def _content(self, path: str, entry: Entry | None) -> bytes | None:
+    def _content(self, path: str, entry: StateEntry | None) -> bytes | None:
         return self._read(path) if entry is not None and entry.kind == "file" else None
 
     def _reworded(self, agent: agents.Agent) -> agents.Agent:

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.trace import State, Step
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
-class Witness:
+class Observer:
     """
     One who looks away; others do something with what they are told.
     """
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: Testbed) -> None:
         """
         The stage is set.
         """
@@ -33,5 +33,5 @@ class Witness:
 
     def end(self, outcome: Outcome) -> None:
         """
-        This is what came of it, other runs that it was compared with included.
+        The simulation is over; the outcome includes the runs it was compared with.
         """

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_hookharness.model.agent_sessions import ChildSession
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Hook, Payload, Reply
 from pytest_hookharness.model.scenario import Answer, Scenario
-from pytest_hookharness.model.trace import Fire
+from pytest_hookharness.model.trace import HookRun
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Seconds; the real hosts wait longer for their own processes than chance lets two hooks differ.
@@ -22,7 +22,7 @@ _LINGER = 10.0
 _LONGEST_CALL = 200
 
 
-class Answers:
+class ScenarioAnswers:
     """
     What a scenario lets handlers say that are no commands, each as often as it allows.
     """
@@ -71,14 +71,14 @@ class Answers:
         )
 
 
-def finished(given: Sequence[Run | Payload]) -> tuple[int, ...]:
+def finished(given: Sequence[ProcessResult | Payload]) -> tuple[int, ...]:
     """
     The order in which the fires of a batch ended.
 
     Ends close together count as one, in the order of configuration: which of two quick hooks is first
     is chance, and the same seed must give the same trace.
     """
-    ends = [run.started + run.wall if isinstance(run, Run) else 0.0 for run in given]
+    ends = [run.started + run.wall if isinstance(run, ProcessResult) else 0.0 for run in given]
     order = sorted(range(len(ends)), key=ends.__getitem__)
     groups: list[list[int]] = []
     for place in order:
@@ -97,7 +97,10 @@ def linger(scenario: Scenario) -> float:
 
 
 def attribute(
-    children: Sequence[ChildSession], event: str, hooks: Sequence[Hook], given: Sequence[Run | Payload]
+    children: Sequence[ChildSession],
+    event: str,
+    hooks: Sequence[Hook],
+    given: Sequence[ProcessResult | Payload],
 ) -> tuple[ChildSession, ...]:
     """
     Sessions of stand-ins with the fire that each was started from, if that was one of these.
@@ -107,7 +110,9 @@ def attribute(
     """
     check_played(children)
     fires = [
-        (event, hook.command, run.pid) for hook, run in zip(hooks, given, strict=True) if isinstance(run, Run)
+        (event, hook.command, run.pid)
+        for hook, run in zip(hooks, given, strict=True)
+        if isinstance(run, ProcessResult)
     ]
     return tuple(
         child if child.parent else replace(child, starter=child.find_starter(fires)) for child in children
@@ -134,19 +139,19 @@ def collect(
     hooks: Sequence[Hook],
     payload: Payload,
     stdins: Sequence[bytes],
-    given: Sequence[Run | Payload],
+    given: Sequence[ProcessResult | Payload],
     replies: Sequence[Reply],
     opened: bool | None = None,
-) -> tuple[Fire, ...]:
+) -> tuple[HookRun, ...]:
     """
     The fires of a batch as the trace keeps them.
     """
     return tuple(
-        Fire(
+        HookRun(
             hook=hook,
             payload=payload,
             stdin=stdin,
-            run=run if isinstance(run, Run) else None,
+            run=run if isinstance(run, ProcessResult) else None,
             reply=reply,
             transcript_opened=opened,
         )

@@ -17,10 +17,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import Launch
+from pytest_hookharness.model.processes import ProcessSpec
 from pytest_hookharness.model.protocol import Hook, Payload
-from pytest_hookharness.model.trace import Fire
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.model.trace import HookRun
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # In shells: where a file is looked at, and where one is made.
 _LOOKED_AT = re.compile(
@@ -95,7 +95,7 @@ _SHORT = 1 << 12
 _MOST_FILES = 200
 
 
-def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
+def numbers(stage: Testbed, hook_runs: Iterable[HookRun]) -> tuple[int, ...]:
     """
     The smallest whole numbers above 0 in the commands of some fires and the scripts that these name.
 
@@ -106,43 +106,43 @@ def numbers(stage: Stage, fires: Iterable[Fire]) -> tuple[int, ...]:
         found |= {int(number) for number in _NUMBER.findall(_read(path))}
     for value in stage.scenario.env.values():
         found |= {int(number) for number in _NUMBER.findall(value.encode("utf-8", "surrogateescape"))}
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+    for fire in {fire.hook.command: fire for fire in hook_runs if fire.run is not None}.values():
         for text in _texts(stage, fire):
             found |= {int(number) for number in _NUMBER.findall(text)}
     return tuple(sorted(number for number in found if number > 0)[:_MOST])
 
 
-def words(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+def words(stage: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """
     The words in the commands of some fires and the scripts that these name, but for what is a comment there.
     """
     found: set[str] = set()
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+    for fire in {fire.hook.command: fire for fire in hook_runs if fire.run is not None}.values():
         for text in _texts(stage, fire):
             found |= {word.decode() for word in _NAME.findall(_COMMENT.sub(b"", text))}
     return frozenset(found)
 
 
-def called(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+def called(stage: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """
     Those words that stand where a command is called.
     """
     found: set[str] = set()
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+    for fire in {fire.hook.command: fire for fire in hook_runs if fire.run is not None}.values():
         for text in _texts(stage, fire):
             matches = _CALLED.finditer(_COMMENT.sub(b"", text))
             found |= {(match[1] or match[2]).decode() for match in matches}
     return frozenset(found)
 
 
-def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
+def runners(stage: Testbed, hook_runs: Iterable[HookRun]) -> frozenset[str]:
     """
     What runs the scripts of some fires, without which no hook is run.
 
     These are the words before a script in a command, and those in the first line of a script.
     """
     found: set[str] = set()
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+    for fire in {fire.hook.command: fire for fire in hook_runs if fire.run is not None}.values():
         launch = _launch_of(stage, fire)
         for argument in launch.argv:
             words = _WORD_of_sources.findall(_expand(argument, launch.env))
@@ -153,13 +153,13 @@ def runners(stage: Stage, fires: Iterable[Fire]) -> frozenset[str]:
     return frozenset(found)
 
 
-def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
+def scripts(stage: Testbed, hook_runs: Iterable[HookRun]) -> Mapping[str, bytes]:
     """
     The texts of files of the workspace that the commands of some fires name, by path relative to it.
     """
     root = stage.workspace.root
     found: dict[str, bytes] = {}
-    for fire in {fire.hook.command: fire for fire in fires if fire.run is not None}.values():
+    for fire in {fire.hook.command: fire for fire in hook_runs if fire.run is not None}.values():
         for path in _named(_launch_of(stage, fire)):
             inside = path.is_relative_to(root) and not path.is_symlink()
             if inside and (text := _read(path)):
@@ -167,7 +167,7 @@ def scripts(stage: Stage, fires: Iterable[Fire]) -> Mapping[str, bytes]:
     return found
 
 
-def configured(stage: Stage) -> Mapping[str, str]:
+def configured(stage: Testbed) -> Mapping[str, str]:
     """
     The texts of all configured commands and of the scripts that they name, fired or not, by their path.
     """
@@ -182,7 +182,7 @@ def configured(stage: Stage) -> Mapping[str, str]:
     return found
 
 
-def hook_files(stage: Stage) -> frozenset[str]:
+def hook_files(stage: Testbed) -> frozenset[str]:
     """
     The programs of the workspace that configured commands name, wherever they go to find them there.
 
@@ -201,7 +201,7 @@ def _is_program(path: Path) -> bool:
     return text.startswith(b"#!") or path.suffix in _PROGRAMS or (bool(text) and os.access(path, os.X_OK))
 
 
-def _short_files(stage: Stage) -> Iterator[Path]:
+def _short_files(stage: Testbed) -> Iterator[Path]:
     paths = [path for path, entry in stage.files.items() if entry.kind == "file"]
     for path in paths[:_MOST_FILES]:
         name, _, rest = path.partition("/")
@@ -210,7 +210,7 @@ def _short_files(stage: Stage) -> Iterator[Path]:
             yield place
 
 
-def _texts(stage: Stage, fire: Fire) -> Iterator[bytes]:
+def _texts(stage: Testbed, fire: HookRun) -> Iterator[bytes]:
     launch = _launch_of(stage, fire)
     for argument in launch.argv:
         yield argument.encode("utf-8", "surrogateescape")
@@ -222,19 +222,19 @@ def _first_line(path: Path) -> bytes:
     return text.partition(b"\n")[0][2:] if text.startswith(b"#!") else b""
 
 
-def _named(launch: Launch) -> Iterator[Path]:
+def _named(launch: ProcessSpec) -> Iterator[Path]:
     for argument in launch.argv:
         for word in _WORD_of_sources.findall(_expand(argument, launch.env)):
             yield Path(os.path.normpath(Path(launch.cwd, word)))
 
 
-def _launch_of(stage: Stage, fire: Fire) -> Launch:
+def _launch_of(stage: Testbed, fire: HookRun) -> ProcessSpec:
     return _launch(stage, fire.hook, fire.payload)
 
 
-def _launch(stage: Stage, hook: Hook, payload: Payload) -> Launch:
+def _launch(stage: Testbed, hook: Hook, payload: Payload) -> ProcessSpec:
     return hosts.launch(
-        stage.profile, hook, payload, stage.facts, stage.workspace.environment, stage.patience
+        stage.profile, hook, payload, stage.facts, stage.workspace.environment, stage.hook_timeout
     )
 
 

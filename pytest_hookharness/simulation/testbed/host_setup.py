@@ -16,7 +16,7 @@ from typing import Protocol
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.hosts.settings.configuration import INLINE
-from pytest_hookharness.hosts.settings.handlers import Problem
+from pytest_hookharness.hosts.settings.handlers import SettingsProblem
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.launch_overrides import ordered
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -25,7 +25,7 @@ _FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
 
 
-class Place(Protocol):
+class HostFolders(Protocol):
     """
     Where a host works: a workspace, or what a stand-in inside one sees of it.
 
@@ -65,7 +65,7 @@ def settings_paths(scenario: Scenario, profile: hosts.Profile) -> tuple[str, ...
 def configure(
     scenario: Scenario,
     profile: hosts.Profile,
-    workspace: Place,
+    workspace: HostFolders,
     *,
     again: bool = False,
     only: Collection[str] | None = None,
@@ -114,7 +114,7 @@ def _placed(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
     if origin is None or not origin.marks:
         return configuration
 
-    def placed(problem: Problem) -> Problem:
+    def placed(problem: SettingsProblem) -> SettingsProblem:
         if problem.source != INLINE:
             return problem
         place = f"{origin.file.name}:{origin.line(scenario.mark(problem.path))}"
@@ -130,7 +130,7 @@ def is_settings(paths: tuple[str, ...], path: str) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in paths)
 
 
-def _expand(workspace: Place, pattern: str) -> Iterator[str]:
+def _expand(workspace: HostFolders, pattern: str) -> Iterator[str]:
     """
     The state paths that a pattern stands for; one without a star stands for itself.
     """
@@ -160,7 +160,7 @@ def find_facts(
     scenario: Scenario,
     profile: hosts.Profile,
     configuration: hosts.Configuration,
-    workspace: Place,
+    workspace: HostFolders,
     seed: int,
 ) -> hosts.Facts:
     """
@@ -187,12 +187,12 @@ def find_facts(
     )
 
 
-def _instructions(profile: hosts.Profile, workspace: Place) -> tuple[str, ...]:
+def _instructions(profile: hosts.Profile, workspace: HostFolders) -> tuple[str, ...]:
     files = (workspace.root / name for name in profile.config.instructions)
     return tuple(str(file) for file in files if file.is_file())
 
 
-def _command_files(profile: hosts.Profile, workspace: Place) -> Iterator[tuple[str, str]]:
+def _command_files(profile: hosts.Profile, workspace: HostFolders) -> Iterator[tuple[str, str]]:
     rules = profile.commands
     folders: Mapping[str, str] = rules.folders if rules is not None else {}
     for folder in folders:
@@ -206,7 +206,7 @@ def _command_files(profile: hosts.Profile, workspace: Place) -> Iterator[tuple[s
 
 
 def _check(
-    scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: Place
+    scenario: Scenario, profile: hosts.Profile, configuration: hosts.Configuration, workspace: HostFolders
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
         raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")

@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.faults import WorkingFolder
-from pytest_hookharness.model.processes import Exited, Launch, Run, Stdio, Tier
+from pytest_hookharness.model.processes import Exited, ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -33,7 +33,7 @@ _BOM = b"\xef\xbb\xbf"
 _NOTHING, _CLOSED = 'exec "$@" </dev/null', 'exec "$@" <&-'
 
 
-def deliver(launch: Launch, way: Delivery) -> Launch:
+def deliver(launch: ProcessSpec, way: Delivery) -> ProcessSpec:
     """
     A launch whose standard input is written in a given way.
     """
@@ -42,7 +42,7 @@ def deliver(launch: Launch, way: Delivery) -> Launch:
     return _connected(replace(launch, stdin=stdin), way.kind)
 
 
-def _connected(launch: Launch, kind: Inlet) -> Launch:
+def _connected(launch: ProcessSpec, kind: Inlet) -> ProcessSpec:
     match kind:
         case "":
             return launch
@@ -116,21 +116,21 @@ os._exit(code)
 """
 
 
-class Place(Protocol):
+class LaunchPlace(Protocol):
     """
     Where hooks run.
     """
 
     tier: Tier
 
-    def run(self, launches: Sequence[Launch], /) -> Sequence[Run]:
+    def run(self, launches: Sequence[ProcessSpec], /) -> Sequence[ProcessResult]:
         """
         Start all launches at once and return their runs in the same order.
         """
         ...
 
 
-def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Place) -> None:
+def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: LaunchPlace) -> None:
     """
     Prove that nobody can write where a scenario says so.
 
@@ -150,7 +150,7 @@ def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Place)
             f"readonly, full: the tier {place.tier.value!r} cannot do that; it takes namespaces of the kernel"
         )
     env = {"PATH": os.defpath}
-    tries = [Launch(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
+    tries = [ProcessSpec(argv=("/bin/sh", "-c", _WRITES, "probe", path), cwd="/", env=env) for path in paths]
     for path, tried in zip(paths, place.run(tries), strict=True):
         if tried.ending == Exited(0):
             raise SimulationError(f"readonly, full: {path} can be written to all the same")
@@ -209,7 +209,7 @@ def _renamed(value: Json, words: Sequence[tuple[str, str]]) -> Json:
             return value
 
 
-def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launch:
+def changed(launch: ProcessSpec, hook: Hook, scenario: Scenario, root: Path) -> ProcessSpec:
     """
     A launch of a hook as a scenario wants it.
     """
@@ -227,24 +227,24 @@ def changed(launch: Launch, hook: Hook, scenario: Scenario, root: Path) -> Launc
     return replace(launch, terminal=scenario.terminal)
 
 
-def _started_in(folder: WorkingFolder, root: Path, launch: Launch) -> Launch:
+def _started_in(folder: WorkingFolder, root: Path, launch: ProcessSpec) -> ProcessSpec:
     path = str(root / folder.path)
     if not folder.removed:
         return replace(launch, cwd=path)
     return replace(launch, argv=("/bin/sh", "-c", _REMOVED, "host", path, *launch.argv))
 
 
-def _with_parent(launch: Launch) -> Launch:
+def _with_parent(launch: ProcessSpec) -> ProcessSpec:
     unset = "" if "LC_CTYPE" in launch.env else "LC_CTYPE"
     return replace(launch, argv=(sys.executable, "-I", "-S", "-B", "-c", _PARENT, unset, *launch.argv))
 
 
-def _by_shell(shell: str, command: str, launch: Launch) -> tuple[str, ...]:
+def _by_shell(shell: str, command: str, launch: ProcessSpec) -> tuple[str, ...]:
     plain = f"{shell} {command}" if _asks_for_any(command, launch) else command
     return (*shlex.split(shell), "-c", plain)
 
 
-def _asks_for_any(command: str, launch: Launch) -> bool:
+def _asks_for_any(command: str, launch: ProcessSpec) -> bool:
     """
     Whether a command line begins with a script whose first line names ``sh`` alone.
     """
@@ -289,12 +289,14 @@ def ordered(configuration: hosts.Configuration, scenario: Scenario) -> hosts.Con
 
 
 def run_in_turn(
-    run: Callable[[Sequence[Launch], float], tuple[Run, ...]], launches: Sequence[Launch], budget: float
-) -> tuple[Run, ...]:
+    run: Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]],
+    launches: Sequence[ProcessSpec],
+    budget: float,
+) -> tuple[ProcessResult, ...]:
     """
     Fires one after the other that would begin together, each as if it had begun when the one before ended.
     """
-    runs: list[Run] = []
+    runs: list[ProcessResult] = []
     after = 0.0
     for launch in launches:
         (done,) = run([launch], max(0.0, budget - after))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_hookharness.model.line_coverage import Ledger
+from pytest_hookharness.model.line_coverage import CoverageStore
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
 
@@ -32,7 +32,7 @@ class SimulationError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class TrialSelection:
     """
     Which of all that could be different is tried.
 
@@ -52,7 +52,7 @@ class Settings:
 
     Attributes:
         seed: Seed of everything that is made up.
-        patience: Seconds after which a fire is cut although its host would wait longer.
+        hook_timeout: Seconds after which a fire is cut although its host would wait longer.
         wall: Seconds of real time that one simulation may take.
         turns: Most turns that are played; ``None`` for what the scenario says.
         tier: How fires are kept apart from the machine; ``None`` for the best available.
@@ -62,11 +62,11 @@ class Settings:
         probes: Find out by experiment what decides where states do not come again exactly.
         choice: What is tried where a scenario is varied, in an order that the seed gives; ``None`` for
             all of it, kind by kind.
-        ledger: Where it is written down which lines hooks run; ``None`` if nobody asks.
+        coverage_store: Where it is written down which lines hooks run; ``None`` if nobody asks.
     """
 
     seed: int = 0
-    patience: float = 10.0
+    hook_timeout: float = 10.0
     wall: float = 60.0
     turns: int | None = None
     tier: Tier | None = None
@@ -74,5 +74,5 @@ class Settings:
     keep: bool = False
     traces: Path | None = None
     probes: bool = True
-    choice: Choice | None = None
-    ledger: Ledger | None = None
+    choice: TrialSelection | None = None
+    coverage_store: CoverageStore | None = None

@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.processes import Run
+from pytest_hookharness.model.processes import ProcessResult
 from pytest_hookharness.model.protocol import Payload, Reply
 from pytest_hookharness.model.response import Response
-from pytest_hookharness.model.trace import Hooked
+from pytest_hookharness.model.trace import HookEvent
 from pytest_hookharness.simulation.testbed.hook_batch import attribute, collect, finished
-from pytest_hookharness.simulation.testbed.testbed import Stage
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
-def ask(stage: Stage, event: str, fields: Mapping[str, Any]) -> Response:
+def ask(stage: Testbed, event: str, fields: Mapping[str, Any]) -> Response:
     """
     Ask the hooks of one event once, outside of any session.
 
@@ -26,7 +26,7 @@ def ask(stage: Stage, event: str, fields: Mapping[str, Any]) -> Response:
     payload = hosts.payload_for(stage.profile, event, stage.facts, fields)
     target = hosts.target_of(stage.profile, event, payload)
     hooks = hosts.select(stage.profile, stage.configuration.hooks, event, target)
-    given: list[Run | Payload] = []
+    given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
     before = stage.workspace.lineage.begin()
@@ -40,10 +40,10 @@ def ask(stage: Stage, event: str, fields: Mapping[str, Any]) -> Response:
     hooks = hooks[: len(given)]
     decision = hosts.aggregate(stage.profile, event, replies, finished(given), hooks=hooks, target=target)
     return Response(
-        Hooked(
+        HookEvent(
             event=event,
             target=target,
-            fires=collect(hooks, payload, stdins, given, replies),
+            hook_runs=collect(hooks, payload, stdins, given, replies),
             decision=decision,
             changes=stage.scan(),
             children=attribute(stage.workspace.lineage.read(before), event, hooks, given),

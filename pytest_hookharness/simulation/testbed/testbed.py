@@ -17,20 +17,19 @@ from typing import Self
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
-from pytest_hookharness.execution.processes.slots import Seat
+from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.model.moves import Edit, Performance, Read, ToolCall
-from pytest_hookharness.model.moves import Run as RunCommand
-from pytest_hookharness.model.processes import Launch, Run, Stdio, Tier
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
+from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Stdio, Tier
 from pytest_hookharness.model.protocol import Hook, Payload
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Entry
+from pytest_hookharness.model.trace import Change, StateEntry
 from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import Answers, linger
+from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, linger
 from pytest_hookharness.simulation.testbed.host_setup import (
     configure,
     find_facts,
@@ -41,14 +40,14 @@ from pytest_hookharness.simulation.testbed.host_setup import (
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 
-class Stage:
+class Testbed:
     """
     One throw-away workspace with its sandbox, played on by one host.
 
     Attributes:
         scenario: What is played.
         settings: The settings of the run.
-        seat: Its place among the simulations that are played at the same time.
+        slot: Its place among the simulations that are played at the same time.
         profile: The host.
         workspace: The folders and the environment.
         sandbox: Where processes run.
@@ -59,13 +58,13 @@ class Stage:
     """
 
     def __init__(
-        self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path, seat: Seat
+        self, scenario: Scenario, settings: Settings, supervisor: Supervisor, base: Path, slot: CpuSlot
     ) -> None:
         self.scenario = scenario
         self.settings = settings
-        self.seat = seat
+        self.slot = slot
         self.profile = hosts.find(scenario.host)
-        self.answers = Answers(scenario.answers)
+        self.answers = ScenarioAnswers(scenario.answers)
         self.transcript_counts = False
         self._stack = ExitStack()
         try:
@@ -81,7 +80,7 @@ class Stage:
         settings: Settings,
         supervisor: Supervisor,
         base: Path,
-        seat: Seat | None = None,
+        slot: CpuSlot | None = None,
     ) -> Self:
         """
         Set the stage for a scenario.
@@ -91,10 +90,10 @@ class Stage:
             WorkspaceError: The workspace could not be made as the scenario asks.
             ExecutionError: The tier that was asked for is not to be had here.
         """
-        return cls(scenario, settings, supervisor, base, seat or Seat())
+        return cls(scenario, settings, supervisor, base, slot or CpuSlot())
 
     def _build(self, supervisor: Supervisor, base: Path) -> None:
-        ledger = self.settings.ledger
+        ledger = self.settings.coverage_store
         self.workspace = self._stack.enter_context(Workspace.create(self.scenario, base, ledger))
         self.configuration = configure(self.scenario, self.profile, self.workspace)
         self._supervisor = supervisor
@@ -119,7 +118,7 @@ class Stage:
             watches=supervisor.watches,
         )
         self._stack.callback(self.scanner.close)
-        self.files: Mapping[str, Entry] = self.scanner.scan(without=self._unread)
+        self.files: Mapping[str, StateEntry] = self.scanner.scan(without=self._unread)
 
     def _open_sandbox(self) -> Sandbox:
         place = self.workspace
@@ -133,7 +132,7 @@ class Stage:
             readonly=tuple(str(place.locate(path)) for path in self.scenario.readonly),
             full=tuple(str(place.locate(path)) for path in self.scenario.full),
         )
-        return self._supervisor.open(confinement, self.seat)
+        return self._supervisor.open(confinement, self.slot)
 
     def _close_sandbox(self) -> None:
         # The one of that time: there may have been others before it.
@@ -193,7 +192,7 @@ class Stage:
 
     def fire(
         self, hooks: Sequence[Hook], payload: Payload, budget: float
-    ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
+    ) -> tuple[tuple[ProcessResult | Payload, ...], tuple[bytes, ...]]:
         """
         Fire hooks at the same moment, as the host does.
 
@@ -229,7 +228,7 @@ class Stage:
 
     def _fire(
         self, hooks: Sequence[Hook], payload: Payload, budget: float
-    ) -> tuple[tuple[Run | Payload, ...], tuple[bytes, ...]]:
+    ) -> tuple[tuple[ProcessResult | Payload, ...], tuple[bytes, ...]]:
         commands = [index for index, hook in enumerate(hooks) if hook.type == "command"]
         launches = {index: self.launch(hooks, index, payload) for index in commands}
         in_turn = any(hook.event in self.scenario.order for hook in hooks)
@@ -241,10 +240,10 @@ class Stage:
         stdins = tuple(launches[index].stdin.data if index in runs else b"" for index in range(len(hooks)))
         return given, stdins
 
-    def _run(self, launches: Sequence[Launch], budget: float) -> tuple[Run, ...]:
+    def _run(self, launches: Sequence[ProcessSpec], budget: float) -> tuple[ProcessResult, ...]:
         return self.sandbox.run(launches, budget=budget)
 
-    def launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> Launch:
+    def launch(self, hooks: Sequence[Hook], index: int, payload: Payload) -> ProcessSpec:
         """
         How one of the hooks of an event is started.
         """
@@ -255,7 +254,7 @@ class Stage:
             launch_overrides.shaped(payload, rule, self.scenario, self.workspace.root),
             self.facts,
             self.workspace.environment,
-            self.patience,
+            self.hook_timeout,
             siblings=hooks,
             index=index,
         )
@@ -268,16 +267,16 @@ class Stage:
         return self.workspace.instruments.shown_to(made)
 
     @property
-    def patience(self) -> float:
+    def hook_timeout(self) -> float:
         """
         Seconds after which a fire is cut although its host would wait longer.
         """
-        own = self.scenario.patience
-        return own if own is not None else self.settings.patience
+        own = self.scenario.hook_timeout
+        return own if own is not None else self.settings.hook_timeout
 
     def perform(
         self, call: ToolCall, operation: hosts.Operation | None, budget: float
-    ) -> tuple[Performance, Run | None]:
+    ) -> tuple[Performance, ProcessResult | None]:
         """
         Carry out what a tool call asks for, in the workspace.
 
@@ -302,14 +301,16 @@ class Stage:
         hidden = place.private if self.sandbox.tier is Tier.NAMESPACES else {}
         return perform(place.root, operation, folders=(place.home, place.tmp), private=hidden)
 
-    def _shell(self, operation: RunCommand) -> Launch:
+    def _shell(self, operation: RunCommand) -> ProcessSpec:
         files = Path(hosts.env_folder(self.profile, self.facts) or "/dev/null")
         present = [path.name for path in files.iterdir()] if files.is_dir() else []
         sourced = hosts.env_files(self.profile, self.facts, present)
         place, command = self.workspace, operation.command
         argv, env = place.shell.prepare(command, place.clock.environment(place.environment), sourced)
-        folder, patience = place.present(operation.folder or str(place.root)), self.patience
-        return Launch(argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=patience, patience=patience)
+        folder, patience = place.present(operation.folder or str(place.root)), self.hook_timeout
+        return ProcessSpec(
+            argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=patience, hook_timeout=patience
+        )
 
     def scan(self) -> tuple[Change, ...]:
         """
@@ -345,7 +346,7 @@ class Stage:
     def _unread(self) -> tuple[str, ...]:
         return () if self.transcript_counts or not self._transcript_name else (self._transcript_name,)
 
-    def read_in_full(self) -> Mapping[str, Entry]:
+    def read_in_full(self) -> Mapping[str, StateEntry]:
         """
         The entries of the state, read anew without any cache.
         """

@@ -43,7 +43,7 @@ def check_references(scenario: Scenario, profile: hosts.Profile, configuration: 
         # A command may stand in a file that the host does not take, and be expected not to fire.
         return
     commands = [hook.command for hook in configuration.hooks]
-    for word in scenario.expect.fires:
+    for word in scenario.expect.hook_runs:
         if word not in events and not any(word in command for command in commands):
             raise SimulationError(
                 f"expect.fires: {word!r} is no event of {profile.id}, and no configured command holds it"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.check.check_run import Examination
+from pytest_hookharness.campaigns.check.check_run import CheckRun
 from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.campaigns.check.scenario_export import file_away
 
@@ -19,7 +19,7 @@ UNWELL = Path(__file__).parents[2] / "hooks" / "unwell"
 def examination(harness):
     """An examination of a project with three hooks that have a defect and one that has none."""
     (place,) = find_places(UNWELL)
-    return Examination(place, harness.settings, harness.supervisor, harness.base)
+    return CheckRun(place, harness.settings, harness.supervisor, harness.base)
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_one_problem_is_looked_for_until_it_is_shown(harness):
     """Where one problem is looked for and the first session shows it, no other session is played."""
     (place,) = find_places(UNWELL)
     only = "livelock-never_lets_go"
-    found = Examination(place, harness.settings, harness.supervisor, harness.base, only).examine()
+    found = CheckRun(place, harness.settings, harness.supervisor, harness.base, only).examine()
     assert [one.id for one in found.problems] == [only]
     assert found.tried[0].startswith("1 session ")
     assert (found.open, found.undecided) == ((), ())

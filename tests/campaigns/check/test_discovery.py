@@ -10,7 +10,7 @@ from pytest_hookharness.campaigns.check.discovery import find_places
 from pytest_hookharness.campaigns.check.grouping import summarise
 from pytest_hookharness.campaigns.check.sessions import plan_usual
 from pytest_hookharness.frontends.node_ids import anchor
-from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 GROUPS = [{"matcher": "Bash", "hooks": [{"type": "command", "command": "hooks/guard.sh"}]}]
@@ -75,7 +75,7 @@ def test_a_plugin(tmp_path):
     at(tmp_path, "hooks/hooks.json", {"hooks": {"PreToolUse": GROUPS}})
     (place,) = find_places(tmp_path)
     assert place.plugin
-    assert isinstance(place, Place)
+    assert isinstance(place, HookSet)
 
 
 def test_settings_whose_hooks_are_all_wrong_are_a_place(tmp_path):

@@ -8,12 +8,12 @@ import pytest
 
 from pytest_hookharness.campaigns.check.hook_statistics import find_problems
 from pytest_hookharness.campaigns.check.rewording import foreign_tools
-from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.checkup import HookSet
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.processes import Exited, Output, Run
+from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, Fire, Hooked, Step, Trace
+from pytest_hookharness.model.trace import Change, HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 
 RULE = Rule("nothing said", Basis.DOCUMENTED, "a page")
@@ -22,19 +22,19 @@ FOREIGN = 'if asked["tool_name"] in ("write_file", "edit_file"):\n    sys.exit(2
 
 
 def place(source=""):
-    return Place(
+    return HookSet(
         host="claude-code", root=Path("/p"), files=(), hooks=(HOOK,), sources=(("hooks/guard.py", source),)
     )
 
 
 def outcome(*runs, changes=()):
     decision = Decision(event="PreToolUse", rule=RULE)
-    fires = [Fire(hook=HOOK, payload={}, run=run, reply=Reply(rule=RULE)) for run in runs]
+    fires = [HookRun(hook=HOOK, payload={}, run=run, reply=Reply(rule=RULE)) for run in runs]
     steps = tuple(
         Step(
             number=turn,
             turn=turn,
-            exchange=Hooked(event="PreToolUse", fires=(fire,), decision=decision, changes=changes),
+            exchange=HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision, changes=changes),
         )
         for turn, fire in enumerate(fires, 1)
     )
@@ -52,7 +52,7 @@ def kinds(source, *runs, changes=()):
 
 
 def run(wall=0.1, stdout=b""):
-    return Run(ending=Exited(0), wall=wall, limit=2.0, stdout=Output(stdout, len(stdout)))
+    return ProcessResult(ending=Exited(0), wall=wall, limit=2.0, stdout=Output(stdout, len(stdout)))
 
 
 def test_tools_of_another_host():

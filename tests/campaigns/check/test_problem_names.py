@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.check.hook_statistics import name_problem, require_name
-from pytest_hookharness.model.checkup import Complaint, Place
+from pytest_hookharness.model.checkup import HookSet, Symptom
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 
 def place(*commands):
     hooks = tuple(Hook(event="Stop", command=command) for command in commands)
-    return Place(host="claude-code", root=Path("/p"), files=(), hooks=hooks)
+    return HookSet(host="claude-code", root=Path("/p"), files=(), hooks=hooks)
 
 
 @pytest.mark.parametrize("kind", ["livelock", "no-end", "CRASHED"])
@@ -22,7 +22,7 @@ def place(*commands):
 @pytest.mark.parametrize("taken", [(), ("livelock", "livelock-gate", "no-end-gate", "crashed-gate")])
 def test_a_name_that_was_given_can_be_asked_for(kind, shared, taken):
     """Whatever a problem of a hook is called, it can be asked for by that name."""
-    complaint = Complaint(kind=kind, hook="sh ./hooks/gate.sh", text="It is.", shared=shared)
+    complaint = Symptom(kind=kind, hook="sh ./hooks/gate.sh", text="It is.", shared=shared)
     name = name_problem(complaint, taken)
     assert name not in taken
     require_name(name, [place("./guard.py"), place("sh ./hooks/gate.sh")])

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from pytest_hookharness.campaigns.check.discovery import copyable
-from pytest_hookharness.model.checkup import Place
+from pytest_hookharness.model.checkup import HookSet
 
 
 def test_links_that_leave_the_project_are_left_out(tmp_path):
@@ -17,7 +17,7 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
     (root / "own").symlink_to("hook.sh")
     (root / "venv" / "bin" / "python").symlink_to("/usr/bin/env")
     os.mkfifo(root / "pipe")
-    with copyable(Place(host="claude-code", root=root, files=())) as (place, told):
+    with copyable(HookSet(host="claude-code", root=root, files=())) as (place, told):
         names = sorted(str(path.relative_to(place.root)) for path in place.root.rglob("*"))
         assert names == ["hook.sh", "own", "venv", "venv/bin"]
     assert told.endswith("pipe, venv/bin/python.")
@@ -27,7 +27,7 @@ def test_links_that_leave_the_project_are_left_out(tmp_path):
 def test_other_projects_are_their_own_copy(tmp_path):
     """Where everything can be copied, the project itself is taken."""
     (tmp_path / "hook.sh").write_text("exit 0\n")
-    made = Place(host="claude-code", root=tmp_path, files=())
+    made = HookSet(host="claude-code", root=tmp_path, files=())
     with copyable(made) as (place, told):
         assert (place, told) == (made, "")
 
@@ -38,6 +38,6 @@ def test_what_git_ignores_is_no_trouble(tmp_path):
     (tmp_path / ".gitignore").write_text("venv/\n")
     (tmp_path / "venv").mkdir()
     (tmp_path / "venv" / "python").symlink_to("/usr/bin/env")
-    made = Place(host="claude-code", root=tmp_path, files=())
+    made = HookSet(host="claude-code", root=tmp_path, files=())
     with copyable(made) as (place, told):
         assert (place, told) == (made, "")

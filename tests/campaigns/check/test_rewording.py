@@ -4,7 +4,7 @@ Claims about commands that are asked about as data and as other code.
 
 from pytest_hookharness.campaigns.check.rewording import phrase, taken_for_code, told_of_code
 from pytest_hookharness.judging.comparison.tried import wordings
-from pytest_hookharness.model.moves import Edit, Run, ToolCall, ToolResult, Tools
+from pytest_hookharness.model.moves import Edit, RunCommand, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Performed, Step, Trace
@@ -16,10 +16,10 @@ FORMS = {one.form: one.text for one in wordings(COMMAND)}
 
 def answered(refuses):
     """What a guard showed that refuses some of the command lines."""
-    made = [act for act in phrase("claude-code", [COMMAND]) if isinstance(act, Run | Tools)]
+    made = [act for act in phrase("claude-code", [COMMAND]) if isinstance(act, RunCommand | Tools)]
     calls = [
         ToolCall(name="Bash", input={"command": act.command, "description": "Runs"})
-        if isinstance(act, Run)
+        if isinstance(act, RunCommand)
         else act.calls[0]
         for act in made
     ]

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.campaigns.check.scenario_export import file_away
-from pytest_hookharness.model.checkup import Checkup, Complaint, Place, Problem
+from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
@@ -19,9 +19,9 @@ from pytest_hookharness.model.scenario import Scenario
 def checkup(root):
     scenario = Scenario(name="check", host="claude-code", project=root, script=Script(acts=(FIRST_PROMPT,)))
     problem = Problem(
-        id="livelock-check", complaint=Complaint(kind="livelock", text="It is."), scenario=scenario
+        id="livelock-check", complaint=Symptom(kind="livelock", text="It is."), scenario=scenario
     )
-    return Checkup(place=Place(host="claude-code", root=root, files=()), problems=(problem,))
+    return CheckReport(place=HookSet(host="claude-code", root=root, files=()), problems=(problem,))
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def of_two_hooks(root):
         replace(
             one,
             id=f"{kind}-check",
-            complaint=Complaint(kind=kind, code=code, hook=hook.command, text="It is."),
+            complaint=Symptom(kind=kind, code=code, hook=hook.command, text="It is."),
         )
         for kind, code, hook in kinds
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.campaigns.check import sessions
-from pytest_hookharness.model.checkup import Place
-from pytest_hookharness.model.moves import Edit, Run
+from pytest_hookharness.model.checkup import HookSet
+from pytest_hookharness.model.moves import Edit, RunCommand
 from pytest_hookharness.model.protocol import Hook
 
 GUARD = Hook(event="PreToolUse", command="./guard.sh")
@@ -16,7 +16,7 @@ STOP = Hook(event="Stop", command="./check.sh")
 
 
 def place(*hooks, host="claude-code"):
-    return Place(host=host, root=Path("/p"), files=(), hooks=hooks)
+    return HookSet(host=host, root=Path("/p"), files=(), hooks=hooks)
 
 
 def test_hooks_of_one_event_one_after_the_other():
@@ -39,7 +39,7 @@ def test_no_host_ends_circles_itself(host, options):
     ("moves", "written", "kinds"),
     [
         ([], False, []),
-        ([Run(command="rm -rf /")], False, [("tools", " on the PATH")]),
+        ([RunCommand(command="rm -rf /")], False, [("tools", " on the PATH")]),
         ([], True, [("state", " emptied ")]),
     ],
 )

@@ -3,17 +3,17 @@ Claims about shrinking, with a judge that looks at scenarios instead of playing 
 """
 
 from pytest_hookharness.campaigns.check.shrinking import shrink
-from pytest_hookharness.model.checkup import Complaint
-from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, Run, Script
+from pytest_hookharness.model.checkup import Symptom
+from pytest_hookharness.model.moves import FIRST_PROMPT, Behaviour, Edit, RunCommand, Script
 from pytest_hookharness.model.mutations import Wish
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 
-CRASH = Complaint(kind="CRASHED", code="HH005", text="it crashed", turn=3)
+CRASH = Symptom(kind="CRASHED", code="HH005", text="it crashed", turn=3)
 MOVES = (
-    Run(command="true"),
+    RunCommand(command="true"),
     Edit(file="notes.txt", text="text\n"),
-    Run(command="echo it is 50% of a $ or so"),
+    RunCommand(command="echo it is 50% of a $ or so"),
 )
 STEPS = (Happened(event=FIRST_PROMPT), *(Moved(move=move) for move in MOVES))
 TRACE = Trace(steps=tuple(Step(number=turn, turn=turn, exchange=seen) for turn, seen in enumerate(STEPS)))
@@ -35,7 +35,7 @@ def judge(shows, complaint=CRASH):
 
 
 def commands(tried):
-    return [act.command for act in tried.script.acts if isinstance(act, Run)]
+    return [act.command for act in tried.script.acts if isinstance(act, RunCommand)]
 
 
 def test_one_move_and_the_shortest_half_of_its_text():
@@ -66,13 +66,13 @@ def test_what_nothing_shows_again_is_no_evidence():
 def test_verdict_keeps_how_the_agent_goes_on():
     """A verdict that takes an agent of one behaviour is shown by its behaviour, and by no script."""
     look, _ = judge(lambda tried: tried.script.then.name == "editing")
-    small, _ = shrink(scenario(), Complaint(kind="livelock", text="for ever", turn=3), TRACE, look)
+    small, _ = shrink(scenario(), Symptom(kind="livelock", text="for ever", turn=3), TRACE, look)
     assert small.script == Script(acts=(FIRST_PROMPT,), then=Behaviour(name="editing"))
 
 
 def test_only_the_kind_that_shows_it_is_varied():
     """Of several kinds of variations only the one that shows the problem is left."""
-    wrong = Complaint(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
+    wrong = Symptom(kind="WRONG-KEY", code="HH115", text="another's count", turn=3)
     look, _ = judge(lambda tried: Wish("processes") in tried.vary, wrong)
     small, _ = shrink(scenario(vary=(Wish("key-order"), Wish("processes"))), wrong, TRACE, look)
     assert small.vary == (Wish("processes"),)

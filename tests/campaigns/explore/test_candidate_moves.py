@@ -7,16 +7,16 @@ import pytest
 from pytest_hookharness.campaigns.explore.candidate_moves import (
     LEFT,
     WITHHELD,
-    Menu,
+    CandidateMoves,
     Reach,
     Suggestions,
     named,
     named_in_source,
     scripted,
 )
-from pytest_hookharness.model.moves import Edit, Read, Run, Script, Stop, ToolCall, Tools
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Script, Stop, ToolCall, Tools
 from pytest_hookharness.model.protocol import Basis, Decision, Rule
-from pytest_hookharness.model.trace import Hooked, Step
+from pytest_hookharness.model.trace import HookEvent, Step
 
 
 def told(*reasons):
@@ -25,7 +25,7 @@ def told(*reasons):
     return Step(
         number=1,
         turn=1,
-        exchange=Hooked(event="Stop", decision=Decision(event="Stop", reasons=reasons, rule=rule)),
+        exchange=HookEvent(event="Stop", decision=Decision(event="Stop", reasons=reasons, rule=rule)),
     )
 
 
@@ -37,9 +37,9 @@ def given(*moves, **keys):
 @pytest.mark.parametrize(
     "text,moves",
     [
-        ("Run `touch notes.md` to save it.", [Run(command="touch notes.md")]),
-        ("The folder is locked: run ./check first.", [Run(command="./check")]),
-        ("Run git status and look.", [Run(command="git status")]),
+        ("Run `touch notes.md` to save it.", [RunCommand(command="touch notes.md")]),
+        ("The folder is locked: run ./check first.", [RunCommand(command="./check")]),
+        ("Run git status and look.", [RunCommand(command="git status")]),
         ("Say so: write <promise>ALL DONE</promise>.", [Stop(text="<promise>ALL DONE</promise>")]),
         ('Reply with "tests pass" at the end.', [Stop(text="tests pass")]),
         ("Read `stop_hook_active` and mend it.", []),
@@ -58,7 +58,7 @@ def test_files_that_are_named_are_changed_and_removed():
     """A file in a refusal gives two moves; the hooks' own folder, and what leads out, give none."""
     assert [*named("deps.lock must be there.")] == [
         Edit(file="deps.lock", text="explored\n"),
-        Run(command="rm -f deps.lock"),
+        RunCommand(command="rm -f deps.lock"),
     ]
     assert [*named("See .claude/hooks/check.sh or ../up.txt")] == []
 
@@ -69,7 +69,7 @@ def test_files_that_are_named_are_changed_and_removed():
 )
 def test_a_word_in_backticks_that_is_said_to_be_a_file_is_one(text):
     """What is to be made or is called a file gives the moves of a file, whatever its name looks like."""
-    assert [*named(text)] == [Edit(file="reviewed", text="explored\n"), Run(command="rm -f reviewed")]
+    assert [*named(text)] == [Edit(file="reviewed", text="explored\n"), RunCommand(command="rm -f reviewed")]
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_files_that_pythons_look_at_are_changed_and_removed(source):
     """A path that a Python hook puts together or opens gives the moves of a file, one with folders too."""
     assert [*named_in_source(source)] == [
         Edit(file="reviewed", text="explored\n"),
-        Run(command="rm -f reviewed"),
+        RunCommand(command="rm -f reviewed"),
     ]
     deeper = [*named_in_source(source.replace('"reviewed"', '"notes/reviewed"'))]
     assert deeper[0] == Edit(file="notes/reviewed", text="explored\n")
@@ -105,7 +105,7 @@ def test_files_that_pythons_look_at_are_changed_and_removed(source):
 )
 def test_state_that_pythons_make_is_only_removed(source):
     """A file that a Python hook writes is its own: it can be removed, and is never forged."""
-    assert [*named_in_source(source)] == [Run(command="rm -f count")]
+    assert [*named_in_source(source)] == [RunCommand(command="rm -f count")]
 
 
 def test_quoted_words_that_are_no_paths_are_no_files():
@@ -132,19 +132,23 @@ def test_a_command_that_only_a_hook_names_reaches_nothing(reach, withheld):
         "rm -f a",
         "git push",
     ]
-    menu = Menu(given(Stop(), Run(command="git push"), reach=reach), most=9, fixed=False)
+    menu = CandidateMoves(given(Stop(), RunCommand(command="git push"), reach=reach), most=9, fixed=False)
     menu.learn([told(*(f"Never run `{command}`." for command in commands))] * 2)
 
-    assert {*commands} - {move.command for move in menu.moves if isinstance(move, Run)} == {*withheld}
+    assert {*commands} - {move.command for move in menu.moves if isinstance(move, RunCommand)} == {*withheld}
     assert menu.missing[WITHHELD] == len(withheld)
 
 
 def test_hooks_are_no_files_to_change():
     """A refusal that names its own script suggests nothing to do with it, nor does a look at itself."""
-    menu = Menu(given(Stop(), hooks=frozenset({"scripts/never.py"})), most=9, fixed=False)
+    menu = CandidateMoves(given(Stop(), hooks=frozenset({"scripts/never.py"})), most=9, fixed=False)
     menu.learn([told("Refused by scripts/never.py.", "See ./scripts/never.py.", "Write notes.md.")])
 
-    assert menu.moves == [Stop(), Edit(file="notes.md", text="explored\n"), Run(command="rm -f notes.md")]
+    assert menu.moves == [
+        Stop(),
+        Edit(file="notes.md", text="explored\n"),
+        RunCommand(command="rm -f notes.md"),
+    ]
     assert [*named_in_source("[ -x ./scripts/never.py ] || exit 0\n", {"scripts/never.py"})] == []
 
 
@@ -154,38 +158,38 @@ def test_state_that_hooks_make_is_only_removed():
 
     assert found == [
         Edit(file="checked", text="explored\n"),
-        Run(command="rm -f checked"),
-        Run(command="rm -f .lock"),
+        RunCommand(command="rm -f checked"),
+        RunCommand(command="rm -f .lock"),
     ]
 
 
 def test_a_script_gives_its_moves_but_for_those_to_refuse():
     """Moves of a script are on the menu without their places, and calls that must be refused are not."""
     acts = (
-        Run(command="make", label="agent[1].run"),
-        Run(command="rm -rf /", expect="deny"),
+        RunCommand(command="make", label="agent[1].run"),
+        RunCommand(command="rm -rf /", expect="deny"),
         Read(file="a.txt", say="Let me see."),
         Tools(calls=(ToolCall(name="X", input={}, expect="deny"),)),
     )
 
-    assert [*map(str, Menu(given(*scripted(Script(acts=acts))), most=9, fixed=False).moves)] == [
-        *map(str, [Stop(), Run(command="make"), Read(file="a.txt")])
+    assert [*map(str, CandidateMoves(given(*scripted(Script(acts=acts))), most=9, fixed=False).moves)] == [
+        *map(str, [Stop(), RunCommand(command="make"), Read(file="a.txt")])
     ]
 
 
 def test_a_menu_grows_by_what_is_told_up_to_its_length():
     """What hooks name is added once, and what comes after there is enough is counted."""
-    menu = Menu(given(Stop()), most=2, fixed=False)
+    menu = CandidateMoves(given(Stop()), most=2, fixed=False)
     menu.learn([told("Run `make test`.", "Run `make test`."), told("Run `make lint`.")])
 
-    assert menu.moves == [Stop(), Run(command="make test")]
+    assert menu.moves == [Stop(), RunCommand(command="make test")]
     assert menu.missing == {LEFT: 1}
 
 
 def test_a_menu_that_is_given_stays_as_it_is():
     """Where the author says which moves there are, nothing is added but a stop."""
-    menu = Menu(given(Run(command="make")), most=9, fixed=True)
+    menu = CandidateMoves(given(RunCommand(command="make")), most=9, fixed=True)
     menu.learn([told("Run `make test`.")])
 
-    assert menu.moves == [Stop(), Run(command="make")]
+    assert menu.moves == [Stop(), RunCommand(command="make")]
     assert not menu.missing

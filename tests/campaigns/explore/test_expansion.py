@@ -4,8 +4,8 @@ Excursions with real hooks: ways that are played, moves that are tried and undon
 
 import time
 
-from pytest_hookharness.campaigns.explore.expansion import Errand, expand
-from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, Run, Stop
+from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
+from pytest_hookharness.model.moves import FIRST_PROMPT, Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.trace import Moved
 from pytest_hookharness.scenario_files import scenario_from
 
@@ -19,7 +19,7 @@ def errand(hook, moves, way=(), *, seconds=30.0, settings, **keys):
     scenario = scenario_from(
         {"name": "test", "files": {"check.sh": hook}, "hooks": {"Stop": "./check.sh"}, **keys}
     )
-    return Errand(
+    return ExpansionTask(
         scenario=scenario,
         settings=settings,
         way=(FIRST_PROMPT, *way),
@@ -30,12 +30,17 @@ def errand(hook, moves, way=(), *, seconds=30.0, settings, **keys):
 
 def test_each_move_is_tried_in_the_same_state(harness, tmp_path):
     """A move sees nothing of the one before, and what leads to no other state is seen to come back."""
-    moves = [Edit(file="deps.lock", text=""), Stop(), Run(command="true"), Run(command="rm -f deps.lock")]
+    moves = [
+        Edit(file="deps.lock", text=""),
+        Stop(),
+        RunCommand(command="true"),
+        RunCommand(command="rm -f deps.lock"),
+    ]
     given = errand(LOOKS, moves, settings=harness.settings)
     found = expand(given, harness.supervisor, tmp_path)
-    made, stop, nothing, removed = found.arrivals
+    made, stop, nothing, removed = found.successors
 
-    assert [arrival.fate for arrival in found.arrivals] == ["state"] * 4
+    assert [arrival.fate for arrival in found.successors] == ["state"] * 4
     assert nothing.digest == removed.digest == found.digest
     assert len({made.digest, stop.digest, found.digest}) == 3
     assert [fire.reason.strip() for fire in stop.refusals] == ["deps.lock must be there."]
@@ -47,8 +52,8 @@ def test_a_file_that_was_seen_is_part_of_the_state(harness, tmp_path):
     moves = [Read(file="check.sh"), Read(file="none.txt")]
     found = expand(errand(REFUSES, moves, settings=harness.settings), harness.supervisor, tmp_path)
 
-    assert found.arrivals[0].digest != found.digest
-    assert found.arrivals[1].digest == found.digest
+    assert found.successors[0].digest != found.digest
+    assert found.successors[1].digest == found.digest
 
 
 def test_a_way_leads_to_the_state_that_was_seen_at_its_end(harness, tmp_path):
@@ -59,8 +64,8 @@ def test_a_way_leads_to_the_state_that_was_seen_at_its_end(harness, tmp_path):
         errand(LOOKS, [Stop()], [make], settings=harness.settings), harness.supervisor, tmp_path / "b"
     )
 
-    assert again.digest == first.arrivals[0].digest
-    assert again.arrivals[0].fate == "stopped"
+    assert again.digest == first.successors[0].digest
+    assert again.successors[0].fate == "stopped"
 
 
 def test_states_are_the_same_in_any_folder(harness, tmp_path):
@@ -70,7 +75,7 @@ def test_states_are_the_same_in_any_folder(harness, tmp_path):
     near, far = (expand(given, harness.supervisor, place) for place in places)
 
     assert near.digest == far.digest
-    assert near.arrivals[0].digest == far.arrivals[0].digest
+    assert near.successors[0].digest == far.successors[0].digest
 
 
 def test_what_is_masked_makes_no_state(harness, tmp_path):
@@ -80,7 +85,7 @@ def test_what_is_masked_makes_no_state(harness, tmp_path):
     given = errand(counts, [Stop()], [Stop()], settings=harness.settings, mask=mask)
     found = expand(given, harness.supervisor, tmp_path)
 
-    assert found.arrivals[0].digest == found.digest != ""
+    assert found.successors[0].digest == found.digest != ""
 
 
 def test_no_guard_ends_what_the_hooks_do_not(harness, tmp_path):
@@ -88,8 +93,8 @@ def test_no_guard_ends_what_the_hooks_do_not(harness, tmp_path):
     given = errand(REFUSES, [Stop()], [Stop()] * 12, settings=harness.settings)
     found = expand(given, harness.supervisor, tmp_path)
 
-    assert found.arrivals[0].fate == "state"
-    assert found.arrivals[0].digest == found.digest
+    assert found.successors[0].fate == "state"
+    assert found.successors[0].digest == found.digest
 
 
 def test_a_stop_that_no_hook_allowed_is_not_known(harness, tmp_path):
@@ -97,7 +102,7 @@ def test_a_stop_that_no_hook_allowed_is_not_known(harness, tmp_path):
     given = errand(REFUSES, [Stop()], settings=harness.settings, hooks={"Stop": "./missing.sh"})
     found = expand(given, harness.supervisor, tmp_path)
 
-    assert (found.arrivals[0].fate, "NOT-RUN" in found.arrivals[0].why) == ("unknown", True)
+    assert (found.successors[0].fate, "NOT-RUN" in found.successors[0].why) == ("unknown", True)
 
 
 def test_a_way_that_ends_the_session_leads_nowhere(harness, tmp_path):

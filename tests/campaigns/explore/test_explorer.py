@@ -8,12 +8,12 @@ import pytest
 
 from pytest_hookharness.campaigns.explore.candidate_moves import Suggestions
 from pytest_hookharness.campaigns.explore.explorer import Explorer, first_way, way_to
-from pytest_hookharness.model.exploration import INTERRUPTED, Arrival, Expansion, Exploring
-from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, Run, Script, Stop, Wait
+from pytest_hookharness.model.exploration import INTERRUPTED, Expansion, ExploreOptions, Successor
+from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Happened, Hooked, Moved, Step, Trace
+from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
 from pytest_hookharness.reports.terminal.exploration_report import conclude
 from pytest_hookharness.simulation.testbed.run_settings import Settings
@@ -55,7 +55,7 @@ class Machine:
         state = "open"
         for act in errand.way:
             state = state if isinstance(act, Prompt | Wait) else self.follow(state, act)
-        return Expansion(digest=state, arrivals=tuple(self.make(state, move) for move in errand.moves))
+        return Expansion(digest=state, successors=tuple(self.make(state, move) for move in errand.moves))
 
     def follow(self, state, move):
         """The state that a move leads to."""
@@ -67,21 +67,21 @@ class Machine:
         target = "open" if self.asked > self.forgets else self.follow(state, move)
         said = self.says.get(state)
         decision = Decision(event="Stop", reasons=(said,) if said else (), rule=RULE, refused=bool(said))
-        steps = (step(Moved(move=move)), step(Hooked(event="Stop", decision=decision)))
+        steps = (step(Moved(move=move)), step(HookEvent(event="Stop", decision=decision)))
         if target == "end":
-            return Arrival(fate="stopped", steps=steps)
+            return Successor(fate="stopped", steps=steps)
         if target == "odd":
-            return Arrival(fate="unknown", why="it is odd", steps=steps)
-        return Arrival(fate="state", digest=target, steps=steps)
+            return Successor(fate="unknown", why="it is odd", steps=steps)
+        return Successor(fate="state", digest=target, steps=steps)
 
 
 def explore(machine, commands=("lock",), verdict=None, steps=(), **bounds):
     """Explore a machine with some commands beside a stop."""
-    wish = Exploring(**bounds)
+    wish = ExploreOptions(**bounds)
     scenario = Scenario(name="test", explore=wish)
     played = verdict or Terminated(turn=1)
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(steps=tuple(steps)), verdict=played)
-    moves = [Stop(), *(Run(command=command) for command in commands)]
+    moves = [Stop(), *(RunCommand(command=command) for command in commands)]
     suggestions = Suggestions(given=tuple(moves))
     return Explorer(scenario, Settings(), suggestions, machine.work, seconds=wish.seconds).explore(outcome)
 
@@ -92,9 +92,9 @@ def test_a_lock_out_is_found_with_the_shortest_way_in():
     explored = explore(machine)
 
     assert explored.trap is not None
-    assert explored.trap.way == (Run(command="lock"),)
+    assert explored.trap.way == (RunCommand(command="lock"),)
     assert [one.exchange.move for one in explored.trap.trace.steps if isinstance(one.exchange, Moved)] == [
-        Run(command="lock")
+        RunCommand(command="lock")
     ]
     assert (explored.trap.states, explored.states, explored.tried, explored.stopping) == (1, 2, 4, 1)
     assert explored.covered
@@ -115,7 +115,7 @@ def test_a_move_that_is_named_on_the_way_counts_everywhere():
     table = {**LOCKING, "locked": {"stop": "locked", "./key": "open"}}
     freed = explore(Machine(table, says={"locked": "Run `./key` or so."}))
 
-    assert freed.menu == (Stop(), Run(command="lock"), Run(command="./key"))
+    assert freed.menu == (Stop(), RunCommand(command="lock"), RunCommand(command="./key"))
     assert freed.trap is None
     assert explore(Machine(table)).trap is not None
 
@@ -131,9 +131,9 @@ def test_an_interruption_leaves_open_what_it_ended(errands):
         return machine.work(asked)
 
     explorer = Explorer(
-        Scenario(name="test", explore=Exploring()),
+        Scenario(name="test", explore=ExploreOptions()),
         Settings(),
-        Suggestions(given=(Stop(), Run(command="lock"))),
+        Suggestions(given=(Stop(), RunCommand(command="lock"))),
         interrupted,
         seconds=30,
     )
@@ -223,23 +223,23 @@ def test_the_order_of_the_work_does_not_matter(order):
 
 def test_the_way_out_of_a_loop_begins_in_the_loop():
     """For an agent that stops again and again in a locked state, the moves that would free it are told."""
-    acts = [Happened(event=FIRST_PROMPT), Moved(move=Run(command="lock")), Moved(move=Stop())]
+    acts = [Happened(event=FIRST_PROMPT), Moved(move=RunCommand(command="lock")), Moved(move=Stop())]
     steps = [step(exchange, turn) for turn, exchange in enumerate(acts)]
     explored = explore(Machine(OPENING), ("lock", "key"), Livelock(stem=1, period=1), steps)
 
     assert explored.since == 1
-    assert explored.escape == (Run(command="key"), Stop())
+    assert explored.escape == (RunCommand(command="key"), Stop())
 
 
 def test_a_loop_that_only_its_own_agent_reaches_is_explored_too():
     """What lies behind a bound of the exploration is explored if a played loop leads there."""
     table = {"open": {"stop": "end", "far": "locked"}, "locked": {"stop": "locked"}}
-    acts = [Happened(event=FIRST_PROMPT), Moved(move=Run(command="far"))]
+    acts = [Happened(event=FIRST_PROMPT), Moved(move=RunCommand(command="far"))]
     steps = [step(exchange, turn) for turn, exchange in enumerate(acts)]
     explored = explore(Machine(table), (), Livelock(stem=1, period=1), steps)
 
     assert explored.trap is not None
-    assert explored.trap.way == (Run(command="far"),)
+    assert explored.trap.way == (RunCommand(command="far"),)
 
 
 def test_what_comes_before_the_first_move_is_played_first():
@@ -252,7 +252,7 @@ def test_what_comes_before_the_first_move_is_played_first():
 
 def test_a_way_to_a_turn_is_all_that_was_done():
     """Moves and events up to a turn are the way to it."""
-    acts = [Happened(event=FIRST_PROMPT), Moved(move=Stop()), Moved(move=Run(command="x"))]
+    acts = [Happened(event=FIRST_PROMPT), Moved(move=Stop()), Moved(move=RunCommand(command="x"))]
     steps = tuple(step(exchange, turn) for turn, exchange in enumerate(acts))
     outcome = Outcome(
         scenario=Scenario(name="a"), host="h", trace=Trace(steps=steps), verdict=Terminated(turn=2)

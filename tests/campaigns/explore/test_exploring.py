@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import explore
-from pytest_hookharness.model.moves import Run, Stop
+from pytest_hookharness.model.moves import RunCommand, Stop
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.scenario_files import scenario_from
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
@@ -77,7 +77,7 @@ def test_a_lock_out_is_found_with_its_way_in(harness):
     outcome = harness.simulate(scenario_from(LOCKED))
 
     assert outcome.passed
-    assert outcome.verdict.moves == (Stop(), Run(command="touch .lock"))
+    assert outcome.verdict.moves == (Stop(), RunCommand(command="touch .lock"))
 
 
 @pytest.mark.slow

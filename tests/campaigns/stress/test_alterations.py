@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.alterations import Recording, alter, plainly, twins
+from pytest_hookharness.campaigns.stress.alterations import ReplayScript, alter, plainly, twins
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, Run, Stop, Tools
+from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Edit, RunCommand, Stop, Tools
 from pytest_hookharness.model.mutations import (
     EmptyInput,
     FailingTool,
@@ -36,7 +36,7 @@ SCENARIO = Scenario(
     vary=(Wish("key-order"),),
     expect=Expectation(verdict="livelock"),
 )
-REMOVES = Run(command="rm -rf x", expect="deny")
+REMOVES = RunCommand(command="rm -rf x", expect="deny")
 EDITS = Edit(file="src/a.py", text="b", old="a")
 ACTS = (
     (0, Happened(event=FIRST_PROMPT)),
@@ -44,7 +44,7 @@ ACTS = (
     (2, Moved(move=REMOVES)),
     (3, Moved(move=Stop())),
 )
-RECORDING = Recording.of(
+RECORDING = ReplayScript.of(
     Trace(
         steps=tuple(Step(number=number, turn=turn, exchange=one) for number, (turn, one) in enumerate(ACTS))
     )
@@ -100,7 +100,7 @@ def test_commands_are_only_asked_about(variation, calls):
 
     assert (FIRST_PROMPT, EDITS) == acts[:2]
     assert calls == len(asked)
-    assert all(isinstance(one, Run) and one.given is not None for one in asked)
+    assert all(isinstance(one, RunCommand) and one.given is not None for one in asked)
     assert asked[-1].command == variation.text
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_hookharness.campaigns.stress.fault_plans import plan_faults
 from pytest_hookharness.campaigns.stress.faults_of import make_trial, with_fault
-from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.model.delivery import Delivery
 from pytest_hookharness.model.faults import (
     Fault,
@@ -25,7 +25,7 @@ from pytest_hookharness.model.faults import (
     Surroundings,
     WorkingFolder,
 )
-from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, Run, Stop, ToolCall, ToolResult
+from pytest_hookharness.model.moves import FIRST_PROMPT, Corrupt, RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import HangingTool, Shell, Wish, WithoutTool
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
@@ -33,13 +33,13 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import (
     Change,
-    Entry,
-    Fire,
     Happened,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
+    StateEntry,
     Step,
     Trace,
 )
@@ -86,17 +86,17 @@ def played(*exchanges, tier=Tier.NAMESPACES, files=None, **keys):
     return Outcome(scenario=scenario, host="x", trace=trace, verdict=Terminated(turn=1), tier=tier)
 
 
-def reason(cells, word):
-    (cell,) = (cell for cell in cells if word in cell.fault)
+def reason(trial_results, word):
+    (cell,) = (cell for cell in trial_results if word in cell.fault)
     return cell.verdict, cell.evidence
 
 
-WROTE = Hooked(
+WROTE = HookEvent(
     event="Stop",
     decision=Decision(event="Stop", rule=RULE),
     changes=(Change(path="workspace/.state/count", how="added"),),
 )
-FILES = {"workspace/.state/count": Entry("file", 0o644, "x")}
+FILES = {"workspace/.state/count": StateEntry("file", 0o644, "x")}
 
 
 @pytest.mark.parametrize("change, field", ONE_FIELD)
@@ -112,13 +112,13 @@ def test_a_trial_makes_the_same_moves_and_carries_out_no_refused_one():
     asked = ToolCall(name="Bash", input={})
     steps = (
         Step(number=1, turn=0, exchange=Happened(event=FIRST_PROMPT)),
-        Step(number=2, turn=1, exchange=Moved(move=Run(command="rm -rf x"))),
+        Step(number=2, turn=1, exchange=Moved(move=RunCommand(command="rm -rf x"))),
         Step(number=3, turn=1, exchange=Performed(call=asked, result=ToolResult(), refused=True)),
-        Step(number=4, turn=2, exchange=Moved(move=Run(command="ls"))),
+        Step(number=4, turn=2, exchange=Moved(move=RunCommand(command="ls"))),
     )
     prompt, removes, looks, stop = make_trial(SCENARIO, Trace(steps=steps)).script.acts
 
-    assert (FIRST_PROMPT, Run(command="ls"), Stop()) == (prompt, looks, stop)
+    assert (FIRST_PROMPT, RunCommand(command="ls"), Stop()) == (prompt, looks, stop)
     assert ("rm -rf x", True) == (removes.command, removes.given is not None)
 
 
@@ -133,15 +133,15 @@ def test_a_script_is_spoiled_before_the_first_move():
 @pytest.mark.parametrize(
     "clues, keys, word, why",
     [
-        (Clues(), {}, "tool that is missing", "name none"),
-        (Clues(), {}, "script that is spoiled", "name none"),
-        (Clues(scripts={"a.sh": b"x\r\n"}), {}, "CRLF", "such ends already"),
-        (Clues(scripts={"a.sh": b"x\n"}), {}, "not executable", "not executable anyway"),
-        (Clues(), {}, "linked worktree", "git: true"),
-        (Clues(), {}, "BASH_ENV", "names bash"),
-        (Clues(), {"cwd": WorkingFolder("x")}, "another folder", "names one itself"),
-        (Clues(), {"tier": Tier.GROUP}, "full disk below tmp", "cannot do that"),
-        (Clues(), {"tier": Tier.SUBREAPER}, "workspace on a read-only", "cannot do that"),
+        (HookTraits(), {}, "tool that is missing", "name none"),
+        (HookTraits(), {}, "script that is spoiled", "name none"),
+        (HookTraits(scripts={"a.sh": b"x\r\n"}), {}, "CRLF", "such ends already"),
+        (HookTraits(scripts={"a.sh": b"x\n"}), {}, "not executable", "not executable anyway"),
+        (HookTraits(), {}, "linked worktree", "git: true"),
+        (HookTraits(), {}, "BASH_ENV", "names bash"),
+        (HookTraits(), {"cwd": WorkingFolder("x")}, "another folder", "names one itself"),
+        (HookTraits(), {"tier": Tier.GROUP}, "full disk below tmp", "cannot do that"),
+        (HookTraits(), {"tier": Tier.SUBREAPER}, "workspace on a read-only", "cannot do that"),
     ],
 )
 def test_what_cannot_be_tried_is_said(clues, keys, word, why):
@@ -166,7 +166,7 @@ def test_what_cannot_be_tried_is_said(clues, keys, word, why):
 def test_a_profile_is_noisy_where_the_shell_of_the_host_reads_it(host, read):
     """A profile that prints is tried where the host's own shell reads it, and is told of elsewhere."""
     base = played((1, WROTE), vary=(Wish("faults", ("profile",)),))
-    faults, cells = plan_faults(replace(base, scenario=replace(base.scenario, host=host)), Clues())
+    faults, cells = plan_faults(replace(base, scenario=replace(base.scenario, host=host)), HookTraits())
 
     assert {word for word in ("BASH_ENV", "login shell") for fault in faults if word in str(fault)} == read
     assert len(faults) + len(cells) == 2
@@ -185,7 +185,7 @@ def test_a_noisy_login_shell_is_in_the_way_of_answers_in_json(play):
 
 def test_state_is_closed_where_hooks_write():
     """The file that a hook wrote is closed with the nearest folder that is there from the beginning."""
-    faults, _ = plan_faults(played((1, WROTE), files=FILES), Clues())
+    faults, _ = plan_faults(played((1, WROTE), files=FILES), HookTraits())
     changes = [fault.change for fault in faults]
 
     assert ReadOnly("workspace") in changes
@@ -195,7 +195,7 @@ def test_state_is_closed_where_hooks_write():
 
 def test_causes_are_narrowed_by_name():
     """Only faults of the causes that are named are planned, and only their cells are told."""
-    faults, cells = plan_faults(played((1, WROTE), vary=(Wish("faults", ("path",)),)), Clues())
+    faults, cells = plan_faults(played((1, WROTE), vary=(Wish("faults", ("path",)),)), HookTraits())
 
     assert {fault.cause for fault in faults} == {"path"}
     assert cells == []
@@ -204,9 +204,9 @@ def test_causes_are_narrowed_by_name():
 @pytest.mark.parametrize("size, tried", [(4095, True), (4096, False)])
 def test_a_terminal_is_spared_what_it_cannot_take(size, tried):
     """A terminal is planned for lines that it can hold; of longer ones the kernel would drop the rest."""
-    fire = Fire(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
-    outcome = played((1, replace(WROTE, fires=(fire,))), vary=(Wish("stdin"),))
-    faults, cells = plan_faults(outcome, Clues())
+    fire = HookRun(hook=Hook(event="Stop"), payload={}, stdin=b"x" * size, reply=Reply(rule=RULE))
+    outcome = played((1, replace(WROTE, hook_runs=(fire,))), vary=(Wish("stdin"),))
+    faults, cells = plan_faults(outcome, HookTraits())
 
     assert ("standard input that is a terminal" in map(str, faults)) is tried
     assert [cell.verdict for cell in cells] == ([] if tried else ["not tried"])
@@ -219,7 +219,7 @@ def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
     outcome = play(agent=CALLS, vary=[{"faults": ["state", "disk"]}], **keys)
     if outcome.tier is not Tier.NAMESPACES:
         pytest.skip("no namespaces here")
-    tried = {cell.fault: cell.verdict for cell in outcome.cells}
+    tried = {cell.fault: cell.verdict for cell in outcome.trial_results}
 
     assert tried["workspace/.state on a read-only file system"] == "as declared"
     assert tried["a folder in the place of .state/count"] == "as declared"
@@ -230,7 +230,11 @@ def test_a_guard_is_tried_with_every_fault_of_its_state_and_disk(play):
 @pytest.mark.slow
 def test_a_direction_that_is_declared_is_no_finding(play):
     """A guard that lets go without its tool is FAILS-OPEN, unless that is said to be meant so."""
-    keys = {"files": {"g.sh": GUARD, ".state/old": "x"}, "hooks": {"PreToolUse": "./g.sh"}, "patience": 0.7}
+    keys = {
+        "files": {"g.sh": GUARD, ".state/old": "x"},
+        "hooks": {"PreToolUse": "./g.sh"},
+        "hook_timeout": 0.7,
+    }
     keys |= {"agent": [CALLS[0], CALLS[-1]], "vary": [{"faults": ["tools"]}]}
     found = [
         {finding.name for finding in play(**keys, **more).findings}
@@ -244,7 +248,7 @@ def test_without_a_refusal_nothing_is_said_to_guard(play):
     """A hook that refuses nothing is tried, and it is told that this shows nothing of a guard."""
     outcome = play(hooks={"Stop": "exit 0"}, vary=[{"faults": ["path"]}])
 
-    assert {cell.payload for cell in outcome.cells} == {"allow"}
+    assert {cell.payload for cell in outcome.trial_results} == {"allow"}
     assert any("expect: deny" in note for note in outcome.varied)
 
 
@@ -254,5 +258,5 @@ def test_a_locale_is_not_blamed_for_the_text_that_shows_it(play):
     refuses = "LC_ALL=C grep -q '[^ -~]' && exit 2; exit 0"
     outcome = play(hooks={"PreToolUse": refuses}, agent=CALLS[1:], vary=[{"faults": ["locale"]}])
 
-    assert {cell.verdict for cell in outcome.cells if cell.payload} == {"as declared"}
+    assert {cell.verdict for cell in outcome.trial_results if cell.payload} == {"as declared"}
     assert outcome.findings == ()

@@ -2,8 +2,8 @@
 Which variations are planned for a scenario that was played, and what is told of the others.
 """
 
-from pytest_hookharness.campaigns.stress.plans import Clues, plan
-from pytest_hookharness.model.moves import Run, Stop, ToolCall, ToolResult
+from pytest_hookharness.campaigns.stress.plans import HookTraits, plan
+from pytest_hookharness.model.moves import RunCommand, Stop, ToolCall, ToolResult
 from pytest_hookharness.model.mutations import (
     FailingTool,
     HangingTool,
@@ -22,12 +22,12 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Double, Scenario
 from pytest_hookharness.model.trace import (
     Change,
-    Entry,
-    Fire,
-    Hooked,
+    HookEvent,
+    HookRun,
     Moved,
     Performed,
     State,
+    StateEntry,
     Step,
     Trace,
 )
@@ -38,16 +38,16 @@ RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 
 def ran(command, *, refused=False):
     call = Performed(call=ToolCall(name="Bash", input={}), result=ToolResult(), refused=refused)
-    return [Moved(move=Run(command=command)), call]
+    return [Moved(move=RunCommand(command=command)), call]
 
 
 def asked(*commands, changed=()):
     fires = (
-        Fire(hook=Hook(event="Stop", command=one), payload={}, reply=Reply(rule=RULE)) for one in commands
+        HookRun(hook=Hook(event="Stop", command=one), payload={}, reply=Reply(rule=RULE)) for one in commands
     )
     changes = tuple(Change(path=path, how="added") for path in changed)
     decision = Decision(event="Stop", rule=RULE)
-    return [Hooked(event="Stop", fires=tuple(fires), decision=decision, changes=changes)]
+    return [HookEvent(event="Stop", hook_runs=tuple(fires), decision=decision, changes=changes)]
 
 
 def played(kind, *exchanges, names=(), host="claude-code", **keys):
@@ -56,7 +56,7 @@ def played(kind, *exchanges, names=(), host="claude-code", **keys):
         turn += isinstance(exchange, Moved)
         steps.append(Step(number=number, turn=turn, exchange=exchange))
         for change in getattr(exchange, "changes", ()):
-            files = {**files, change.path: Entry("file", 0o644, "x")}
+            files = {**files, change.path: StateEntry("file", 0o644, "x")}
         states[turn] = State(files=files)
     scenario = Scenario(name="x", host=host, vary=(Wish(kind, names),), **keys)
     trace = Trace(steps=tuple(steps), states=states)
@@ -66,7 +66,7 @@ def played(kind, *exchanges, names=(), host="claude-code", **keys):
 def test_a_refused_command_is_asked_about_in_every_form():
     """Each command that was refused is tried as data and as code, each form once."""
     exchanges = (*ran("rm -rf x", refused=True), *ran("rm -rf x", refused=True), *ran("ls"))
-    variations, notes = plan(played("quoting", *exchanges), Clues())
+    variations, notes = plan(played("quoting", *exchanges), HookTraits())
 
     assert all(isinstance(one, Quoted) and one.turn == 1 for one in variations)
     assert len({one.form for one in variations}) == len(variations) == 9
@@ -76,7 +76,7 @@ def test_a_refused_command_is_asked_about_in_every_form():
 def test_words_of_a_refused_command_are_moved_and_those_of_others_too():
     """Refused words describe something harmless, and the words of an allowed call the refused one."""
     exchanges = (*ran("ls"), *ran("rm -rf x", refused=True))
-    variations, _ = plan(played("words", *exchanges), Clues())
+    variations, _ = plan(played("words", *exchanges), HookTraits())
 
     assert [
         MovedWords(2, "echo hello", "rm -rf x", must_be_refused=False),
@@ -94,7 +94,7 @@ def test_what_cannot_be_tried_is_told():
         "names": "no hook did anything about a file",
         "tools": "no command that may be missing",
     }.items():
-        variations, notes = plan(played(kind, *ran("ls")), Clues())
+        variations, notes = plan(played(kind, *ran("ls")), HookTraits())
         assert variations == []
         assert len(notes) == 1
         assert words in notes[0]
@@ -102,7 +102,7 @@ def test_what_cannot_be_tried_is_told():
 
 def test_tools_are_those_of_the_source_that_are_there():
     """Commands that hooks name and find are varied, but for what every system has and for doubles."""
-    clues = Clues(words=frozenset({"env", "cat", "git", "no-such-command"}))
+    clues = HookTraits(words=frozenset({"env", "cat", "git", "no-such-command"}))
     variations, _ = plan(played("tools", *ran("ls"), commands={"npm": Double()}), clues)
 
     assert [WithoutTool("git"), FailingTool("git")] == variations
@@ -114,7 +114,7 @@ def test_tools_that_are_called_come_first_and_what_runs_the_hooks_is_left_alone(
     for name in names:
         (tmp_path / name).symlink_to("/bin/true")
     environment = {"PATH": str(tmp_path)}
-    clues = Clues(frozenset(names), frozenset({"zoo"}), frozenset({"ask"}), environment)
+    clues = HookTraits(frozenset(names), frozenset({"zoo"}), frozenset({"ask"}), environment)
     variations, notes = plan(played("tools", *ran("ls")), clues)
 
     assert ["zoo", "bid", "cue", "dip"] == [*dict.fromkeys(getattr(one, "name", "") for one in variations)]
@@ -124,7 +124,7 @@ def test_tools_that_are_called_come_first_and_what_runs_the_hooks_is_left_alone(
 
 def test_tools_that_are_named_are_varied_although_they_are_not_there():
     """A named command that is not installed can still fail and hang."""
-    variations, _ = plan(played("tools", *ran("ls"), names=("no-such-command",)), Clues())
+    variations, _ = plan(played("tools", *ran("ls"), names=("no-such-command",)), HookTraits())
 
     assert [FailingTool("no-such-command"), HangingTool("no-such-command")] == variations
 
@@ -133,12 +133,12 @@ def test_state_is_harmed_once_it_is_there_and_before_the_end():
     """A file of the hooks' own is harmed in each way after the turn that made it; one made last is told."""
     stop = [Moved(move=Stop())]
     early = (*ran("ls"), *asked("./a", changed=["workspace/.n", "home/log"]), *stop)
-    variations, notes = plan(played("state", *early), Clues())
+    variations, notes = plan(played("state", *early), HookTraits())
 
     assert {StateFile(".n", how, 1) for how in ("empty", "garbage", "truncate", "delete")} == {*variations}
     assert ["Not tried (state): what is outside of the workspace, such as home/log."] == notes
 
-    late, notes = plan(played("state", *stop, *asked("./a", changed=["workspace/.n"])), Clues())
+    late, notes = plan(played("state", *stop, *asked("./a", changed=["workspace/.n"])), HookTraits())
     assert (late, len(notes)) == ([], 1)
 
 
@@ -146,15 +146,15 @@ def test_every_order_of_a_small_set_is_tried():
     """Three hooks have six orders; of more, the reverse and the rotations are tried and the rest is told."""
     three, four = (played("order", *ran("ls"), *asked(*"abcd"[:size])) for size in (3, 4))
 
-    assert len(plan(three, Clues(sets={"Stop": 3}))[0]) == 6
-    some, notes = plan(four, Clues(sets={"Stop": 4}))
+    assert len(plan(three, HookTraits(sets={"Stop": 3}))[0]) == 6
+    some, notes = plan(four, HookTraits(sets={"Stop": 4}))
     assert HookOrder("Stop", (4, 3, 2, 1)) in some
     assert (len(some), len(notes)) == (4, 1)
 
 
 def test_variables_are_those_that_hooks_name():
     """A variable that stands in the source is unset, but for those that nothing runs without."""
-    clues = Clues(
+    clues = HookTraits(
         words=frozenset({"MODE", "PATH", "OTHER"}), environment={"MODE": "x", "PATH": "/bin", "USER": "a"}
     )
 
@@ -164,7 +164,7 @@ def test_variables_are_those_that_hooks_name():
 def test_two_agents_are_tried_where_they_can_be_told_apart():
     """Where the input of a call does not say which agent makes it, no two agents of one session are tried."""
     with_one, without = (
-        plan(played("sessions", host=host), Clues()) for host in ("claude-code", "openhands")
+        plan(played("sessions", host=host), HookTraits()) for host in ("claude-code", "openhands")
     )
 
     assert [TwoAgents(), TwoSessions()] == with_one[0]

@@ -56,6 +56,6 @@ def test_fires_that_never_end_side_by_side_are_an_error(play):
             files={"waits.sh": script},
             hooks={"PreToolUse": "./waits.sh"},
             agent=AGENT,
-            patience=0.1,
+            hook_timeout=0.1,
             parallel={"event": "PreToolUse", "width": 3, "counts": LOG},
         )

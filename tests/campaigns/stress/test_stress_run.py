@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.campaigns.stress.stress_run import vary as play_again
 from pytest_hookharness.model.mutations import Wish
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Signaled
-from pytest_hookharness.simulation.testbed.run_settings import Choice, Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 
 REFUSED = [{"run": "rm -rf build", "expect": "deny"}, {"stop": "Done."}]
 BY_GREP = """#!/bin/sh
@@ -110,7 +110,7 @@ def test_a_tool_that_nobody_calls_shows_nothing(vary):
     """A command that is named and that nobody calls is said to show nothing, and counts as not tried."""
     outcome = vary(BY_GREP, {"tools": ["no-such-command"]})
 
-    assert {cell.verdict for cell in outcome.cells} == {"not tried"}
+    assert {cell.verdict for cell in outcome.trial_results} == {"not tried"}
     assert [note.partition("with ")[2] for note in outcome.varied if "shows nothing" in note] == [
         f"a `no-such-command` {trouble}: nobody called `no-such-command`."
         for trouble in ("that fails with exit code 70", "that never returns")
@@ -130,11 +130,11 @@ def test_chance_is_not_blamed_on_a_variation(vary):
     base, other = vary(BY_GREP), vary("#!/bin/sh\nexit 0\n", agent=[{"run": "rm -rf build", "result": "x"}])
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"),)))
     theatre = Coin([other, base, other, other])
-    varied = play_again(base, Clues(), theatre, Settings())
+    varied = play_again(base, HookTraits(), theatre, Settings())
 
     assert ("RAW-JSON" not in names(varied), theatre.outcomes) == (True, [other])
     assert any("perhaps by chance" in note for note in varied.varied)
-    assert "RAW-JSON" in names(play_again(base, Clues(), Coin([other, base, base, other]), Settings()))
+    assert "RAW-JSON" in names(play_again(base, HookTraits(), Coin([other, base, base, other]), Settings()))
 
 
 def test_chance_is_not_blamed_on_a_fault(vary):
@@ -144,8 +144,8 @@ def test_chance_is_not_blamed_on_a_fault(vary):
 
     def tried(*outcomes):
         theatre = Coin([*outcomes])
-        varied = play_again(base, Clues(), theatre, Settings(choice=Choice(most=1)))
-        return [cell.verdict for cell in varied.cells if cell.hook], len(theatre.outcomes)
+        varied = play_again(base, HookTraits(), theatre, Settings(choice=TrialSelection(most=1)))
+        return [cell.verdict for cell in varied.trial_results if cell.hook], len(theatre.outcomes)
 
     assert tried(base, other, base, other, other) == (["not tried"], 0)
     assert tried(base, other, base, base, other) == (["open"], 0)
@@ -155,7 +155,9 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
     """A condition that there was no time for breaks a promise, unless nothing was promised."""
     base = vary(BY_GREP)
     base = replace(base, scenario=replace(base.scenario, vary=(Wish("key-order"), Wish("input"))))
-    in_time, late = (play_again(base, Clues(), Coin([base] * 9), Settings(wall=wall)) for wall in (60, 0))
+    in_time, late = (
+        play_again(base, HookTraits(), Coin([base] * 9), Settings(wall=wall)) for wall in (60, 0)
+    )
     expect = replace(base.scenario.expect, verdict="undecided")
     unsure = replace(base, scenario=replace(base.scenario, expect=expect))
 
@@ -165,9 +167,9 @@ def test_what_there_was_no_time_for_is_no_pass(vary):
         violation.seen for violation in late.violations if violation.path == "vary"
     ]
     assert "There was no time for key-order; input." in late.varied
-    assert play_again(unsure, Clues(), Coin([]), Settings(wall=0)).violations == ()
+    assert play_again(unsure, HookTraits(), Coin([]), Settings(wall=0)).violations == ()
     faults = replace(base, scenario=replace(base.scenario, vary=(Wish("stdin"),)))
-    late = play_again(faults, Clues(), Coin([base] * 9), Settings(wall=0))
+    late = play_again(faults, HookTraits(), Coin([base] * 9), Settings(wall=0))
     assert any("for lack of time" in violation.seen for violation in late.violations)
 
 
@@ -223,7 +225,7 @@ def test_a_relaunched_host_tells_a_kill_as_a_kill(vary):
     """A hook that is killed below a parent of its own is no exit code, and nobody adds to what it said."""
     killed = "#!/bin/sh\necho said >&2\nkill -KILL $$\n"
     hooks = {"PreToolUse": "exec ./hook.sh"}
-    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.fires())
+    fire = next(fire for _, fire in vary(killed, hooks=hooks, relaunched=True).trace.hook_runs())
 
     assert (fire.run.ending, fire.run.stderr.data) == (Signaled(9), b"said\n")
 
@@ -232,7 +234,7 @@ def test_a_relaunched_host_passes_on_what_it_has(vary):
     """A parent of its own changes no variable, and no exit code."""
     tells = "#!/bin/sh\nenv | grep -v ^_= | sort >&2\nexit 3\n"
     plain, below = (
-        next(fire for _, fire in vary(tells, relaunched=way).trace.fires()) for way in (False, True)
+        next(fire for _, fire in vary(tells, relaunched=way).trace.hook_runs()) for way in (False, True)
     )
 
     assert below.run.ending == plain.run.ending == Exited(3)
@@ -316,7 +318,7 @@ def test_a_crowd_is_of_those_that_write(vary):
 def test_a_crowd_that_is_cut_has_lost_nothing(vary):
     """Fires that wait for each other longer than they may are told as not tried, and are no losses."""
     agent = [{"run": "ls", "result": "a"}, {"stop": "Done."}]
-    outcome = vary(WAITS_FOR_OTHERS, "wide", agent=agent, patience=0.25)
+    outcome = vary(WAITS_FOR_OTHERS, "wide", agent=agent, hook_timeout=0.25)
 
     assert names(outcome) == []
     assert any("one was cut after 0.25 s (our patience)" in note for note in outcome.varied)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.campaigns.stress.plans import Clues
+from pytest_hookharness.campaigns.stress.plans import HookTraits
 from pytest_hookharness.campaigns.stress.test_matrix import draw_up
 from pytest_hookharness.model.mutations import Wish
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.simulation.testbed.run_settings import Choice
+from pytest_hookharness.simulation.testbed.run_settings import TrialSelection
 
 WISHES = tuple(map(Wish, ("key-order", "unset", "shells", "processes", "stdin", "faults")))
 BASE = Outcome(
@@ -30,7 +30,7 @@ def words():
     """The trials of a matrix in words, in order."""
 
     def draw(choice=None, seed=0):
-        matrix = draw_up(replace(BASE, seed=seed), Clues(), choice)
+        matrix = draw_up(replace(BASE, seed=seed), HookTraits(), choice)
         return [str(trial) for trial in matrix.trials]
 
     return draw
@@ -38,16 +38,16 @@ def words():
 
 def test_one_seed_gives_one_order(words):
     """The same seed gives the same order of the same trials, and another seed another order of them."""
-    first = words(Choice(), 3)
+    first = words(TrialSelection(), 3)
 
-    assert first == words(Choice(), 3)
-    assert first != words(Choice(), 4)
-    assert sorted(first) == sorted(words(Choice(), 4)) == sorted(words())
+    assert first == words(TrialSelection(), 3)
+    assert first != words(TrialSelection(), 4)
+    assert sorted(first) == sorted(words(TrialSelection(), 4)) == sorted(words())
 
 
 def test_kinds_take_turns():
     """The beginning of a matrix has one trial of each kind, so that a short budget leaves out no kind."""
-    matrix = draw_up(BASE, Clues(), Choice())
+    matrix = draw_up(BASE, HookTraits(), TrialSelection())
     kinds = {trial.cause for trial in matrix.trials}
 
     assert {trial.cause for trial in matrix.trials[: len(kinds)]} == kinds
@@ -58,30 +58,30 @@ def test_what_is_tried_by_one_kind_is_not_called_untried_by_another():
 
     def untried(*kinds):
         scenario = replace(BASE.scenario, vary=tuple(map(Wish, kinds)))
-        return [cell.fault for cell in draw_up(replace(BASE, scenario=scenario), Clues(), None).untried]
+        return [cell.fault for cell in draw_up(replace(BASE, scenario=scenario), HookTraits(), None).untried]
 
-    tried = {str(trial) for trial in draw_up(BASE, Clues(), None).trials}
+    tried = {str(trial) for trial in draw_up(BASE, HookTraits(), None).trials}
     assert "the shell `dash`" in tried
     assert not tried & {*untried("shells", "stdin", "faults")}
 
 
 def test_a_choice_is_the_beginning_of_the_order(words):
     """Of a number of trials those are tried that come first."""
-    assert words(Choice(most=4)) == words(Choice())[:4]
+    assert words(TrialSelection(most=4)) == words(TrialSelection())[:4]
 
 
 def test_the_same_words_mean_that_trial_alone(words):
     """Words choose all trials that hold them, but only the one that is just called so if there is one."""
     whole = "standard input that is closed"
 
-    assert words(Choice(only=whole)) == [whole]
-    assert len(words(Choice(only="standard input that"))) > 3
-    assert words(Choice(only="nobody calls a trial so")) == []
+    assert words(TrialSelection(only=whole)) == [whole]
+    assert len(words(TrialSelection(only="standard input that"))) > 3
+    assert words(TrialSelection(only="nobody calls a trial so")) == []
 
 
 def test_what_waits_begins_first():
     """Trials that wait most of their time begin before the others, and otherwise the order stays."""
-    matrix = draw_up(BASE, Clues(words=frozenset({"git"}), environment=os.environ), None)
+    matrix = draw_up(BASE, HookTraits(words=frozenset({"git"}), environment=os.environ), None)
     words = [str(matrix.trials[place]) for place in matrix.begun]
     waiting = [
         "nothing after it",

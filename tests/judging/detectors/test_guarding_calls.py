@@ -7,8 +7,8 @@ import json
 import pytest
 
 from pytest_hookharness.judging.detectors.messages import MARK, Limits, preview
-from pytest_hookharness.judging.detectors.online import Malformed, Watch, freeze, thaw
-from pytest_hookharness.model.actions import Action, Outcome
+from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, freeze, thaw
+from pytest_hookharness.model.actions import Action, ActionResult
 
 LIMITS = Limits()
 
@@ -19,11 +19,11 @@ class Session:
     """
 
     def __init__(self):
-        self.watch = Watch()
+        self.watch = OnlineDetector()
         self.files = {}
         self.said = []
 
-    def call(self, tool, result="ok", outcome=Outcome.DONE, **arguments):
+    def call(self, tool, result="ok", outcome=ActionResult.DONE, **arguments):
         """Try a call; give the text of its refusal, or nothing."""
         intent = Action(tool=tool, arguments=arguments)
         file = arguments.get("file_path")
@@ -35,10 +35,10 @@ class Session:
         self.said.append(warning.text if warning else "")
         return ""
 
-    def run(self, command, result="error: x", outcome=Outcome.FAILED):
+    def run(self, command, result="error: x", outcome=ActionResult.FAILED):
         return self.call("Bash", result, outcome, command=command)
 
-    def edit(self, old, outcome=Outcome.FAILED):
+    def edit(self, old, outcome=ActionResult.FAILED):
         return self.call("Edit", "not found", outcome, file_path="a.py", old_string=old, new_string="z")
 
 
@@ -70,13 +70,13 @@ def test_another_move_gets_out_too(session):
     for _ in range(3):
         session.run("make")
 
-    assert session.run("ls", "a.py", Outcome.DONE) == ""
+    assert session.run("ls", "a.py", ActionResult.DONE) == ""
     assert session.run("make") == ""
 
 
 def test_a_cycle_is_refused_at_its_last_call(session):
     """The call that would end the third lap of a cycle is refused, and none before it."""
-    refused = [bool(session.run(word, word, Outcome.DONE)) for word in "abcabcabc"]
+    refused = [bool(session.run(word, word, ActionResult.DONE)) for word in "abcabcabc"]
 
     assert refused == [False] * 8 + [True]
 
@@ -112,7 +112,7 @@ def test_the_ladder_of_failed_edits(session):
 def test_a_successful_edit_ends_the_ladder(session):
     """After an edit that succeeded failures are counted anew."""
     session.edit("one")
-    session.edit("two", Outcome.DONE)
+    session.edit("two", ActionResult.DONE)
 
     session.edit("three")
 
@@ -129,7 +129,7 @@ def test_a_file_that_changed_is_shown_first(session):
 
     assert "a.py changed since you last read it" in refusal
     assert refusal.endswith("new\n")
-    assert session.edit("new", Outcome.DONE) == ""
+    assert session.edit("new", ActionResult.DONE) == ""
 
 
 def test_content_counts_and_not_time(session):
@@ -138,7 +138,7 @@ def test_content_counts_and_not_time(session):
     session.call("Read", "old", file_path="a.py")
     session.files["a.py"] = "old\nand more\n"
 
-    assert session.edit("old", Outcome.DONE) == ""
+    assert session.edit("old", ActionResult.DONE) == ""
 
 
 def test_a_new_text_over_unseen_changes(session):
@@ -171,7 +171,7 @@ def test_memory_survives_being_kept(session):
 
 
 @pytest.mark.parametrize(
-    "kept",
+    "kept_workspace",
     [
         None,
         {},
@@ -183,20 +183,20 @@ def test_memory_survives_being_kept(session):
         {"recent": [], "runs": [], "streak": ["", 0, ""], "files": [["a", "b", 1, 2]]},
     ],
 )
-def test_strange_memory_is_refused(kept):
+def test_strange_memory_is_refused(kept_workspace):
     """JSON of another form is told apart from memory."""
     with pytest.raises(Malformed):
-        thaw(kept)
+        thaw(kept_workspace)
 
 
 def test_memory_goes_round_with_the_agent(session):
     """An agent that does the same for ever brings the memory to states that it had before."""
     seen = set()
     for _ in range(300):
-        session.run("status", f"{len(seen)}", Outcome.DONE)
-        session.run("make", "done", Outcome.DONE)
-        session.run("make", "done", Outcome.DONE)
-        session.run("ls", "", Outcome.DONE)
+        session.run("status", f"{len(seen)}", ActionResult.DONE)
+        session.run("make", "done", ActionResult.DONE)
+        session.run("make", "done", ActionResult.DONE)
+        session.run("ls", "", ActionResult.DONE)
     for _ in range(30):
         session.run("make")
         seen.add(json.dumps(freeze(session.watch)))

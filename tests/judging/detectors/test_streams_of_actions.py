@@ -8,12 +8,12 @@ import pytest
 
 from pytest_hookharness.judging.detectors.messages import Limits, Unreachable
 from pytest_hookharness.judging.detectors.offline import detect
-from pytest_hookharness.model.actions import Action, Break, Outcome
+from pytest_hookharness.model.actions import Action, ActionResult, Break
 
-FAILED = Outcome.FAILED
+FAILED = ActionResult.FAILED
 
 
-def run(command, result="ok", outcome=Outcome.DONE, agent="", **more):
+def run(command, result="ok", outcome=ActionResult.DONE, agent="", **more):
     return Action(
         tool="Bash",
         arguments={"command": command, **more},
@@ -24,7 +24,7 @@ def run(command, result="ok", outcome=Outcome.DONE, agent="", **more):
     )
 
 
-def call(tool, result="ok", outcome=Outcome.DONE, **arguments):
+def call(tool, result="ok", outcome=ActionResult.DONE, **arguments):
     return Action(tool=tool, arguments=arguments, result=result, outcome=outcome)
 
 
@@ -50,8 +50,8 @@ LOOPS = {
     ),
     "one action twice in a lap": (times(3, run("a"), run("b"), run("a"), run("c")), ["cycle of 4"]),
     "one error, three calls": ([run(w, "no network", FAILED) for w in "abc"], ["failures"]),
-    "refused by another hook": (times(3, run("push", "never", Outcome.REFUSED)), ["repetition"]),
-    "results that nobody told": (times(3, run("make", "", Outcome.UNKNOWN)), ["repetition"]),
+    "refused by another hook": (times(3, run("push", "never", ActionResult.REFUSED)), ["repetition"]),
+    "results that nobody told": (times(3, run("make", "", ActionResult.UNKNOWN)), ["repetition"]),
     "two loops, one after the other": (
         [*times(3, run("a")), *times(3, run("b"))],
         ["repetition", "repetition"],
@@ -81,7 +81,7 @@ NO_LOOPS = {
     "an exit code without words": [run(f"grep {w} x", "Exit code 1", FAILED) for w in "abcd"],
     "prompts between": times(9, run("make"), Break(why="prompt")),
     "the guard's own refusals": times(
-        5, run("a", "e", FAILED), run("a", "e", FAILED), run("a", "Loop guard: no.", Outcome.REFUSED)
+        5, run("a", "e", FAILED), run("a", "e", FAILED), run("a", "Loop guard: no.", ActionResult.REFUSED)
     ),
     "several agents": [run("make", agent=str(n)) for n in range(9)],
 }
@@ -132,9 +132,12 @@ def test_drift_is_said():
 @pytest.mark.parametrize(
     ("limits", "says"),
     [
-        ({"laps": 10, "window": 5}, "laps: 10 can never be reached, since the window holds 5 actions"),
-        ({"failures": 6, "laps": 2, "window": 5}, "failures: 6 can never be reached"),
-        ({"laps": 1}, "laps: 1 is no repetition"),
+        (
+            {"repetitions": 10, "window": 5},
+            "repetitions: 10 can never be reached, since the window holds 5 actions",
+        ),
+        ({"failures": 6, "repetitions": 2, "window": 5}, "failures: 6 can never be reached"),
+        ({"repetitions": 1}, "repetitions: 1 is no repetition"),
     ],
 )
 def test_limits_out_of_reach(limits, says):

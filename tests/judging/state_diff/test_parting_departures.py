@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Clock, recognise
-from pytest_hookharness.model.probes import PartKind, Push, Pushing
+from pytest_hookharness.judging.state_diff import SessionClock, recognise
+from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000
-CLOCK = Clock(started=STARTED, now=STARTED + 60)
+CLOCK = SessionClock(started=STARTED, now=STARTED + 60)
 
 
 def files_of(write):
-    def files(lap):
-        made = write(lap)
+    def files(repetition):
+        made = write(repetition)
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() if isinstance(text, str) else text for path, text in made.items()}
 
@@ -26,30 +26,50 @@ def pattern_of(write, first=2):
     return recognise([files_of(write)(lap) for lap in range(first, first + 3)], CLOCK)
 
 
-def log(lap):
-    return "".join(f"turn {at}\n" for at in range(lap))
+def log(repetition):
+    return "".join(f"turn {at}\n" for at in range(repetition))
 
 
 @pytest.mark.parametrize(
     ("write", "after", "said"),
     [
-        (lambda lap: f'{{"count": {lap}}}', '{"count": 4}', "$.count went from 4 to 4, not to 5"),
-        (lambda lap: f'{{"count": {lap}}}', '{"count": 0}', "$.count went from 4 to 0, not to 5"),
-        (lambda lap: f"x\ncount={lap}\n", "y\ncount=5\n", "has other text in line 1"),
+        (
+            lambda repetition: f'{{"count": {repetition}}}',
+            '{"count": 4}',
+            "$.count went from 4 to 4, not to 5",
+        ),
+        (
+            lambda repetition: f'{{"count": {repetition}}}',
+            '{"count": 0}',
+            "$.count went from 4 to 0, not to 5",
+        ),
+        (lambda repetition: f"x\ncount={repetition}\n", "y\ncount=5\n", "has other text in line 1"),
         (log, log(4), "the text grew by 0 additions, not by 1"),
         (log, log(6), "the text grew by 2 additions, not by 1"),
         (log, log(4) + "turn 9\n", "a value added to the text went from 3 to 9, not to 4"),
         (log, log(4) + "stop 4\n", "has other text in line 5"),
-        (lambda lap: f"at {STARTED + lap}", "at 1000000000", "which is not the time of the lap"),
-        (lambda lap: f"at {lap}", b"\0", "is no text any more"),
-        (lambda lap: f"at {lap}", None, "is not there after the lap"),
         (
-            lambda lap: {f"tmp/{lap}": "x", "home/state": f"{lap}"},
+            lambda repetition: f"at {STARTED + repetition}",
+            "at 1000000000",
+            "which is not the time of the lap",
+        ),
+        (lambda repetition: f"at {repetition}", b"\0", "is no text any more"),
+        (lambda repetition: f"at {repetition}", None, "is not there after the lap"),
+        (
+            lambda repetition: {f"tmp/{repetition}": "x", "home/state": f"{repetition}"},
             {"tmp/4": "x", "home/state": "5"},
             "file name",
         ),
-        (lambda lap: {f"tmp/{at}": "x" for at in range(lap)}, {"tmp/3": "x"}, "has no successor"),
-        (lambda lap: f"{lap}", {"home/state": "5", "home/other": "x"}, "home/other is new after the lap"),
+        (
+            lambda repetition: {f"tmp/{at}": "x" for at in range(repetition)},
+            {"tmp/3": "x"},
+            "has no successor",
+        ),
+        (
+            lambda repetition: f"{repetition}",
+            {"home/state": "5", "home/other": "x"},
+            "home/other is new after the lap",
+        ),
     ],
 )
 def test_a_departure_names_file_and_place(write, after, said):
@@ -66,8 +86,9 @@ def test_a_departure_names_file_and_place(write, after, said):
 def test_numbers_and_ids_may_be_any():
     """A number without a step, a process number and an id are as the pattern says, whatever they are."""
 
-    def write(lap):
-        return f"took={[5, 19, 7, 44, 2][lap]} pid={4700 + lap} id={'a1B2c3D4e5'[lap:]}{'Zy9X8w'[:lap]}"
+    def write(repetition):
+        drawn = "a1B2c3D4e5"[repetition:] + "Zy9X8w"[:repetition]
+        return f"took={[5, 19, 7, 44, 2][repetition]} pid={4700 + repetition} id={drawn}"
 
     pattern = pattern_of(write, first=0)
 
@@ -81,8 +102,8 @@ def test_numbers_and_ids_may_be_any():
 def test_a_stamp_of_the_same_second_may_move_later():
     """A stamp that did not change through three quick laps may change in the next, fixed text may not."""
 
-    def write(lap, moment=STARTED):
-        return f'{{"count": {lap}, "last": {moment}, "limit": 50}}'
+    def write(repetition, moment=STARTED):
+        return f'{{"count": {repetition}, "last": {moment}, "limit": 50}}'
 
     pattern = pattern_of(write)
     before = files_of(write)(4)
@@ -102,19 +123,23 @@ def test_a_file_of_a_stamp_alone_may_move_later():
     assert "home/last" in pattern.departure(before, {"home/state": b"5", "home/last": b"7"}, CLOCK)
 
 
-def tied(lap, lines=None):
+def tied(repetition, lines=None):
     """
     A log, the number of its lines, and a copy of that number.
     """
-    lines = lap if lines is None else lines
-    return {"home/log": log(lines), "home/count": f"{lap}\n", "home/copy": json.dumps({"copy": lap})}
+    lines = repetition if lines is None else lines
+    return {
+        "home/log": log(lines),
+        "home/count": f"{repetition}\n",
+        "home/copy": json.dumps({"copy": repetition}),
+    }
 
 
 def test_a_part_that_is_tied_follows_another():
     """A count that was pushed alone may pull its copies along or be pulled back by them, and no more."""
     pattern = pattern_of(tied)
     place = next(at for at, part in enumerate(pattern.parts) if part.path == "home/count")
-    before = pattern.pushed(Push(parts=(place,), how=Pushing.AHEAD, laps=100))
+    before = pattern.pushed(Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=100))
 
     def after(count, copy):
         return {**files_of(tied)(5), "home/count": b"%d\n" % count, "home/copy": b'{"copy": %d}' % copy}
@@ -130,7 +155,7 @@ def test_a_part_that_is_tied_follows_another():
 def test_growth_that_was_pushed_goes_on():
     """A log that was pushed by thousands of lines is as the pattern says if one line more follows."""
     pattern = pattern_of(log)
-    push = Push(parts=(0,), how=Pushing.AHEAD, laps=3_000)
+    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
     before = pattern.pushed(push)
 
     assert pattern.departure(before, files_of(log)(3_005), CLOCK) == ""
@@ -143,8 +168,8 @@ def test_growth_that_was_pushed_goes_on():
 def test_steps_that_were_chance_can_be_taken_back():
     """A number that counted by chance is a number without a step once another look at the lap refuted it."""
 
-    def write(lap):
-        return f"count={lap} took={7 + 3 * lap}"
+    def write(repetition):
+        return f"count={repetition} took={7 + 3 * repetition}"
 
     pattern = pattern_of(write)
     before, after = files_of(write)(3), {"home/state": b"count=4 took=90"}

@@ -12,17 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pytest_hookharness.judging.state_diff import (
-    Clock,
     Files,
     Irregular,
     Pattern,
+    SessionClock,
     find_stamps,
     recognise,
 )
-from pytest_hookharness.model.probes import PartKind, Push, Pushing
+from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000.0
-CLOCK = Clock(started=STARTED, now=STARTED + 5_000)
+CLOCK = SessionClock(started=STARTED, now=STARTED + 5_000)
 LAWS = settings(max_examples=100, deadline=None, database=None)
 
 Value = Callable[[int], str]
@@ -45,8 +45,8 @@ class Mechanism:
     name: Value = lambda _: "home/state"
     every: bool = False
 
-    def files(self, lap: int) -> Files:
-        laps = range(lap + 1) if self.every else [lap]
+    def files(self, repetition: int) -> Files:
+        laps = range(repetition + 1) if self.every else [repetition]
         return {self.name(one): self.text(one).encode() for one in laps}
 
     def moments(self, first: int, count: int = 3) -> list[Files]:
@@ -56,12 +56,12 @@ class Mechanism:
         return self.words
 
 
-def stamp(lap: int) -> str:
-    return str(int(STARTED) + lap)
+def stamp(repetition: int) -> str:
+    return str(int(STARTED) + repetition)
 
 
-def identifier(lap: int) -> str:
-    return sha256(f"id {lap}".encode()).hexdigest()[:12]
+def identifier(repetition: int) -> str:
+    return sha256(f"id {repetition}".encode()).hexdigest()[:12]
 
 
 @some.composite
@@ -70,8 +70,8 @@ def counts(draw: some.DrawFn) -> Value:
     width = draw(some.sampled_from([0, 0, 7]))
     places = draw(some.sampled_from([0, 0, 2]))
 
-    def write(lap: int) -> str:
-        whole = str(start + step * lap).zfill(width)
+    def write(repetition: int) -> str:
+        whole = str(start + step * repetition).zfill(width)
         return f"{whole}.{start % 90 + 10}" if places else whole
 
     return write
@@ -90,22 +90,24 @@ def lines(draw: some.DrawFn, *, stamped: bool) -> Value:
         )
     )
     value = draw(values() if stamped else counts())
-    return lambda lap: words.format(value(lap))
+    return lambda repetition: words.format(value(repetition))
 
 
 def grown(piece: Value, *, front: bool = False) -> Value:
-    def write(lap: int) -> str:
-        pieces = [piece(one) for one in range(lap)]
+    def write(repetition: int) -> str:
+        pieces = [piece(one) for one in range(repetition)]
         return "".join(reversed(pieces) if front else pieces)
 
     return write
 
 
 def listed(value: Value, *, front: bool, indent: int | None) -> Value:
-    def write(lap: int) -> str:
-        laps = range(lap, -1, -1) if front else range(lap + 1)
+    def write(repetition: int) -> str:
+        laps = range(repetition, -1, -1) if front else range(repetition + 1)
         entries = [{"text": f"<{value(one)}>"} for one in laps]
-        return json.dumps({"count": lap, "entries": entries, "last": f"at {value(lap)}"}, indent=indent)
+        return json.dumps(
+            {"count": repetition, "entries": entries, "last": f"at {value(repetition)}"}, indent=indent
+        )
 
     return write
 
@@ -123,33 +125,55 @@ def mechanisms(draw: some.DrawFn, *, stamped: bool = True) -> Mechanism:
     match kind:
         case "json":
             return Mechanism(
-                kind, lambda lap: f'{{"count": "{one(lap)}", "other": "{other(lap)}", "fixed": 7}}{tail}'
+                kind,
+                lambda repetition: (
+                    f'{{"count": "{one(repetition)}", "other": "{other(repetition)}", "fixed": 7}}{tail}'
+                ),
             )
         case "keys":
-            return Mechanism(kind, lambda lap: f"fixed=12\ncount={one(lap)}\nother: {other(lap)}{tail}")
+            return Mechanism(
+                kind,
+                lambda repetition: f"fixed=12\ncount={one(repetition)}\nother: {other(repetition)}{tail}",
+            )
         case "log":
             return Mechanism(kind, grown(line))
         case "front":
             return Mechanism(
-                kind, lambda lap: f"---\nround: {one(lap)}\nmost: 50\n---\nwords\n" + grown(line)(lap)
+                kind,
+                lambda repetition: (
+                    f"---\nround: {one(repetition)}\nmost: 50\n---\nwords\n" + grown(line)(repetition)
+                ),
             )
         case "list":
             front, indent = draw(some.booleans()), draw(some.sampled_from([None, 2]))
             return Mechanism(f"{kind} {front=} {indent=}", listed(one, front=front, indent=indent))
         case "window":
-            return Mechanism(kind, lambda lap: "".join(line(lap + ahead) for ahead in range(4)))
+            return Mechanism(kind, lambda repetition: "".join(line(repetition + ahead) for ahead in range(4)))
         case "name":
-            return Mechanism(kind, lambda lap: f"fixed {other(lap)}", lambda lap: f"tmp/run-{one(lap)}.txt")
+            return Mechanism(
+                kind,
+                lambda repetition: f"fixed {other(repetition)}",
+                lambda repetition: f"tmp/run-{one(repetition)}.txt",
+            )
         case "files":
-            return Mechanism(kind, lambda lap: f"n {lap}{tail}", lambda lap: f"tmp/run-{lap}.txt", every=True)
+            return Mechanism(
+                kind,
+                lambda repetition: f"n {repetition}{tail}",
+                lambda repetition: f"tmp/run-{repetition}.txt",
+                every=True,
+            )
         case "dict":
             return Mechanism(
-                kind, lambda lap: json.dumps({f"lap-{at}": {"n": one(at)} for at in range(lap + 1)})
+                kind,
+                lambda repetition: json.dumps({f"lap-{at}": {"n": one(at)} for at in range(repetition + 1)}),
             )
         case _:
             plain = grown(lambda at: f"+ {at}.\n")
             return Mechanism(
-                kind, lambda lap: f"[log]\n{grown(line)(lap)}[counts]\n{one(lap)}\n[more]\n{plain(lap)}"
+                kind,
+                lambda repetition: (
+                    f"[log]\n{grown(line)(repetition)}[counts]\n{one(repetition)}\n[more]\n{plain(repetition)}"
+                ),
             )
 
 
@@ -184,12 +208,14 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
-def test_a_push_ahead_is_the_true_lap(mechanism, first, laps):
+def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
     """Parts that are pushed ahead by some laps make the files that so many true laps would have made."""
     pattern = followed(mechanism, first)
-    pushed = pattern.pushed(Push(parts=everything(pattern), how=Pushing.AHEAD, laps=laps))
+    pushed = pattern.pushed(
+        Perturbation(parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions)
+    )
 
-    assert there(pushed) == differing(mechanism, mechanism.files(first + 2 + laps), first)
+    assert there(pushed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
 
 
 @LAWS
@@ -197,7 +223,7 @@ def test_a_push_ahead_is_the_true_lap(mechanism, first, laps):
 def test_older_is_the_lap_before(mechanism, first):
     """Parts that are put back make the files of one lap ago, byte for byte."""
     pattern = followed(mechanism, first)
-    older = pattern.pushed(Push(parts=everything(pattern), how=Pushing.OLDER))
+    older = pattern.pushed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
     true = mechanism.files(first + 1)
 
     assert {path: content for path, content in older.items() if content is not None} == (
@@ -209,20 +235,24 @@ def test_older_is_the_lap_before(mechanism, first):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
-def test_a_true_lap_is_no_departure(mechanism, first, lap):
+def test_a_true_lap_is_no_departure(mechanism, first, repetition):
     """Whatever lap one looks at, earlier or later, the next one moves the files as the pattern says."""
     pattern = followed(mechanism, first)
 
-    assert pattern.departure(mechanism.files(lap), mechanism.files(lap + 1), CLOCK) == ""
+    assert pattern.departure(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
 
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
-def test_a_lap_after_a_push_is_no_departure(mechanism, first, laps):
+def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
     """One more push by a lap is what one lap makes of any push, so it does not depart from the pattern."""
     pattern = followed(mechanism, first)
     one, other = (
-        pattern.pushed(Push(parts=everything(pattern), how=Pushing.AHEAD, laps=laps + more))
+        pattern.pushed(
+            Perturbation(
+                parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions + more
+            )
+        )
         for more in (0, 1)
     )
 
@@ -278,8 +308,8 @@ def test_no_bytes_are_too_strange(moments):
         assert pattern.paths
         assert pattern.why.endswith(".")
         return
-    for how in Pushing:
-        push = Push(parts=everything(pattern), how=how, laps=3, seconds=1e12)
+    for how in PerturbationKind:
+        push = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
         pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
         pattern.reached(push)
 
@@ -311,6 +341,6 @@ def test_no_text_is_too_strange(rows):
     pattern = recognise(moments, CLOCK)
     find_stamps(moments[0], CLOCK).aged(1e15)
     if isinstance(pattern, Pattern):
-        push = Push(parts=everything(pattern), how=Pushing.AGED, seconds=1e15)
+        push = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
         pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
         assert all(part.kind in PartKind for part in pattern.parts)

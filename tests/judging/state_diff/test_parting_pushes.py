@@ -7,31 +7,31 @@ import re
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Clock, recognise
-from pytest_hookharness.model.probes import Push, Pushing
+from pytest_hookharness.judging.state_diff import SessionClock, recognise
+from pytest_hookharness.model.probes import Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000
-CLOCK = Clock(started=STARTED, now=STARTED + 60)
+CLOCK = SessionClock(started=STARTED, now=STARTED + 60)
 IDS = ["aB3dE9xYz1", "QwErTyUiOp", "zz90AkLmQ2", "pO0iU8yT6r", "mNbVcXzLk3"]
 
 
 def pattern_of(write, first=2):
-    def files(lap):
-        made = write(lap)
+    def files(repetition):
+        made = write(repetition)
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() for path, text in made.items()}
 
     return recognise([files(lap) for lap in range(first, first + 3)], CLOCK)
 
 
-def state(lap):
-    entries = [{"id": IDS[at], "at": STARTED + at} for at in range(lap)]
-    return json.dumps({"count": lap, "ids": entries, "last": STARTED + lap, "born": STARTED})
+def state(repetition):
+    entries = [{"id": IDS[at], "at": STARTED + at} for at in range(repetition)]
+    return json.dumps({"count": repetition, "ids": entries, "last": STARTED + repetition, "born": STARTED})
 
 
-def pushed(pattern, how, *parts, laps=0, seconds=0.0):
+def pushed(pattern, how, *parts, repetitions=0, seconds=0.0):
     chosen = parts or tuple(range(len(pattern.parts)))
-    files = pattern.pushed(Push(parts=chosen, how=how, laps=laps, seconds=seconds))
+    files = pattern.pushed(Perturbation(parts=chosen, how=how, repetitions=repetitions, seconds=seconds))
     return json.loads(files["home/state"])
 
 
@@ -39,21 +39,21 @@ def test_each_part_can_be_pushed_alone():
     """A push moves the parts that it names and leaves all others as they are now."""
     pattern, now = pattern_of(state), json.loads(state(4))
 
-    assert pushed(pattern, Pushing.AHEAD, 0, laps=1000) == {**now, "count": 1004}
-    assert pushed(pattern, Pushing.OLDER, 0) == {**now, "count": 3}
-    assert pushed(pattern, Pushing.OLDER, 1) == {**now, "ids": now["ids"][:-1]}
-    assert pushed(pattern, Pushing.OLDER, 2) == {**now, "last": STARTED + 3}
+    assert pushed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
+    assert pushed(pattern, PerturbationKind.OLDER, 0) == {**now, "count": 3}
+    assert pushed(pattern, PerturbationKind.OLDER, 1) == {**now, "ids": now["ids"][:-1]}
+    assert pushed(pattern, PerturbationKind.OLDER, 2) == {**now, "last": STARTED + 3}
 
 
 def test_growth_gets_fresh_distinct_ids():
     """Chunks that are added have ids of the same length that nobody had before, the same ones each time."""
     pattern = pattern_of(state)
-    entries = pushed(pattern, Pushing.AHEAD, 1, laps=500)["ids"]
+    entries = pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"]
     ids = {entry["id"] for entry in entries}
 
     assert len(ids) == len(entries) == 504
     assert all(re.fullmatch("[0-9A-Za-z]{10}", one) for one in ids)
-    assert pushed(pattern, Pushing.AHEAD, 1, laps=500)["ids"] == entries
+    assert pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"] == entries
 
 
 def test_time_passes_for_stamps():
@@ -63,9 +63,9 @@ def test_time_passes_for_stamps():
     first = {**now["ids"][0], "at": STARTED - 50}
     older = {"count": 4, "ids": [first, *now["ids"][1:]], "last": STARTED + 4 - 50, "born": STARTED - 50}
 
-    assert pushed(pattern, Pushing.AGED, 2, seconds=50) == older
-    assert pushed(pattern, Pushing.AGED, 0, seconds=50) == now
-    aged = pushed(pattern, Pushing.AGED, 1, seconds=50)
+    assert pushed(pattern, PerturbationKind.AGED, 2, seconds=50) == older
+    assert pushed(pattern, PerturbationKind.AGED, 0, seconds=50) == now
+    aged = pushed(pattern, PerturbationKind.AGED, 1, seconds=50)
     assert [entry["at"] for entry in aged["ids"]] == [STARTED + at - 50 for at in range(4)]
 
 
@@ -85,8 +85,8 @@ def test_time_passes_for_stamps():
 def test_an_id_is_replaced_by_its_like(first, expression):
     """A random text is replaced by another one of the same length, alphabet and case."""
     ids = first.split()
-    pattern = pattern_of(lambda lap: ids[lap], first=0)
-    new = pattern.pushed(Push(parts=(0,), how=Pushing.REPLACED))["home/state"].decode()
+    pattern = pattern_of(lambda repetition: ids[repetition], first=0)
+    new = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.REPLACED))["home/state"].decode()
 
     assert re.fullmatch(expression, new)
     assert new not in ids
@@ -94,24 +94,29 @@ def test_an_id_is_replaced_by_its_like(first, expression):
 
 def test_counts_are_exact_at_any_size():
     """A count is pushed by any number of laps without rounding."""
-    pattern = pattern_of(lambda lap: f'{{"n": {10**20 + 3 * lap}}}')
-    files = pattern.pushed(Push(parts=(0,), how=Pushing.AHEAD, laps=10**30))
+    pattern = pattern_of(lambda repetition: f'{{"n": {10**20 + 3 * repetition}}}')
+    files = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10**30))
 
     assert files == {"home/state": b'{"n": %d}' % (10**20 + 12 + 3 * 10**30)}
 
 
 def test_padding_is_kept_as_printf_does():
     """A count with zeros in front keeps its width, and grows beyond it."""
-    pattern = pattern_of(lambda lap: f"{lap:03d}")
+    pattern = pattern_of(lambda repetition: f"{repetition:03d}")
 
     for laps, text in [(1, b"005"), (96, b"100"), (1996, b"2000")]:
-        assert pattern.pushed(Push(parts=(0,), how=Pushing.AHEAD, laps=laps)) == {"home/state": text}
+        assert pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=laps)) == {
+            "home/state": text
+        }
 
 
 def test_a_number_without_step_moves_by_its_mean():
     """A number that only grows is pushed by its mean step; one that turned round stays."""
-    up, around = pattern_of(lambda lap: str(2**lap)), pattern_of(lambda lap: str([1, 1, 4, 9, 7][lap]))
-    push = Push(parts=(0,), how=Pushing.AHEAD, laps=10)
+    up, around = (
+        pattern_of(lambda repetition: str(2**repetition)),
+        pattern_of(lambda repetition: str([1, 1, 4, 9, 7][repetition])),
+    )
+    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10)
 
     assert up.pushed(push) == {"home/state": b"76"}
     assert around.pushed(push) == {"home/state": b"7"}
@@ -119,19 +124,19 @@ def test_a_number_without_step_moves_by_its_mean():
 
 def test_growth_is_bounded_in_chunks():
     """A log grows by ten thousand chunks at most, and says so."""
-    pattern = pattern_of(lambda lap: "".join(f"turn {at}\n" for at in range(lap)))
-    push = Push(parts=(0,), how=Pushing.AHEAD, laps=50_000)
+    pattern = pattern_of(lambda repetition: "".join(f"turn {at}\n" for at in range(repetition)))
+    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=50_000)
 
     assert pattern.pushed(push)["home/state"].decode().splitlines()[-1] == "turn 10003"
     assert pattern.clipped(push) == (0,)
-    assert pattern.clipped(Push(parts=(0,), how=Pushing.AHEAD, laps=100)) == ()
+    assert pattern.clipped(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)) == ()
     assert pattern.reached(push) == "home/state of 10,004 lines"
 
 
 def test_growth_is_bounded_in_bytes():
     """A log of long lines stays below four mebibytes, and says that it was clipped."""
-    pattern = pattern_of(lambda lap: "".join(f"{at} {'x' * 9000}\n" for at in range(lap)))
-    push = Push(parts=(0,), how=Pushing.AHEAD, laps=5_000)
+    pattern = pattern_of(lambda repetition: "".join(f"{at} {'x' * 9000}\n" for at in range(repetition)))
+    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=5_000)
     size = len(pattern.pushed(push)["home/state"])
 
     assert 4 * 1024 * 1024 - 20_000 < size <= 4 * 1024 * 1024
@@ -140,8 +145,8 @@ def test_growth_is_bounded_in_bytes():
 
 def test_files_are_bounded():
     """A folder gets five hundred more files at most, each with a name and content of its own."""
-    pattern = pattern_of(lambda lap: {f"tmp/block-{at}.txt": f"n {at}" for at in range(lap)})
-    push = Push(parts=(0,), how=Pushing.AHEAD, laps=9_000)
+    pattern = pattern_of(lambda repetition: {f"tmp/block-{at}.txt": f"n {at}" for at in range(repetition)})
+    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=9_000)
     files = pattern.pushed(push)
 
     assert len(files) == 502
@@ -152,8 +157,8 @@ def test_files_are_bounded():
 
 def test_files_named_by_the_second_differ():
     """Files whose names say nothing but the time are from before the session, so none hides another."""
-    pattern = pattern_of(lambda lap: {f"tmp/{STARTED + at}.txt": "x" for at in range(lap)})
-    files = pattern.pushed(Push(parts=(0,), how=Pushing.AHEAD, laps=20))
+    pattern = pattern_of(lambda repetition: {f"tmp/{STARTED + at}.txt": "x" for at in range(repetition)})
+    files = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=20))
 
     assert len(files) == 2 + 20
     assert sum(int(path[4:14]) < STARTED for path in files) == 20
@@ -161,9 +166,9 @@ def test_files_named_by_the_second_differ():
 
 def test_a_moved_file_is_gone_from_its_old_name():
     """A push of a file name takes the file away from where it is now."""
-    pattern = pattern_of(lambda lap: {f"tmp/n-{lap}": "x"})
+    pattern = pattern_of(lambda repetition: {f"tmp/n-{repetition}": "x"})
 
-    assert pattern.pushed(Push(parts=(0,), how=Pushing.AHEAD, laps=6)) == {
+    assert pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=6)) == {
         "tmp/n-2": None,
         "tmp/n-3": None,
         "tmp/n-4": None,
@@ -185,20 +190,27 @@ def test_pushes_are_told():
     everything = tuple(range(len(pattern.parts)))
 
     def told(how):
-        return pattern.reached(Push(parts=everything, how=how, laps=996, seconds=3600)).split(", $")
+        return pattern.reached(Perturbation(parts=everything, how=how, repetitions=996, seconds=3600)).split(
+            ", $"
+        )
 
-    assert pattern.told(0, Push(parts=(0,), how=Pushing.AHEAD, laps=996)) == "count 1,000 in home/state"
-    assert told(Pushing.OLDER)[0] == "$.count in home/state back at 3"
-    assert "996 more in $.ids in home/state" in pattern.reached(
-        Push(parts=everything, how=Pushing.AHEAD, laps=996)
+    assert (
+        pattern.told(0, Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=996))
+        == "count 1,000 in home/state"
     )
-    assert told(Pushing.AGED)[-1] == ".last in home/state 3,600 seconds older"
+    assert told(PerturbationKind.OLDER)[0] == "$.count in home/state back at 3"
+    assert "996 more in $.ids in home/state" in pattern.reached(
+        Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=996)
+    )
+    assert told(PerturbationKind.AGED)[-1] == ".last in home/state 3,600 seconds older"
 
 
 def test_at_a_pace_moving_times_go_on_and_others_stay():
     """Laps ahead at a pace, a time that moved is as much later, and one that never did is what it was."""
     pattern, now = pattern_of(state), json.loads(state(4))
-    push = Push(parts=tuple(range(len(pattern.parts))), how=Pushing.AHEAD, laps=7, pace=60.0)
+    push = Perturbation(
+        parts=tuple(range(len(pattern.parts))), how=PerturbationKind.AHEAD, repetitions=7, pace=60.0
+    )
 
     files = json.loads(pattern.pushed(push)["home/state"])
 

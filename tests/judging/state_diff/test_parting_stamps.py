@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Clock, find_stamps
+from pytest_hookharness.judging.state_diff import SessionClock, find_stamps
 
 NOW = datetime(2026, 11, 21, 12, 25, 41, tzinfo=UTC)
-CLOCK = Clock(started=NOW.timestamp() - 60, now=NOW.timestamp())
+CLOCK = SessionClock(started=NOW.timestamp() - 60, now=NOW.timestamp())
 SECONDS = int(NOW.timestamp())
 
 FORMATS = [
@@ -71,7 +71,7 @@ def test_other_times_are_no_stamps(text):
 def test_days_months_and_weekdays_are_carried():
     """A stamp that ages over midnight, month and year says the right day, and its weekday."""
     moment = datetime(2027, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
-    found = find_stamps({"a": b"Fri Jan  1 00:00:10 UTC 2027"}, Clock(started=moment, now=moment))
+    found = find_stamps({"a": b"Fri Jan  1 00:00:10 UTC 2027"}, SessionClock(started=moment, now=moment))
 
     assert found.aged(20) == {"a": b"Thu Dec 31 23:59:50 UTC 2026"}
 

@@ -61,7 +61,7 @@ def written(tmp_path, read_back):
     runs = [
         read_back(),
         read_back(host="codex@1"),
-        read_back(name="polite", verdict=Terminated(turn=3), kept=False),
+        read_back(name="polite", verdict=Terminated(turn=3), kept_workspace=False),
         read_back(name="cut-off", ended=False),
     ]
     file = tmp_path / "page.html"
@@ -79,7 +79,7 @@ def test_hostile_text_is_text(browser, tmp_path, read_back):
     file.write_text(
         page(
             [
-                read_back(EVIL, name=EVIL, kept=False),
+                read_back(EVIL, name=EVIL, kept_workspace=False),
                 read_back(EVIL, name="long", turns=1, printed=EVIL + "x" * 10_000_000),
             ]
         )

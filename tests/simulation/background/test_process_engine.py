@@ -7,25 +7,25 @@ from itertools import pairwise
 import pytest
 
 from pytest_hookharness.model.background import (
+    BackgroundProcess,
     OnExit,
     OnOutputMatch,
     OnTimeout,
     ProcessHook,
     Rate,
     ThreadLimits,
-    TrackedProcess,
 )
 from pytest_hookharness.simulation.background import (
     Deny,
     Detached,
-    Exited,
-    Line,
+    EngineState,
+    OutputLine,
     Policy,
+    ProcessExited,
     Restarted,
     RunProcess,
     SpawnThread,
     Started,
-    State,
     ThreadEnded,
     Tick,
     UserStarted,
@@ -42,10 +42,10 @@ class Run:
 
     def __init__(self, *hooks, limits=None, **processes):
         self.policy = Policy(
-            processes={"build": TrackedProcess(run="make", hooks=hooks), **processes},
+            processes={"build": BackgroundProcess(run="make", hooks=hooks), **processes},
             limits=limits or ThreadLimits(),
         )
-        self.state = State()
+        self.state = EngineState()
         self.actions = []
 
     def __call__(self, *events):
@@ -75,11 +75,11 @@ class Run:
 
 def ends(process="build", code=0, at=1.0):
     """The end of a process."""
-    return Exited(process=process, code=code, at=at)
+    return ProcessExited(process=process, code=code, at=at)
 
 
 @pytest.mark.parametrize(
-    ("codes", "code", "fires"),
+    ("codes", "code", "hook_runs"),
     [
         ((), 0, True),
         ((), 137, True),
@@ -89,12 +89,12 @@ def ends(process="build", code=0, at=1.0):
         ((137,), 9, False),
     ],
 )
-def test_an_exit_fires_for_its_codes(codes, code, fires):
+def test_an_exit_fires_for_its_codes(codes, code, hook_runs):
     """A hook for an exit fires for any code, or for those that it names."""
     run = Run(ProcessHook(trigger=OnExit(codes)))
     run.detach()
 
-    assert bool(run(ends(code=code)).spawned) is fires
+    assert bool(run(ends(code=code)).spawned) is hook_runs
 
 
 def test_an_exit_fires_once():
@@ -110,10 +110,10 @@ def test_lines_are_matched_one_by_one():
     """A pattern is searched in each line, and a match over the end of a line is none."""
     run = Run(ERRORS)
     run.detach()
-    run(Line(process="build", text="ERROR", at=1.0), Line(process="build", text="12", at=1.0))
+    run(OutputLine(process="build", text="ERROR", at=1.0), OutputLine(process="build", text="12", at=1.0))
     assert run.spawned == []
 
-    assert len(run(Line(process="build", text="an ERROR 12 here", at=1.0)).spawned) == 1
+    assert len(run(OutputLine(process="build", text="an ERROR 12 here", at=1.0)).spawned) == 1
 
 
 def test_a_noisy_process_spawns_what_it_may():
@@ -121,7 +121,7 @@ def test_a_noisy_process_spawns_what_it_may():
     run = Run(ERRORS, ProcessHook(trigger=OnOutputMatch("ERROR"), max_spawns=3))
     run.detach()
     for number in range(10_000):
-        run(Line(process="build", text=f"ERROR {number}", at=1.0), ThreadEnded(at=1.0))
+        run(OutputLine(process="build", text=f"ERROR {number}", at=1.0), ThreadEnded(at=1.0))
 
     hooks = [spawn.thread.hook for spawn in run.spawned]
     assert (hooks.count("build.on_output_match"), hooks.count("build.on_output_match.2")) == (1, 3)
@@ -140,13 +140,13 @@ def test_a_time_out_fires_once_and_not_early():
     assert next_due(run.policy, run.state) is None
 
 
-@pytest.mark.parametrize(("at", "fires"), [(29.0, False), (31.0, True)])
-def test_an_end_that_is_heard_late_does_not_hide_a_time_out(at, fires):
+@pytest.mark.parametrize(("at", "hook_runs"), [(29.0, False), (31.0, True)])
+def test_an_end_that_is_heard_late_does_not_hide_a_time_out(at, hook_runs):
     """Whether a process ran too long is decided by its own times, not by when somebody looked."""
     run = Run(ProcessHook(trigger=OnTimeout(30.0)))
     run.detach()
 
-    assert bool(run(ends(at=at), Tick(at=99.0)).spawned) is fires
+    assert bool(run(ends(at=at), Tick(at=99.0)).spawned) is hook_runs
 
 
 def test_a_silent_process_still_ends():
@@ -222,7 +222,7 @@ def test_depth_is_not_laundered_on_a_side_path():
 
 def test_what_the_person_detaches_later_is_not_deep():
     """A deep thread does not make the person's own processes deep."""
-    run = Run(ANY_EXIT, beside=TrackedProcess(run="true", hooks=(ANY_EXIT,)))
+    run = Run(ANY_EXIT, beside=BackgroundProcess(run="true", hooks=(ANY_EXIT,)))
     deepen(run, 20)
     run(ends(run.detach("beside", by=0, at=50.0), at=51.0))
 
@@ -258,7 +258,7 @@ def test_a_storm_without_limits_is_bounded():
     )
     run.detach()
     for _ in range(5000):
-        run(Line(process="build", text="E", at=1.0))
+        run(OutputLine(process="build", text="E", at=1.0))
 
     assert len(run.state.threads) == 5
     assert [denial.reason for denial in run.denied] == ["the harness's own bound of 5 threads"]
@@ -284,7 +284,7 @@ def test_the_rate_holds_under_load():
         ProcessHook(trigger=OnOutputMatch("E"), max_spawns=None), limits=ThreadLimits(rate=rate, most=20)
     )
     run.detach()
-    run(*(Line(process="build", text="E", at=1.0) for _ in range(20)))
+    run(*(OutputLine(process="build", text="E", at=1.0) for _ in range(20)))
     for tenth in range(10, 1500):
         before = len(run.spawned)
         if len(run(ThreadEnded(at=tenth / 10)).spawned) > before:
@@ -307,7 +307,7 @@ def test_a_name_that_nobody_declared_is_refused():
 
 def test_nothing_of_the_history_is_told():
     """A thread is told of its process, its hook and the end of the output, and of nothing else."""
-    process = TrackedProcess(
+    process = BackgroundProcess(
         run="make release",
         purpose="Building.",
         related=("Makefile",),
@@ -317,7 +317,7 @@ def test_nothing_of_the_history_is_told():
     run = Run(other=process)
     run.detach("other", at=1.0)
     lines = tuple(f"line {number}" for number in range(60))
-    run(Exited(process="other", code=2, at=8.5, lines=60, tail=lines))
+    run(ProcessExited(process="other", code=2, at=8.5, lines=60, tail=lines))
 
     context = run.spawned[0].context
     assert (context.command, context.pid, context.ran) == ("make release", 42, 7.5)
@@ -334,7 +334,10 @@ def test_what_was_printed_unwatched_is_counted():
     """Lines that came while nobody watched are told as missed, and match nothing."""
     run = Run(ERRORS)
     run.detach()
-    run(Line(process="build", text="fine", at=0.5), Exited(process="build", code=0, at=1.0, lines=4))
+    run(
+        OutputLine(process="build", text="fine", at=0.5),
+        ProcessExited(process="build", code=0, at=1.0, lines=4),
+    )
 
     assert (run.state.watched["build"].run.missed, run.spawned) == (3, [])
 

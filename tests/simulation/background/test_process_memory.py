@@ -5,20 +5,20 @@ The state of process hooks, written down and read back.
 import pytest
 
 from pytest_hookharness.model.background import (
+    BackgroundProcess,
     OnExit,
     ProcessHook,
     Rate,
     ThreadLimits,
-    TrackedProcess,
 )
 from pytest_hookharness.simulation.background import (
     Detached,
-    Exited,
-    Line,
+    EngineState,
     MemoryLost,
+    OutputLine,
     Policy,
+    ProcessExited,
     Started,
-    State,
     UserStarted,
     advance,
     read_memory,
@@ -26,14 +26,14 @@ from pytest_hookharness.simulation.background import (
 )
 
 POLICY = Policy(
-    processes={"build": TrackedProcess(run="make", hooks=(ProcessHook(trigger=OnExit()),) * 2)},
+    processes={"build": BackgroundProcess(run="make", hooks=(ProcessHook(trigger=OnExit()),) * 2)},
     limits=ThreadLimits(depth=0, rate=Rate(2, 9.0)),
 )
 
 
 def states():
     """Every state of a run in which something is due, something waits and something is refused."""
-    state = State()
+    state = EngineState()
     yield state
     for limits in (ThreadLimits(rate=Rate(2, 9.0)), POLICY.limits):
         policy = Policy(processes=POLICY.processes, limits=limits)
@@ -42,8 +42,8 @@ def states():
             UserStarted(at=0.0),
             Detached(name="build", by=0, at=0.5),
             Started(process=name, pid=7, at=1.0),
-            Line(process=name, text='"ü"\x00', at=1.5),
-            Exited(process=name, code=1, at=2.0, lines=3, tail=("a", "b")),
+            OutputLine(process=name, text='"ü"\x00', at=1.5),
+            ProcessExited(process=name, code=1, at=2.0, lines=3, tail=("a", "b")),
         ):
             state, _ = advance(policy, state, event)
             yield state

@@ -13,9 +13,9 @@ from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
 from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, CHOSEN, REFERENCE
 from pytest_hookharness.hosts.rules.caps import Resets
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     CommandRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -206,7 +206,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=8,
     variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     resets=Resets.CALLS_DONE,
@@ -313,7 +313,7 @@ CLAUDE_CODE = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,

@@ -24,7 +24,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Performance,
     Read,
-    Run,
+    RunCommand,
     Subagent,
     ToolCall,
     ToolResult,
@@ -40,7 +40,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     An operation as the call that the model would make.
     """
     match operation:
-        case Run():
+        case RunCommand():
             name, given = "Bash", {"command": operation.command, "description": "Runs a command"}
         case Edit(old=None):
             path = posixpath.join(workspace, operation.file)

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, Words
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.rules.transcript_lines import Line
+from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.moves import Subagent
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
@@ -294,7 +294,7 @@ _ALL = (*_SESSION_EVENTS, *_TURN_EVENTS, *_TOOL_EVENTS, *_SUBAGENT_EVENTS)
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-def hold(line: Line, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
+def hold(line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
     """
     The line with a message in it, as an item of the conversation.
     """

@@ -18,8 +18,8 @@ from pytest_hookharness.hosts.profiles.codex.events import (
     own_words,
 )
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     OptionRule,
     ProcessRules,
@@ -191,7 +191,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     rules={
         "no cap": _observed(
             "there is no cap: a stop was refused 1000 times in a row and that of a subagent 60 times, and "
@@ -254,7 +254,7 @@ CODEX = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,

@@ -22,7 +22,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Performance,
     Read,
-    Run,
+    RunCommand,
     Subagent,
     ToolCall,
     ToolResult,
@@ -114,7 +114,7 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
     An operation as the call that the model would make; it reads files by the shell.
     """
     match operation:
-        case Run():
+        case RunCommand():
             name, given = SHELL, operation.command
         case Edit():
             name, given = PATCH, write_patch(operation)
@@ -138,7 +138,7 @@ def operation(made: ToolCall, workspace: str) -> Operation | None:
     if not isinstance(command, str):
         return None
     if made.name == SHELL:
-        return Run(command=command, label=made.label)
+        return RunCommand(command=command, label=made.label)
     edit = read_patch(command, workspace) if made.name == PATCH else None
     return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=made.label)
 

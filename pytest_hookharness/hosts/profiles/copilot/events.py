@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.documented.answers import Documentation
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     Alone,
@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-PAPERS = Papers("Copilot hooks reference and changelog, to 1.0.78")
+PAPERS = Documentation("Copilot hooks reference and changelog, to 1.0.78")
 # What tools are called for hooks that are configured by a name of Claude Code's.
 CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
 

@@ -17,8 +17,8 @@ from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
 from pytest_hookharness.hosts.rules.caps import FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -141,7 +141,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=8,
     low=1,
     rules={
@@ -171,7 +171,7 @@ COPILOT_CLI = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TurnRules(end_reason="complete"),
     tools=_TOOLS.rules(
         PAPERS.open("names of tools are documented; keys of inputs and the form of texts are not"),
@@ -199,7 +199,7 @@ COPILOT_CLI_1_0_71 = replace(
     COPILOT_CLI,
     version="1.0.71",
     events={name: _older(event) for name, event in COPILOT_CLI.events.items()},
-    guard=GuardRules(
+    cap=CapRules(
         flag=FlagUse.NEVER,
         rules={
             "no cap": PAPERS.says("before 1.0.72 nothing counts continuations"),

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, EVENTS, PAPERS, TOOLS, own_words
 from pytest_hookharness.hosts.rules.caps import FlagUse
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -139,7 +139,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=5,
     low=1,
     per_hook="loop_limit",
@@ -161,7 +161,7 @@ CURSOR = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     tools=TOOLS.rules(
         PAPERS.open("keys of inputs but for the command, the name StrReplace, and forms of results"),
         subagent="Task",

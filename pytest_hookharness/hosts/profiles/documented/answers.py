@@ -53,7 +53,7 @@ _PROCESS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Papers:
+class Documentation:
     """
     What a host is known from.
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.documented.answers import Documentation
 from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
 from pytest_hookharness.hosts.rules.caps import FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -36,7 +36,7 @@ from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-PAPERS = Papers("Antigravity CLI hooks documentation, 2026")
+PAPERS = Documentation("Antigravity CLI hooks documentation, 2026")
 _CAPTURE = "a third party's capture of Antigravity CLI 1.1.18, 2026-08"
 
 
@@ -221,7 +221,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=10,
     low=1,
     status="NO_TOOL_CALL",
@@ -243,7 +243,7 @@ ANTIGRAVITY = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TurnRules(before_request=(Role.BEFORE_MODEL,), after_request=(Role.AFTER_MODEL,)),
     tools=_TOOLS.rules(
         PAPERS.open(

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.documented.answers import Documentation
 from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -38,7 +38,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-_PAPERS = Papers("droid hooks reference, 2026-07-24")
+_PAPERS = Documentation("droid hooks reference, 2026-07-24")
 _COMMON = (
     Field(name="session_id", kind="uuid"),
     Field(name="transcript_path", kind="path"),
@@ -159,7 +159,7 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-PAPERS = Papers("droid hooks reference, 2026-07-24")
+PAPERS = Documentation("droid hooks reference, 2026-07-24")
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(
@@ -250,7 +250,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     rules={"no cap": PAPERS.open("no net against endless refusals is documented; stop_hook_active is all")}
 )
 
@@ -265,7 +265,7 @@ DROID = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TurnRules(mode="off", rules={"mode": PAPERS.open("a session begins in the permission mode off")}),
     tools=_TOOLS.rules(
         PAPERS.open("names of tools are documented; keys of their inputs and forms of their results are not"),

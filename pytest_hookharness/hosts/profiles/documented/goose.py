@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.documented.answers import Documentation
 from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -38,7 +38,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-PAPERS = Papers("Goose 2026, source code (crates/goose/src/hooks)")
+PAPERS = Documentation("Goose 2026, source code (crates/goose/src/hooks)")
 _TOOLS = PlainTools(
     run="developer__shell",
     write="developer__write",
@@ -263,7 +263,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     rules={"no cap": PAPERS.open("no net against endless refusals of Stop was found; there may be one")}
 )
 
@@ -276,7 +276,7 @@ GOOSE = Profile(
     replies=REPLIES,
     wording=Wording(refusal="Tool call denied by policy hook: {reason}"),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     tools=_TOOLS.rules(
         PAPERS.open(
             "keys of inputs and forms of results; that the agent reads files by commands; and the words "

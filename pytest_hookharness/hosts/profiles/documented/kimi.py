@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Papers
+from pytest_hookharness.hosts.profiles.documented.answers import Documentation
 from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
-from pytest_hookharness.hosts.rules.caps import Capped, FlagUse
+from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -38,7 +38,7 @@ from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-PAPERS = Papers("Kimi Code 0.38.0, source code (first engine)")
+PAPERS = Documentation("Kimi Code 0.38.0, source code (first engine)")
 _OWN = "hookSpecificOutput"
 _COMMON = (
     Field(name="hook_event_name", kind="event"),
@@ -231,10 +231,10 @@ PROCESS = ProcessRules(
     ),
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=1,
     low=1,
-    then=Capped.ASKS_NO_MORE,
+    then=AtCap.ASKS_NO_MORE,
     flag=FlagUse.NEVER,
     rules={
         "cap": PAPERS.says("Stop makes the agent go on once in a turn; after that its hooks are not asked"),
@@ -254,7 +254,7 @@ KIMI = Profile(
     replies=REPLIES,
     wording=Wording(context='<hook_result hook_event="UserPromptSubmit">\n{text}\n</hook_result>'),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TurnRules(end_reason="exit"),
     tools=_TOOLS.rules(
         PAPERS.open("the keys of the tools' inputs, but for the command, and the forms of their results"),

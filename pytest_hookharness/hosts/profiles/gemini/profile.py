@@ -22,11 +22,11 @@ from pytest_hookharness.hosts.profiles.gemini.events import (
     REFERENCE,
     own_words,
 )
-from pytest_hookharness.hosts.rules.caps import Asking, Capped, FlagUse
+from pytest_hookharness.hosts.rules.caps import Asking, AtCap, FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -224,7 +224,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     flag=FlagUse.RESET_BY_CALLS,
     rules={
         "no cap": _observed(
@@ -283,7 +283,7 @@ GEMINI_CLI = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
@@ -300,10 +300,10 @@ def _reported(text: str) -> Rule:
     return Rule(text, Basis.DOCUMENTED, _REPORTS)
 
 
-def _older(version: str, guard: GuardRules) -> Profile:
+def _older(version: str, cap: CapRules) -> Profile:
     same = f"but for its stops {version} is taken to be as {GEMINI_CLI.version}"
     rest = Rule(same, Basis.ASSUMED, CHOSEN)
-    return replace(GEMINI_CLI, version=version, guard=guard, events=_resting(GEMINI_CLI.events, rest))
+    return replace(GEMINI_CLI, version=version, cap=cap, events=_resting(GEMINI_CLI.events, rest))
 
 
 def _resting(events: Mapping[str, EventRule], rest: Rule) -> Mapping[str, EventRule]:
@@ -313,10 +313,10 @@ def _resting(events: Mapping[str, EventRule], rest: Rule) -> Mapping[str, EventR
 GEMINI_CLI_0_30_0 = _older(
     "0.30.0",
     replace(
-        GEMINI_CLI.guard,
+        GEMINI_CLI.cap,
         flag=FlagUse.NEVER,
         rules={
-            **GEMINI_CLI.guard.rules,
+            **GEMINI_CLI.cap.rules,
             "flag": _reported("stop_hook_active is false at every stop, also after a refusal"),
         },
     ),
@@ -324,10 +324,10 @@ GEMINI_CLI_0_30_0 = _older(
 
 GEMINI_CLI_0_26_0 = _older(
     "0.26.0",
-    GuardRules(
+    CapRules(
         cap=1,
         low=1,
-        then=Capped.ASKS_NO_MORE,
+        then=AtCap.ASKS_NO_MORE,
         flag=FlagUse.NEVER,
         rules={
             "cap": _reported("AfterAgent is not asked again about the stop that follows a refusal"),

@@ -11,7 +11,7 @@ import posixpath
 
 from pytest_hookharness.hosts.profiles.plain_tools import PlainTools, count_changes, write_diff
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
@@ -26,7 +26,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
     """
     given: Payload
     match operation:
-        case Run():
+        case RunCommand():
             name, given = SHELL, {"command": operation.command, "description": "Runs a command"}
         case Edit(old=None):
             name, given = WRITE, {"file_path": operation.file, "content": operation.text}

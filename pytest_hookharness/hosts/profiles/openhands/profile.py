@@ -19,10 +19,10 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     observed,
 )
 from pytest_hookharness.hosts.profiles.openhands.stuck_detector import look, look_also_at_texts
-from pytest_hookharness.hosts.rules.caps import Capped, FlagUse, Resets
+from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     OptionRule,
     ProcessRules,
@@ -115,7 +115,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "OPENHANDS_EVENT_TYPE": "{event_name}",
         "OPENHANDS_TOOL_NAME": "{tool}",
     },
-    kept=("AI_AGENT",),
+    kept_workspace=("AI_AGENT",),
     removed=("SESSION_API_KEY", "OH_SECRET_KEY", "OH_SESSION_API_KEYS_*"),
     rules={
         "shell": observed("hooks run by /bin/sh -c in the working folder"),
@@ -225,7 +225,7 @@ OPENHANDS = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    guard=GuardRules(
+    cap=CapRules(
         flag=FlagUse.NEVER,
         rules={"no cap": observed("nothing counts refusals of a stop; only the limit of moves ends the run")},
     ),
@@ -267,13 +267,13 @@ OPENHANDS_1_12 = replace(
 OPENHANDS_PR3183 = replace(
     OPENHANDS,
     version="pr3183",
-    guard=GuardRules(
+    cap=CapRules(
         cap=5,
         on=True,
         low=1,
         option="max_consecutive_stop_denials",
         resets=Resets.CALLS_TRIED,
-        then=Capped.ERRS,
+        then=AtCap.ERRS,
         words=(
             "StopHookLoopDetected: Stop hook denied {count} times without progress (limit {limit}). "
             "Last feedback: {reason}"

@@ -11,7 +11,7 @@ import posixpath
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.model.moves import Edit, Performance, Read, Run, ToolCall, ToolResult
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 # What hooks see of an input: these keys, these values where the model gave none, and the kind.
@@ -36,7 +36,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     """
     An operation as the call that the model would make.
     """
-    if isinstance(operation, Run):
+    if isinstance(operation, RunCommand):
         name: str = "terminal"
         given: dict[str, Json] = {"command": operation.command}
     else:
@@ -60,7 +60,7 @@ def operation(made: ToolCall, workspace: str) -> Operation | None:
     """
     text = {key: value for key, value in made.input.items() if isinstance(value, str)}
     if made.name == "terminal" and "command" in text and made.input.get("is_input") is not True:
-        return Run(command=text["command"], label=made.label)
+        return RunCommand(command=text["command"], label=made.label)
     if made.name != "file_editor" or not text.get("path"):
         return None
     # A path outside the workspace stays absolute: whoever performs it must decide about that.

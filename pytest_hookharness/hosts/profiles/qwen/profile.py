@@ -19,9 +19,9 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
 from pytest_hookharness.hosts.rules.caps import FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import (
+    CapRules,
     CommandRules,
     ConfigRules,
-    GuardRules,
     MatcherRules,
     ProcessRules,
     Profile,
@@ -124,7 +124,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = GuardRules(
+GUARD = CapRules(
     cap=8,
     on=True,
     low=8,
@@ -213,7 +213,7 @@ QWEN_CODE = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    guard=GUARD,
+    cap=GUARD,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
@@ -222,7 +222,7 @@ QWEN_CODE = Profile(
     own_words=own_words,
 )
 
-_OLDER_GUARD = GuardRules(
+_OLDER_GUARD = CapRules(
     cap=100,
     on=True,
     resets=Resets.CALLS_DONE,
@@ -241,4 +241,4 @@ _OLDER_GUARD = GuardRules(
 )
 
 # Only its guard was measured apart; all other facts are those of the newer version.
-QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", guard=_OLDER_GUARD)
+QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_GUARD)

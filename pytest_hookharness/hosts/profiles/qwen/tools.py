@@ -16,7 +16,7 @@ from pytest_hookharness.model.moves import (
     Edit,
     Performance,
     Read,
-    Run,
+    RunCommand,
     Subagent,
     ToolCall,
     ToolResult,
@@ -35,7 +35,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     """
     given: Payload
     match operation:
-        case Run():
+        case RunCommand():
             name = SHELL
             given = {"command": operation.command, "description": "Runs a command", "is_background": False}
         case Edit(old=None):
