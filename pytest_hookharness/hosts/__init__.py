@@ -27,7 +27,7 @@ from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import Answered
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.endings import find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
 from pytest_hookharness.hosts.session.stale_files import outdated

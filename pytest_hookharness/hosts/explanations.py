@@ -18,12 +18,11 @@ from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, target_of
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
-from pytest_hookharness.hosts.rules.caps import Asking, AtCap
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Asking, AtCap, Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.caps import Resets
 from pytest_hookharness.hosts.rules.replies import Alone, Empty, Halting
 from pytest_hookharness.hosts.rules.settings import Effect
+from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.protocol import Basis, Ruling
 
 ALWAYS = {

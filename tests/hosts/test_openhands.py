@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.profiles.openhands.stuck_detector import look
+from pytest_hookharness.hosts.profiles.openhands.tools import look
 from pytest_hookharness.model.moves import (
     Edit,
     Performance,

@@ -8,15 +8,6 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.caps import (
-    Asking,
-    AtCap,
-    FlagUse,
-    OptionRule,
-    Resets,
-    StepRules,
-    StuckRules,
-)
 from pytest_hookharness.hosts.rules.replies import (
     Alone,
     CodeRule,
@@ -29,7 +20,24 @@ from pytest_hookharness.hosts.rules.replies import (
     Words,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, MatcherRules
-from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
+from pytest_hookharness.hosts.rules.turns import (
+    Asking,
+    AtCap,
+    FlagUse,
+    OptionRule,
+    Resets,
+    StepRules,
+    StuckRules,
+)
+from pytest_hookharness.model.moves import (
+    Prompt,
+    RunCommand,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
+)
 from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
 

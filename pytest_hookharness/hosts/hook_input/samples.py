@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     derive_digest,

@@ -12,8 +12,8 @@ from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, keys
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Empty, Halting, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
 _NO_STREAMS: Mapping[Stream, str] = {}

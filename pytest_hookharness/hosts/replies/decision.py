@@ -11,7 +11,7 @@ from typing import assert_never
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Precedence, Words
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)

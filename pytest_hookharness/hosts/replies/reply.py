@@ -22,8 +22,15 @@ from pytest_hookharness.hosts.replies.json_answer import (
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Precedence, Stream
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.processes import (
+    Exited,
+    HeldOpen,
+    NotStarted,
+    ProcessResult,
+    Signaled,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # What a shell says if it could not run the command.

@@ -8,8 +8,8 @@ import enum
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import EventFields, Rule
 
 __all__ = ["EventRule", "Power", "Role"]

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pytest_hookharness.hosts.rules.caps import (
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.process import CallRules, ProcessRules
+from pytest_hookharness.hosts.rules.replies import AnswerRules, ReplyRules
+from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
+from pytest_hookharness.hosts.rules.tools import CommandRules, Operation, ToolRules, WorktreeRules
+from pytest_hookharness.hosts.rules.transcript_lines import TranscriptRules, Wording
+from pytest_hookharness.hosts.rules.turns import (
     CapRules,
     OptionRule,
+    Role,
     StepRules,
     StuckRules,
     TurnRules,
 )
-from pytest_hookharness.hosts.rules.events import EventRule
-from pytest_hookharness.hosts.rules.process import CallRules, ProcessRules
-from pytest_hookharness.hosts.rules.replies import AnswerRules, ReplyRules
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.rules.settings import ConfigRules, MatcherRules
-from pytest_hookharness.hosts.rules.tools import CommandRules, Operation, ToolRules, WorktreeRules
-from pytest_hookharness.hosts.rules.transcript_lines import TranscriptRules, Wording
 from pytest_hookharness.model.protocol import Json, Payload
 
 __all__ = [

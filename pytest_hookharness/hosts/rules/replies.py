@@ -12,8 +12,8 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Payload, Rule, Ruling
 
 

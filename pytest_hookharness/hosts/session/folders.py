@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.requests import PerformCall
 from pytest_hookharness.hosts.session_state.session_value import Ask, Close, Enter, Session
 from pytest_hookharness.model.moves import Performance, RunCommand, ToolCall

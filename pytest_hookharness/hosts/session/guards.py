@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.verdicts import Cap

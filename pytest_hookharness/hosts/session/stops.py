@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
+from pytest_hookharness.hosts.rules.turns import AtCap, Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session.endings import stop_at_limit
 from pytest_hookharness.hosts.session_state.session_value import Ask, Session

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.tools import TaskStep
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session.tool_calls import conclude
 from pytest_hookharness.hosts.session_state.requests import Lines

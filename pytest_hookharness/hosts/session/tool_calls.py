@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import Asking, FlagUse, Resets
 from pytest_hookharness.hosts.rules.replies import Halting
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
+from pytest_hookharness.hosts.rules.turns import Asking, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session.endings import note_move
 from pytest_hookharness.hosts.session.folders import follow
 from pytest_hookharness.hosts.session.stale_files import keep_sight

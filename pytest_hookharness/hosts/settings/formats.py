@@ -19,8 +19,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.roles import COMMON
 from pytest_hookharness.hosts.rules.settings import ConfigRules, Flaw, Form, Misshapen, RawEntry
+from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.model.protocol import Json
 
 

@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import (
 )
 from pytest_hookharness.hosts.profiles.claude_code.unreached_events import UNREACHED
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, Field, Rule
 
 _TASK = (

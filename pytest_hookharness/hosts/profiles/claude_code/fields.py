@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, VerdictPath, Words
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
 
 _TOP: Mapping[str, type] = {

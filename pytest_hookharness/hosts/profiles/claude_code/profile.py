@@ -11,7 +11,6 @@ from pytest_hookharness.hosts.profiles.claude_code import tools
 from pytest_hookharness.hosts.profiles.claude_code import tools as tasks
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
 from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, CHOSEN, REFERENCE
-from pytest_hookharness.hosts.rules.caps import Resets
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     CommandRules,
@@ -29,6 +28,7 @@ from pytest_hookharness.hosts.rules.profile import (
 from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule

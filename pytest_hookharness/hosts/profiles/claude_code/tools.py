@@ -17,7 +17,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.tools import TaskItem, TaskStep
 from pytest_hookharness.model.moves import (

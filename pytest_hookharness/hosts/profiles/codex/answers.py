@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Json, Payload, Ruling
 
 _OWN = "hookSpecificOutput"

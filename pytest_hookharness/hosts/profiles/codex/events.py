@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, Words
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.moves import Subagent
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule

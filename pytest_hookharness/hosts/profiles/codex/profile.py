@@ -31,9 +31,9 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Json, Rule

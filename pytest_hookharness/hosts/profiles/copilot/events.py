@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
+from pytest_hookharness.hosts.profiles.shared import Documentation
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     Alone,
@@ -20,8 +20,8 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
 PAPERS = Documentation("Copilot hooks reference and changelog, to 1.0.78")

@@ -13,8 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.copilot.events import EVENTS, PAPERS, own_words
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
-from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -28,8 +27,8 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Ruling

@@ -10,11 +10,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
 PAPERS = Documentation("Cursor hooks documentation, 2026-08")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, EVENTS, PAPERS, TOOLS, own_words
-from pytest_hookharness.hosts.rules.caps import FlagUse
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -21,8 +20,8 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -32,8 +31,8 @@ from pytest_hookharness.hosts.rules.replies import (
     VerdictPath,
     Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, Words
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
 
 MEASURED = "Gemini CLI 0.61.0, headless, measured"

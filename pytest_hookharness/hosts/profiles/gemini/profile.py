@@ -22,7 +22,6 @@ from pytest_hookharness.hosts.profiles.gemini.events import (
     REFERENCE,
     own_words,
 )
-from pytest_hookharness.hosts.rules.caps import Asking, AtCap, FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -44,9 +43,9 @@ from pytest_hookharness.hosts.rules.replies import (
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import Asking, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload

@@ -25,7 +25,7 @@ from pytest_hookharness.hosts.rules.replies import (
     VerdictPath,
     Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule, Ruling
 
 RECORDED = "OpenHands SDK 1.58.0, recorded standard input"

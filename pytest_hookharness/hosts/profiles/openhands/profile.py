@@ -18,8 +18,7 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     documented,
     observed,
 )
-from pytest_hookharness.hosts.profiles.openhands.stuck_detector import look, look_also_at_texts
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
+from pytest_hookharness.hosts.profiles.openhands.tools import look, look_also_at_texts
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -35,6 +34,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.settings.formats import OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 

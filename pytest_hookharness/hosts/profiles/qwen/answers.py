@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.rules.replies import (
     VerdictPath,
     Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
 
 MEASURED = "Qwen Code 0.24.4, headless, measured"

@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     event_rule,
 )
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field
 
 _TODO = (Field(name="todo_id", kind=WORD), Field(name="todo_content"))

@@ -17,7 +17,6 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     own_words,
 )
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
-from pytest_hookharness.hosts.rules.caps import FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     CommandRules,
@@ -30,9 +29,9 @@ from pytest_hookharness.hosts.rules.profile import (
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import FlagUse, Resets, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
