@@ -4,6 +4,7 @@ Which hosts are known, and what is known about them.
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -99,17 +100,50 @@ def test_every_fact_that_is_named_is_there(profile):
     assert net <= set(guard.rules)
 
 
+def loaded_profiles(code):
+    """
+    The folders below ``hosts/profiles`` that a new process has imported after it has run some code.
+    """
+    found = f"{code}; print(*{{n.split('.')[3] for n in sys.modules if 'hosts.profiles.' in n}})"
+    start = "import sys; from pytest_hookharness import hosts; "
+    ran = subprocess.run([sys.executable, "-c", start + found], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
 def test_names_are_known_without_loading_a_profile():
     """Hosts can be listed by name without importing any of them."""
-    code = (
-        "import sys; from pytest_hookharness import hosts; names = hosts.names(); "
-        "loaded = [name for name in sys.modules if 'hosts.claude' in name]; print(len(names) > 1, loaded)"
-    )
-
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert ran.stdout.split() == ["True", "[]"]
+    assert loaded_profiles("assert len(hosts.names()) > 1") == set()
     assert set(hosts.names()) == {name for one in hosts.known() for name in (one.name, one.id)}
+
+
+def test_finding_a_host_loads_no_other():
+    """A host is found without importing the profiles of other hosts."""
+    assert loaded_profiles("hosts.find('codex')") & {"claude_code", "gemini", "qwen"} == set()
+    assert "codex" in loaded_profiles("hosts.find('codex')")
+
+
+def test_a_built_in_host_needs_no_entry_points():
+    """Entry points are not read for a host that the package knows itself."""
+    broken = "hosts.catalogue._plugged_in = None; print(hosts.find('codex').name)"
+
+    assert "codex" in loaded_profiles(f"hosts.find; {broken}")
+
+
+def test_names_of_the_package_and_of_its_stub():
+    """The package offers the names that its stub lists for type checkers, and no others."""
+    stub = Path(hosts.__path__[0], "__init__.pyi").read_text()
+    listed: dict[str, list[str]] = {}
+    exec(stub[stub.index("__all__") :], listed)  # noqa: S102
+    offered = [name for names in hosts._MODULES.values() for name in names]
+
+    assert sorted(listed["__all__"]) == sorted(offered)
+    assert all(hasattr(hosts, name) for name in offered)
+
+
+def test_a_name_that_the_package_does_not_have():
+    """A name that the package does not offer is an error that repeats it."""
+    with pytest.raises(AttributeError, match="no 'fnd'"):
+        hosts.fnd  # noqa: B018
 
 
 def test_the_first_of_a_name_is_the_newest():

@@ -322,3 +322,5 @@ CLAUDE_CODE = Profile(
     commands=COMMANDS,
     worktrees=WORKTREES,
 )
+
+PROFILES: tuple[Profile, ...] = (CLAUDE_CODE,)

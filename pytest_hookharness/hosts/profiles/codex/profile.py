@@ -268,3 +268,5 @@ CODEX = Profile(
     model="gpt-5.5",
     own_words=own_words,
 )
+
+PROFILES: tuple[Profile, ...] = (CODEX,)

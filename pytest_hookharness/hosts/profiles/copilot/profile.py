@@ -206,3 +206,5 @@ COPILOT_CLI_1_0_71 = replace(
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (COPILOT_CLI, COPILOT_CLI_1_0_71)

@@ -197,3 +197,5 @@ CURSOR_REPORTED = replace(
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (CURSOR, CURSOR_REPORTED)

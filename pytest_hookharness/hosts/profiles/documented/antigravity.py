@@ -256,3 +256,5 @@ ANTIGRAVITY = Profile(
     model="gemini-3-pro",
     own_words=_words,
 )
+
+PROFILES: tuple[Profile, ...] = (ANTIGRAVITY,)

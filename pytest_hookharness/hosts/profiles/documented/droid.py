@@ -275,3 +275,5 @@ DROID = Profile(
         rule=PAPERS.open("the folder of the transcript is documented; name of its file and lines are not"),
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (DROID,)

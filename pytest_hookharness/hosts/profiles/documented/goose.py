@@ -285,3 +285,5 @@ GOOSE = Profile(
     transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
     own_words=_words,
 )
+
+PROFILES: tuple[Profile, ...] = (GOOSE,)

@@ -260,3 +260,5 @@ KIMI = Profile(
     ),
     transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
 )
+
+PROFILES: tuple[Profile, ...] = (KIMI,)

@@ -334,3 +334,5 @@ GEMINI_CLI_0_26_0 = _older(
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (GEMINI_CLI, GEMINI_CLI_0_30_0, GEMINI_CLI_0_26_0)

@@ -301,3 +301,5 @@ OPENHANDS_PR3183 = replace(
         ),
     },
 )
+
+PROFILES: tuple[Profile, ...] = (OPENHANDS, OPENHANDS_1_12, OPENHANDS_PR3183)

@@ -241,3 +241,5 @@ _OLDER_GUARD = CapRules(
 
 # Only its guard was measured apart; all other facts are those of the newer version.
 QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_GUARD)
+
+PROFILES: tuple[Profile, ...] = (QWEN_CODE, QWEN_CODE_0_15_10)
