@@ -20,7 +20,7 @@ _MODULES = {
     "hosts.replies.decision": ["aggregate"],
     "hosts.replies.reply": ["read_reply", "refuses_at_once"],
     "hosts.rules.events": ["EventRule", "Power"],
-    "hosts.rules.process": ["Answered"],
+    "hosts.rules.process": ["FinalAnswer"],
     "hosts.rules.profile": ["CapRules", "Operation", "ProcessRules", "Profile"],
     "hosts.rules.turns": ["Role"],
     "hosts.session.endings": ["find_limits"],

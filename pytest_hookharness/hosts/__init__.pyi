@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.profiles.command_line import (
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.process import Answered
+from pytest_hookharness.hosts.rules.process import FinalAnswer
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.endings import find_limits
@@ -51,13 +51,13 @@ from pytest_hookharness.model.moves import Performance
 __all__ = [
     "EVENTS",
     "Answer",
-    "Answered",
     "CapRules",
     "CommandLine",
     "Configuration",
     "Ended",
     "EventRule",
     "Facts",
+    "FinalAnswer",
     "HooksFinished",
     "Lines",
     "Mismatch",

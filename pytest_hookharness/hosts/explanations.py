@@ -22,7 +22,7 @@ from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
-from pytest_hookharness.hosts.rules.turns import Asking, AtCap, Role
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
@@ -60,7 +60,7 @@ def summarise(profile: Profile) -> HostSummary:
     A host in one line.
     """
     counts = Counter(rule.basis for rule in known_facts(profile))
-    named = [event for event in profile.events.values() if not event.also]
+    named = [event for event in profile.events.values() if not event.second_name_of]
     reached = sum(1 for event in named if not event.unreachable)
     return HostSummary(
         id=profile.id,
@@ -80,7 +80,7 @@ def _guard(profile: Profile) -> str:
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
-    match rules.then:
+    match rules.at_cap:
         case AtCap.OVERRIDES:
             return f"sets refusal {guard.overrides} aside"
         case AtCap.ERRS:
@@ -88,7 +88,7 @@ def _guard(profile: Profile) -> str:
         case AtCap.ASKS_NO_MORE:
             return f"asks no more after refusal {guard.overrides - 1}"
         case _:
-            assert_never(rules.then)
+            assert_never(rules.at_cap)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ def _own_forms(profile: Profile, rule: EventRule, ruling: Ruling, name: str) -> 
     for verdict in rules.verdicts:
         if not verdict.command or (verdict.roles and rule.role not in verdict.roles):
             continue
-        values: Iterable[Json] = [word for word, means in verdict.words.items() if means is ruling][:1]
+        values: Iterable[Json] = [word for word, means in verdict.rulings.items() if means is ruling][:1]
         if verdict.any_text and ruling is Ruling.DENY:
             values = [_WORDS]
         forms += [(name, _answer(verdict, value, rule)) for value in values]
@@ -218,12 +218,12 @@ def _put(answer: Mapping[str, Json], path: KeyPath, value: Json, rule: EventRule
 
 
 def _let(profile: Profile, decision: Decision) -> bool:
-    return decision.ruling is Ruling.ASK and profile.turns.asking is Asking.LETS
+    return decision.ruling is Ruling.ASK and profile.turns.ask_effect is AskEffect.CALL_MADE
 
 
 def _waits(profile: Profile, rule: EventRule, decision: Decision) -> bool:
     asks = decision.ruling is Ruling.ASK and rule.role is Role.BEFORE_TOOL
-    return asks and profile.turns.asking is Asking.WAITS
+    return asks and profile.turns.ask_effect is AskEffect.WAITS
 
 
 _REFUSED = {

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.replies import Alone, Empty, Halting
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, EmptyAnswer, Halting
 from pytest_hookharness.hosts.rules.settings import Effect
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.protocol import Basis, Ruling
@@ -61,15 +61,15 @@ def needed(profile):
     events = profile.events.values()
     codes = [code for event in events for code in event.codes or profile.replies.codes]
     answers = [event.answers or profile.replies.answers for event in events]
-    rulings = {ruling for one in answers for verdict in one.verdicts for ruling in verdict.words.values()}
+    rulings = {ruling for one in answers for verdict in one.verdicts for ruling in verdict.rulings.values()}
     roles = {event.role for event in events}
     cases = {
         "async": profile.replies.background or profile.replies.announced or not all(e.waits for e in events),
         "undecodable": profile.replies.undecodable_fails,
-        "wordless": any(code.alone is Alone.REFUSES_IF_WORDS for code in codes),
+        "wordless": any(code.meaning is CodeMeaning.REFUSES_IF_WORDS for code in codes),
         "failure blocks": bool(profile.config.keys.on_failure),
         "halt": any(one.halting is not Halting.IGNORED for one in answers),
-        "empty": any(one.empty is not Empty.NOTHING for one in answers),
+        "empty": any(one.empty is not EmptyAnswer.NOTHING for one in answers),
         "ask": Ruling.ASK in rulings,
         "defer": Ruling.DEFER in rulings,
         "continuation": any(event.context_continues for event in events),
@@ -77,7 +77,7 @@ def needed(profile):
         "folder": hosts.Role.WORKTREE in roles,
         "no folder": hosts.Role.WORKTREE in roles,
     }
-    named = {code.rule for code in codes if code.alone not in (Alone.PLAIN, Alone.NOTHING)}
+    named = {code.rule for code in codes if code.meaning not in (CodeMeaning.PLAIN, CodeMeaning.NOTHING)}
     merged = {event.merging.several for event in events}
     return ALWAYS | named | merged | {name for name, holds in cases.items() if holds}
 
@@ -86,14 +86,14 @@ def needed(profile):
 def test_every_fact_that_is_named_is_there(profile):
     """Whatever fact the engine may name for a decision stands in the profile."""
     config, guard = profile.config, profile.cap
-    fails = Effect.FAILS in (config.otherwise, *config.flaws.values())
+    fails = Effect.FAILS in (config.default_effect, *config.flaws.values())
     settings = {"malformed", "unreadable", "unknown event", "unpassable", "unreachable"}
     settings |= {"disabled"} if config.switches else set()
     settings |= {"refused"} if fails else set()
     net = {"no cap"} if guard.cap is None else {"cap", "counted"}
     net |= {"reset"} if guard.resets is not Resets.NOTHING else set()
     net |= {"cap across refused calls"} if guard.resets is Resets.CALLS_DONE else set()
-    net |= {"off"} if guard.cap is not None and guard.low is None else set()
+    net |= {"off"} if guard.cap is not None and guard.below_one is None else set()
 
     assert needed(profile) <= set(profile.replies.rules)
     assert settings <= set(config.rules)
@@ -159,7 +159,7 @@ def test_the_first_of_a_name_is_the_newest():
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_roles_of_events(profile):
     """Only events for certain tools and second names share a role; one without a role says why."""
-    free = [event.role for event in profile.events.values() if not event.tools and not event.also]
+    free = [event.role for event in profile.events.values() if not event.tools and not event.second_name_of]
     roles = [role for role in free if role is not hosts.Role.OTHER]
 
     assert len(roles) == len(set(roles))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.replies import Alone
+from pytest_hookharness.hosts.rules.replies import CodeMeaning
 from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 from pytest_hookharness.model.protocol import Basis, Rule
 
@@ -103,7 +103,8 @@ def test_another_rule_is_told_otherwise():
     """With another rule for exit code 1 the explanation of it is another."""
     claude = hosts.find("claude-code")
     codes = tuple(
-        replace(code, alone=Alone.REFUSES) if code.codes is None else code for code in claude.replies.codes
+        replace(code, meaning=CodeMeaning.REFUSES) if code.codes is None else code
+        for code in claude.replies.codes
     )
     other = replace(claude, replies=replace(claude.replies, codes=codes))
 

@@ -32,12 +32,12 @@ def claude_code():
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "ls"}}
     return [
         {"type": "summary", "summary": "x"},
-        LINE.hold("user", user_message("Go."), {}),
-        LINE.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}),
-        LINE.hold("user", result_message("1", "a.py", failed=False), {}),
-        LINE.hold("assistant", assistant_message("m", "x", {**use, "id": "2"}, "tool_use"), {}),
-        LINE.hold("user", result_message("2", "no", failed=True), {}),
-        LINE.hold(
+        LINE.put_message("user", user_message("Go."), {}),
+        LINE.put_message("assistant", assistant_message("m", "x", use, "tool_use"), {}),
+        LINE.put_message("user", result_message("1", "a.py", failed=False), {}),
+        LINE.put_message("assistant", assistant_message("m", "x", {**use, "id": "2"}, "tool_use"), {}),
+        LINE.put_message("user", result_message("2", "no", failed=True), {}),
+        LINE.put_message(
             "assistant", assistant_message("m", "x", {"type": "text", "text": "Done."}, "end_turn"), {}
         ),
     ]
@@ -131,7 +131,7 @@ def test_records_of_nobody():
 
 def test_results_without_calls_are_counted():
     """A result whose call is not there, and a record that is no object, are counted and left out."""
-    stream = read(*claude_code()[:3], LINE.hold("user", result_message("9", "?", failed=False), {}), 7)
+    stream = read(*claude_code()[:3], LINE.put_message("user", result_message("9", "?", failed=False), {}), 7)
 
     assert stream.left_out == {"a result without its call": 1, "no JSON object": 1}
     assert [item.outcome for item in stream.items if isinstance(item, Action)] == [ActionResult.UNKNOWN]
@@ -141,7 +141,7 @@ def test_streams_of_subagents_are_kept_apart():
     """A line of a subagent belongs to its own stream."""
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}
     side = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
-    stream = read(side.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}))
+    stream = read(side.put_message("assistant", assistant_message("m", "x", use, "tool_use"), {}))
 
     assert stream.items[0].agent == "helper"
 
@@ -149,8 +149,8 @@ def test_streams_of_subagents_are_kept_apart():
 def test_words_of_the_host_are_no_prompt():
     """A line that the host marks as its own parts nothing, unless it refuses a stop."""
     meta = {"isMeta": True}
-    said = LINE.hold("user", user_message("Caveat: ..."), meta)
-    refused = LINE.hold("user", user_message("Stop hook feedback:\nnot yet"), meta)
+    said = LINE.put_message("user", user_message("Caveat: ..."), meta)
+    refused = LINE.put_message("user", user_message("Stop hook feedback:\nnot yet"), meta)
 
     assert read(said).items == []
     assert read(refused).items == [Break(why="prompt")]

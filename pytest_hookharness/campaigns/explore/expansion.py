@@ -184,7 +184,7 @@ class _Expansion:
         session = player.progress.session
         self._began = self._began or session
         calm = session.relieved(self._began)
-        if session.profile.tells("moves"):
+        if session.profile.uses_value("moves"):
             calm = replace(calm, moves=session.moves)
         player.progress = replace(player.progress, session=calm)
 

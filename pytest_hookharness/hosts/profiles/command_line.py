@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.process import Answered, CallRules
+from pytest_hookharness.hosts.rules.process import CallRules, FinalAnswer
 from pytest_hookharness.model.protocol import Basis, Json, Rule
 
 
@@ -24,11 +24,11 @@ def _rules(source: str, basis: Basis = Basis.ASSUMED, **assumed: str) -> dict[st
     }
 
 
-def _text(said: Answered) -> tuple[Json, ...]:
+def _text(said: FinalAnswer) -> tuple[Json, ...]:
     return (said.text,)
 
 
-def _claude_result(said: Answered) -> Json:
+def _claude_result(said: FinalAnswer) -> Json:
     return {
         "type": "result",
         "subtype": "success",
@@ -39,7 +39,7 @@ def _claude_result(said: Answered) -> Json:
     }
 
 
-def _claude_stream(said: Answered) -> tuple[Json, ...]:
+def _claude_stream(said: FinalAnswer) -> tuple[Json, ...]:
     content: Json = [{"type": "text", "text": said.text}]
     message: Json = {"role": "assistant", "content": content}
     return (
@@ -235,7 +235,7 @@ def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
     return rules.joined.format(prompt=prompt, stdin=stdin)
 
 
-def write_answer(rules: CallRules, form: str, said: Answered) -> str:
+def write_answer(rules: CallRules, form: str, said: FinalAnswer) -> str:
     """
     What the host prints at the end.
     """

@@ -77,13 +77,13 @@ class Documentation:
 
     source: str
 
-    def says(self, text: str, source: str = "") -> Rule:
+    def documented(self, text: str, source: str = "") -> Rule:
         """
         A documented fact; another source than the usual one can be named.
         """
         return Rule(text, Basis.DOCUMENTED, source or self.source)
 
-    def open(self, text: str) -> Rule:
+    def assumed(self, text: str) -> Rule:
         """
         A fact that no document settles.
         """
@@ -108,13 +108,13 @@ class Documentation:
         return self._filled(_PROCESS, own)
 
     def _filled(self, assumed: Mapping[str, str], own: Mapping[str, Rule]) -> Mapping[str, Rule]:
-        return {**{name: self.open(text) for name, text in assumed.items()}, **own}
+        return {**{name: self.assumed(text) for name, text in assumed.items()}, **own}
 
     def fields(self, event: str, *fields: Field) -> EventFields:
         """
         The keys of an event; documents name them and leave their order open.
         """
-        rule = self.says(f"{event} hooks get these keys; their order is assumed")
+        rule = self.documented(f"{event} hooks get these keys; their order is assumed")
         return EventFields(event=event, fields=fields, rule=rule)
 
 

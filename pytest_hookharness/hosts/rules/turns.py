@@ -1,9 +1,5 @@
 """
-The rules of turns: what is asked when, and what ends one.
-
-The rules of guards: a host's own nets against endless turns.
-
-Roles: what an event is for, whatever a host calls it.
+The rules of turns: the role of each event, their order in a session, and the host's limits on a turn.
 """
 
 from __future__ import annotations
@@ -18,7 +14,9 @@ from pytest_hookharness.model.protocol import Rule
 
 class Role(enum.Enum):
     """
-    What an event is for, whatever the host calls it. A session knows events only by this.
+    When in a session an event occurs, independent of the name that a host gives it.
+
+    The session simulation knows events only by their roles.
     """
 
     WORKTREE = "worktree"
@@ -33,8 +31,8 @@ class Role(enum.Enum):
     AFTER_TOOL = "after a tool"
     TOOL_FAILED = "after a failed tool"
     AFTER_BATCH = "after all tools"
-    TASK_CREATED = "task made"
-    TASK_COMPLETED = "task done"
+    TASK_CREATED = "task created"
+    TASK_COMPLETED = "task completed"
     FOLDER_CHANGED = "current folder changed"
     SUBAGENT_START = "subagent start"
     SUBAGENT_STOP = "subagent stop"
@@ -44,12 +42,12 @@ class Role(enum.Enum):
     SESSION_END = "session end"
     BEFORE_MODEL = "before a request to the model"
     TOOL_CHOICE = "choice of tools for a request"
-    AFTER_MODEL = "after an answer of the model"
-    NOTIFICATION = "notice for the person"
+    AFTER_MODEL = "after a response of the model"
+    NOTIFICATION = "notification of the user"
     OTHER = "other"
 
 
-# Names that most hosts share, and by which a scenario may mean the event on those that call it otherwise.
+# Event names that most hosts share. A scenario can use them on a host that calls the event otherwise.
 COMMON: Mapping[str, Role] = {
     "SessionStart": Role.SESSION_START,
     "UserPromptSubmit": Role.PROMPT,
@@ -65,10 +63,10 @@ COMMON: Mapping[str, Role] = {
 
 class Resets(enum.Enum):
     """
-    What begins the count of refusals in a row again.
+    What resets the count of refusals in a row.
     """
 
-    NOTHING = "nothing but the next prompt"
+    NOTHING = "only the next prompt"
     CALLS_DONE = "a tool call that is carried out"
     CALLS_TRIED = "any tool call"
 
@@ -78,14 +76,14 @@ class AtCap(enum.Enum):
     What the host does at the cap.
     """
 
-    OVERRIDES = "it sets the refusal aside"
-    ERRS = "it ends the run with an error"
-    ASKS_NO_MORE = "it asks the hooks of a stop no more"
+    OVERRIDES = "the host overrides the refusal"
+    ERRS = "the host ends the run with an error"
+    ASKS_NO_MORE = "the host runs the stop hooks no more"
 
 
 class FlagUse(enum.Enum):
     """
-    When hooks of a stop are told that the agent goes on because of one.
+    When ``stop_hook_active`` is set: the agent continues because a stop hook refused.
     """
 
     STAYS = "after the first refusal, until the next prompt"
@@ -97,37 +95,38 @@ class FlagUse(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapRules:
     """
-    The host's own net against endless refusals of a stop.
+    The cap: the host's own limit on refusals of a stop.
 
     Attributes:
-        cap: Which refusals in a row it honours: this many; ``None`` if it has no net.
-        on: Whether the refusal of this number is the one that is set aside; otherwise the one after it.
-        low: What a cap below one acts as; ``None`` if it switches the net off.
-        most: What a larger cap acts as.
-        variable: The variable of its environment that sets the cap.
-        setting: Where the cap stands in the settings.
-        option: The option that sets it.
-        per_hook: The key of a handler that sets the cap for it, ``null`` for none; empty for no such key.
-        resets: What begins the count again.
-        then: What happens at the cap.
-        words: What the host says at the cap; a template over ``count``, ``limit`` and ``reason``.
-        status: The host's own word for a run that ended so.
-        flag: When the flag of a stop is set.
-        rules: Where this is known from: ``cap``, ``cap across refused calls``, ``counted``, ``off``,
-            ``reset``, as far as they can be; ``no cap`` for a host without a net.
+        cap: How many refusals in a row the host honours; ``None`` if it has no cap.
+        overrides_at_cap: Whether the host already overrides refusal number ``cap``; otherwise it
+            overrides the one after it.
+        below_one: The cap in place of one below 1; ``None`` if such a cap turns the limit off.
+        most: The largest cap; a larger one is lowered to it.
+        variable: The environment variable that sets the cap.
+        setting: Where the settings set the cap.
+        option: The option that sets the cap.
+        per_hook: The key with which a handler sets the cap for itself, ``null`` for none; empty for no key.
+        resets: What resets the count.
+        at_cap: What the host does at the cap.
+        message: What the host prints at the cap; a template over ``count``, ``limit`` and ``reason``.
+        status: The host's own word for a run that ended at the cap.
+        flag: When ``stop_hook_active`` is set.
+        rules: The facts about the cap: ``cap``, ``cap across refused calls``, ``counted``, ``off`` and
+            ``reset`` where they can occur; ``no cap`` for a host without one.
     """
 
     cap: int | None = None
-    on: bool = False
-    low: int | None = None
+    overrides_at_cap: bool = False
+    below_one: int | None = None
     most: int | None = None
     variable: str = ""
     setting: KeyPath = ()
     option: str = ""
     per_hook: str = ""
     resets: Resets = Resets.NOTHING
-    then: AtCap = AtCap.OVERRIDES
-    words: str = ""
+    at_cap: AtCap = AtCap.OVERRIDES
+    message: str = ""
     status: str = ""
     flag: FlagUse = FlagUse.STAYS
     rules: Mapping[str, Rule] = field(default_factory=dict)
@@ -136,14 +135,14 @@ class CapRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRules:
     """
-    How many moves the host lets an agent make in one turn.
+    The host's limit on an agent's moves in one turn.
 
     Attributes:
-        most: How many; a stop that is the last of them asks no hooks.
-        option: The option that sets it.
-        status: The host's own word for a run that ended so.
-        stopped: The same if the last move was a stop; empty for no other word.
-        rule: Where this is known from.
+        most: The number of moves. If the last of them is a stop, its hooks do not run.
+        option: The option that sets the limit.
+        status: The host's own word for a run that ended at the limit.
+        stopped: The same if the last move was a stop; empty for the same word.
+        rule: The fact about the limit.
     """
 
     most: int
@@ -156,58 +155,59 @@ class StepRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StuckRules:
     """
-    How the host sees that an agent goes round in circles.
+    How the host detects an agent that repeats itself.
 
     Attributes:
-        look: Why the newest moves are taken for a circle, empty if they are not. Each is a kind (``call``,
-            ``failed``: one that gave nothing but an error, ``stop``) and a digest of what was done and what
-            came of it.
-        remembered: How many moves are looked at.
-        option: The option that switches it off with ``false``.
+        detect: Returns why the newest moves are a repetition; empty if they are none. Each move is a kind
+            (``call``; ``failed``, a call that gave only an error; ``stop``) and a digest of the move and
+            its result.
+        remembered: How many moves are examined.
+        option: The option that turns the detection off with ``false``.
         status: The host's own word for a run that ended so.
-        rule: Where this is known from.
+        rule: The fact about the detection.
     """
 
-    look: Callable[[tuple[tuple[str, str], ...]], str]
+    detect: Callable[[tuple[tuple[str, str], ...]], str]
     remembered: int = 20
     option: str = ""
     status: str = "stuck"
     rule: Rule
 
 
-class Asking(enum.Enum):
+class AskEffect(enum.Enum):
     """
-    What an *ask* before a tool does without a person to ask.
+    What *ask* before a tool does when no person is there to ask.
     """
 
     REFUSED = "the call is refused"
-    LETS = "the call is made"
-    WAITS = "the host waits for ever"
+    CALL_MADE = "the call is made"
+    WAITS = "the host waits forever"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRules:
     """
-    How a session goes from event to event.
+    Which events occur in a turn, and in which order.
 
     Attributes:
-        starts_with_prompt: Whether the session starts, for its hooks, with the first prompt; without one
-            there is no end for them either.
-        refused_prompt_stops: Whether a refused prompt goes straight to the stop, whose refusal sends it.
-        refusal_prompts: Whether the words of a refused stop are asked about like a prompt.
-        asks_after_calls: Whether the hooks of a prompt are asked after each tool result, with an empty one.
-        subagent_prompts: Whether they are asked about the prompt of a subagent.
-        after_start: Roles that are asked once the session has started.
-        before_request: Roles that are asked each time before the model is.
-        after_request: Roles that are asked each time after the model has answered.
-        together: Whether all calls of a move are asked about before the first is made.
+        starts_with_prompt: Whether session start occurs with the first prompt. A session without a prompt
+            then has no session end either.
+        refused_prompt_stops: Whether a refused prompt leads to the stop at once. A refusal of this stop
+            sends the prompt after all.
+        refusal_prompts: Whether prompt hooks also run for the reason of a refused stop.
+        asks_after_calls: Whether prompt hooks also run after each tool result, with an empty prompt.
+        subagent_prompts: Whether prompt hooks also run for the prompt of a subagent.
+        after_start: Roles of events right after session start.
+        before_request: Roles of events before each request to the model.
+        after_request: Roles of events after each response of the model.
+        together: Whether the hooks run for all calls of a move before the first call is made.
         finishing: Tools whose call is a stop, with the key of its text.
-        asking: What *ask* does.
-        unasked_modes: Permission modes in which no hook is asked for a permission.
-        edits_mode: The mode in which edits need no permission; empty for none.
-        mode: The permission mode of a session; an option ``permission_mode`` can set another.
-        end_reason: The reason of an end that the script does not name.
-        rules: Where this is known from, as far as it is not said with an event.
+        ask_effect: What *ask* does.
+        unasked_modes: Permission modes in which no permission hook runs.
+        edits_mode: The permission mode in which edits need no permission; empty for none.
+        mode: The permission mode of a session; the option ``permission_mode`` can set another one.
+        end_reason: The reason of a session end for which the script names none.
+        rules: The facts about turns that no event states.
     """
 
     starts_with_prompt: bool = False
@@ -220,7 +220,7 @@ class TurnRules:
     after_request: tuple[Role, ...] = ()
     together: bool = False
     finishing: Mapping[str, str] = field(default_factory=dict)
-    asking: Asking = Asking.REFUSED
+    ask_effect: AskEffect = AskEffect.REFUSED
     unasked_modes: tuple[str, ...] = ()
     edits_mode: str = ""
     mode: str = "default"
@@ -231,12 +231,12 @@ class TurnRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptionRule:
     """
-    An option with which the host can be started.
+    An option of the host's command line.
 
     Attributes:
-        default: Its value if it is not given; a given one must be of the same kind.
-        ignored: Why it has no effect although the host takes it; empty if it has one.
-        rule: Where this is known from.
+        default: Its value if it is not given. A given value must have the same type.
+        ignored: Why it has no effect although the host accepts it; empty if it has one.
+        rule: The fact about the option.
     """
 
     default: bool | int | float | str

@@ -111,7 +111,7 @@ def _write_side(session: Session, call: PendingCall, prompt: str, text: str) -> 
     if not session.profile.transcript.subagent_path:
         return session
     first, session = session.make_id("line")
-    hold = session.profile.transcript.hold
+    hold = session.profile.transcript.put_message
     asked = hold(session.line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}

@@ -337,7 +337,7 @@ def main(arguments: Sequence[str]) -> int:
     record.note(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
-    said = hosts.Answered(text=child.said or ended.why, session=child.session, turns=child.stops)
+    said = hosts.FinalAnswer(text=child.said or ended.why, session=child.session, turns=child.stops)
     sys.stdout.write(hosts.write_answer(rules, line.form, said))
     sys.stdout.flush()
     return double.exit

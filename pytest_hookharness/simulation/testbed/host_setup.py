@@ -210,7 +210,7 @@ def _check(
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
         raise SimulationError(f"setup: {profile.id} has no event for it; leave the key out")
-    if scenario.flags and not profile.tells(_FLAG):
+    if scenario.flags and not profile.uses_value(_FLAG):
         raise SimulationError(f"flag: {profile.id} tells hooks nothing of {_FLAG}; leave the key out")
     if not scenario.worktree:
         return

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, VerdictPath, Words
+from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, ReasonChoice, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
 
@@ -76,11 +76,11 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words=_PERMISSIONS,
+            rulings=_PERMISSIONS,
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
-        VerdictPath(path=("decision",), words=_DECISIONS),
+        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), rulings=_DECISIONS),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.AFTER_CALL,
@@ -126,8 +126,8 @@ STOPPING = (
     Field(name="session_crons", kind="list"),
 )
 WORD = "word"
-MERGED = Merging(as_ended=True)
-MERGED_FOR_TOOL = Merging(as_ended=True, words=Words.LAST, several="last finished")
+MERGED = Merging(in_finish_order=True)
+MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, several="last finished")
 
 
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:

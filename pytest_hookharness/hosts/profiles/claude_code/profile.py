@@ -25,7 +25,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
     WorktreeRules,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream, TextLimit
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
 from pytest_hookharness.hosts.rules.turns import Resets
@@ -71,7 +71,7 @@ CONFIG = ConfigRules(
     form=GROUPS,
     keys=HandlerKeys(args="args", on_failure={"onFailure": "block"}),
     flaws={Flaw.UNKNOWN_EVENT: Effect.DROPS},
-    otherwise=Effect.VOIDS,
+    default_effect=Effect.VOIDS,
     switches=(Switch(("disableAllHooks",), off=True),),
     identity=("type", "command", "args", "plugin", "prompt", "url", "server", "tool", "shell", "if"),
     allowed=("permissions", "allow"),
@@ -104,9 +104,11 @@ _OUT = (Stream.OUT,)
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN),
-        CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(answer=_OUT, alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN),
+        CodeRule(
+            codes=(2,), answer=_OUT, meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"
+        ),
+        CodeRule(answer=_OUT, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     background=True,
@@ -170,7 +172,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     pipe_wait=0.5,
     kill=KillPolicy(signals=(15, 9), scope=KillScope.TREE, grace=0.5),
-    filled=(("CLAUDE_", "_DIR"), ("CLAUDE_", "_ROOT"), ("CLAUDE_", "_DATA")),
+    substituted=(("CLAUDE_", "_DIR"), ("CLAUDE_", "_ROOT"), ("CLAUDE_", "_DATA")),
     env={
         "AI_AGENT": "claude-code",
         "CLAUDECODE": "1",
@@ -206,7 +208,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=8,
     variable="CLAUDE_CODE_STOP_HOOK_BLOCK_CAP",
     resets=Resets.CALLS_DONE,
@@ -236,8 +238,8 @@ TOOLS = ToolRules(
     launched=tools.launched,
     tasks=tasks.plan,
     keeps_folder=True,
-    put_back="Shell cwd was reset to {folder}",
-    stale=(
+    reset_notice="Shell cwd was reset to {folder}",
+    stale_notice=(
         "File has been modified since read, either by the user or by a linter. Read it again before "
         "attempting to write it."
     ),
@@ -313,7 +315,7 @@ CLAUDE_CODE = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,

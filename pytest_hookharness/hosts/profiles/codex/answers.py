@@ -159,10 +159,10 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
+            rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("decision",), words={"block": Ruling.DENY}),
+        VerdictPath(path=("decision",), rulings={"block": Ruling.DENY}),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.AT_ONCE,

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Merging, Words
+from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
@@ -62,10 +62,10 @@ _PLACE = (_CWD, _EVENT, _MODEL)
 _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 
 _EACH = Merging()
-_FOR_TOOL = Merging(words=Words.FIRST, several="first refusal")
+_FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(words: Payload) -> Mapping[str, Json]:
     """
     Words for standard input that only Codex has.
 

@@ -15,7 +15,7 @@ from pytest_hookharness.hosts.profiles.codex.events import (
     EVENTS,
     MEASURED,
     hold,
-    own_words,
+    own_values,
 )
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -30,7 +30,7 @@ from pytest_hookharness.hosts.rules.profile import (
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream, TextLimit
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
@@ -85,7 +85,7 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_ZERO: Effect.TAKES,
         Flaw.LIMIT_FRACTION: Effect.VOIDS,
     },
-    otherwise=Effect.VOIDS,
+    default_effect=Effect.VOIDS,
     limits=LimitRules(least=1.0),
     switches=(Switch(("features", "hooks"), off=False),),
     rules={
@@ -117,9 +117,14 @@ CONFIG = ConfigRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), words=(Stream.ERR,), alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(
+            codes=(2,),
+            reason_streams=(Stream.ERR,),
+            meaning=CodeMeaning.REFUSES_IF_WORDS,
+            rule="code refuses",
+        ),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     text_limit=TextLimit(most=10_000, in_bytes=True, spared=(Role.BEFORE_TOOL, Role.PERMISSION)),
@@ -191,7 +196,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     rules={
         "no cap": _observed(
             "there is no cap: a stop was refused 1000 times in a row and that of a subagent 60 times, and "
@@ -241,7 +246,7 @@ _TIME = "{year}-{month}-{day}T{hour}-{minute}-{second}"
 TRANSCRIPT = TranscriptRules(
     path=_ROLLOUT.format(time=_TIME, who="session"),
     subagent_path=_ROLLOUT.format(time=_TIME, who="agent"),
-    hold=hold,
+    put_message=hold,
     rule=_assumed("the form of the transcript's lines; its path is observed"),
 )
 
@@ -254,7 +259,7 @@ CODEX = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
@@ -266,7 +271,7 @@ CODEX = Profile(
         )
     },
     model="gpt-5.5",
-    own_words=own_words,
+    own_values=own_values,
 )
 
 PROFILES: tuple[Profile, ...] = (CODEX,)

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pytest_hookharness.hosts.profiles.shared import Documentation
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Merging,
     Precedence,
@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-PAPERS = Documentation("Copilot hooks reference and changelog, to 1.0.78")
+DOCS = Documentation("Copilot hooks reference and changelog, to 1.0.78")
 # What tools are called for hooks that are configured by a name of Claude Code's.
 CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
 
@@ -33,37 +33,50 @@ _CLAUDE_MATCHERS = MatcherRules(
     plain=r"[\w|-]*",
     anchored=True,
     aliases={name: (own,) for own, name in CLAUDE_NAMES.items()} | {"Agent": ("task", "Task")},
-    rule=PAPERS.says("under such a name a matcher is a list of names, also Claude's, or an expression"),
+    rule=DOCS.documented("under such a name a matcher is a list of names, also Claude's, or an expression"),
 )
 _OUT = (Stream.OUT,)
-_SUCCESS = CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN)
+_SUCCESS = CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN)
 _BEFORE_TOOL = (
     _SUCCESS,
-    CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
-    CodeRule(words=(), alone=Alone.REFUSES, rule="error refuses"),
+    CodeRule(
+        codes=(2,),
+        answer=_OUT,
+        meaning=CodeMeaning.REFUSES,
+        overrides_answer=True,
+        keeps_reason=True,
+        rule="code refuses",
+    ),
+    CodeRule(reason_streams=(), meaning=CodeMeaning.REFUSES, rule="error refuses"),
 )
 _PERMISSION = (
     _SUCCESS,
     CodeRule(
-        codes=(2,), answer=_OUT, words=(), alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"
+        codes=(2,),
+        answer=_OUT,
+        reason_streams=(),
+        meaning=CodeMeaning.REFUSES,
+        overrides_answer=True,
+        keeps_reason=True,
+        rule="code refuses",
     ),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _AFTER_FAILURE = (
     _SUCCESS,
-    CodeRule(codes=(2,), words=_OUT, alone=Alone.REFUSES_IF_WORDS, rule="code tells"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code tells"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _GRANTS = AnswerRules(
     verdicts=(
         VerdictPath(
-            path=("behavior",), reason=("message",), words={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
+            path=("behavior",), reason=("message",), rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
         ),
     )
 )
 
 
-def own_words(known: Payload) -> Mapping[str, Json]:
+def own_values(known: Payload) -> Mapping[str, Json]:
     """
     What only this host tells its hooks.
     """
@@ -113,9 +126,9 @@ def _pair(
             continue
         fields = _fields(name, tuple(pair[place] for pair in own), native=place == 0)
         by_tool = target == "tool_name" and place == 1
-        rests_on: tuple[Rule, ...] = (PAPERS.open(assumed),) if assumed else ()
+        rests_on: tuple[Rule, ...] = (DOCS.assumed(assumed),) if assumed else ()
         yield EventRule(
-            fields=PAPERS.fields(name, *fields),
+            fields=DOCS.fields(name, *fields),
             role=role,
             power=power,
             merging=merging or Merging(),
@@ -125,8 +138,8 @@ def _pair(
             answers=answers,
             context=context,
             timeout=30.0,
-            also=native if place else "",
-            rule=PAPERS.says(says),
+            second_name_of=native if place else "",
+            rule=DOCS.documented(says),
             rests_on=rests_on,
         )
 
@@ -167,10 +180,10 @@ _AGENT = (
 
 def _unreachable(name: str, why: str) -> EventRule:
     return EventRule(
-        fields=PAPERS.fields(name, *_fields(name, (), native=True)),
+        fields=DOCS.fields(name, *_fields(name, (), native=True)),
         timeout=30.0,
         unreachable=why,
-        rule=PAPERS.says(f"{name} hooks hold nothing up"),
+        rule=DOCS.documented(f"{name} hooks hold nothing up"),
     )
 
 
@@ -238,7 +251,7 @@ _ALL = (
         "after a call that failed, what a hook prints with exit code 2 reaches the agent",
         Role.TOOL_FAILED,
         (*_TOOL, _same("error")),
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         codes=_AFTER_FAILURE,
         context=True,

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-PAPERS = Documentation("Cursor hooks documentation, 2026-08")
+DOCS = Documentation("Cursor hooks documentation, 2026-08")
 TOOLS = PlainTools(run="Shell", write="Write", edit="StrReplace", read="Read")
 
 _COMMON = (
@@ -49,7 +49,7 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=("permission",),
             reason=("agent_message",),
-            words={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
+            rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
         ),
     ),
     context=(("additional_context",),),
@@ -58,15 +58,15 @@ ANSWERS = AnswerRules(
     person=(("user_message",),),
 )
 _STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-    CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code means nothing"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code means nothing"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("followup_message",), any_text=True),))
 _PROMPT = AnswerRules(
     verdicts=(
         VerdictPath(
-            path=("continue",), reason=("user_message",), words={False: Ruling.DENY, True: Ruling.ALLOW}
+            path=("continue",), reason=("user_message",), rulings={False: Ruling.DENY, True: Ruling.ALLOW}
         ),
     )
 )
@@ -77,21 +77,21 @@ _CLAUDE_VERDICTS = (
     VerdictPath(
         path=(_NESTED, "permissionDecision"),
         reason=(_NESTED, "permissionDecisionReason"),
-        words=_PERMISSIONS,
+        rulings=_PERMISSIONS,
     ),
-    VerdictPath(path=("decision",), words={"block": Ruling.DENY}),
+    VerdictPath(path=("decision",), rulings={"block": Ruling.DENY}),
 )
 _CLAUDE_STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-    CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="imported code"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="imported code"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _NO_SERVER = "the simulated agent has no MCP server"
 _NO_EDITOR = "the simulation has no editor in which a person types"
 _NOT_SENT = "the command line version does not send it, as its makers say"
 
 
-def own_words(known: Payload) -> Mapping[str, Json]:
+def own_values(known: Payload) -> Mapping[str, Json]:
     """
     What only this host tells its hooks.
     """
@@ -136,7 +136,7 @@ def _event(
     unreachable: str = "",
 ) -> EventRule:
     return EventRule(
-        fields=PAPERS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         tools=tools,
         power=Power.REFUSES if refuses else Power.NOTHING,
@@ -149,8 +149,8 @@ def _event(
         timeout=60.0,
         fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
         unreachable=unreachable,
-        rule=PAPERS.says(says or f"{name} hooks hold nothing up"),
-        rests_on=(PAPERS.open(assumed),) if assumed else (),
+        rule=DOCS.documented(says or f"{name} hooks hold nothing up"),
+        rests_on=(DOCS.assumed(assumed),) if assumed else (),
     )
 
 

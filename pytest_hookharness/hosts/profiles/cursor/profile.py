@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, EVENTS, PAPERS, TOOLS, own_words
+from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, DOCS, EVENTS, TOOLS, own_values
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -19,7 +19,7 @@ from pytest_hookharness.hosts.rules.profile import (
     TranscriptRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
 from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import
 from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
@@ -27,7 +27,7 @@ from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
 
 MATCHERS = MatcherRules(
-    rule=PAPERS.says(
+    rule=DOCS.documented(
         "a matcher is a regular expression for the tool, the kind of subagent or the text of a command; "
         "that it need not match the whole, and matches nothing if it is malformed, is assumed"
     )
@@ -66,50 +66,58 @@ CONFIG = ConfigRules(
             options={"loop_limit": None},
         ),
     ),
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "merge": PAPERS.says("the hooks of all files run"),
-            "conflict": PAPERS.open("where two files contradict each other the strongest ruling holds"),
-            "imports": PAPERS.says(
+            "merge": DOCS.documented("the hooks of all files run"),
+            "conflict": DOCS.assumed("where two files contradict each other the strongest ruling holds"),
+            "imports": DOCS.documented(
                 "settings of Claude Code are read if that is switched on; loop_limit is null for them"
             ),
-            "imports on": PAPERS.open("that is taken as switched on"),
-            "imported answers": PAPERS.says("hooks of these files may answer in either form"),
-            "imported input": PAPERS.open("they get the keys of Cursor's events, not those of Claude Code"),
-            "imported stops": PAPERS.open(
+            "imports on": DOCS.assumed("that is taken as switched on"),
+            "imported answers": DOCS.documented("hooks of these files may answer in either form"),
+            "imported input": DOCS.assumed("they get the keys of Cursor's events, not those of Claude Code"),
+            "imported stops": DOCS.assumed(
                 "so their decision block, and exit code 2, makes the agent go on, though Cursor's own do not"
             ),
-            "trust": PAPERS.open("the workspace is taken as trusted"),
+            "trust": DOCS.assumed("the workspace is taken as trusted"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(
+            codes=(0,),
+            answer=(Stream.OUT,),
+            meaning=CodeMeaning.FAILS,
+            ignores_silence=True,
+            rule="no decision",
+        ),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     no_reason="Denied by a hook",
     no_error_text="Denied by a hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "answer": PAPERS.says(
+            "answer": DOCS.documented(
                 "permission decides, with agent_message for the agent; followup_message on stops"
             ),
-            "asked": PAPERS.open("permission ask does nothing, as several reports say; documents do not"),
-            "code refuses": PAPERS.says("exit code 2 refuses"),
-            "code means nothing": PAPERS.says("exit code 2 does not make the agent go on"),
-            "imported code": PAPERS.open(
+            "asked": DOCS.assumed("permission ask does nothing, as several reports say; documents do not"),
+            "code refuses": DOCS.documented("exit code 2 refuses"),
+            "code means nothing": DOCS.documented("exit code 2 does not make the agent go on"),
+            "imported code": DOCS.assumed(
                 "exit code 2 of a hook in settings of Claude Code makes the agent go on"
             ),
-            "crashed": PAPERS.says("any other exit code fails open, or closed with failClosed"),
-            "not run": PAPERS.says("a command that cannot be run fails open, or closed with failClosed"),
-            "timed out": PAPERS.says("a hook that is cut fails open, or closed with failClosed"),
-            "no decision": PAPERS.says("output that is not JSON fails open, or closed with failClosed"),
-            "failure blocks": PAPERS.says("with failClosed a failure refuses"),
-            "stops": PAPERS.open("a failure of a stop hook never makes the agent go on, with failClosed too"),
+            "crashed": DOCS.documented("any other exit code fails open, or closed with failClosed"),
+            "not run": DOCS.documented("a command that cannot be run fails open, or closed with failClosed"),
+            "timed out": DOCS.documented("a hook that is cut fails open, or closed with failClosed"),
+            "no decision": DOCS.documented("output that is not JSON fails open, or closed with failClosed"),
+            "failure blocks": DOCS.documented("with failClosed a failure refuses"),
+            "stops": DOCS.assumed(
+                "a failure of a stop hook never makes the agent go on, with failClosed too"
+            ),
         }
     ),
 )
@@ -124,30 +132,32 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "CURSOR_VERSION": "2026-08",
         "CLAUDE_PROJECT_DIR": "{workspace}",
     },
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "shell": PAPERS.open("hooks run by /bin/bash -c, as a third party saw on macOS"),
-            "limit": PAPERS.open(
+            "shell": DOCS.assumed("hooks run by /bin/bash -c, as a third party saw on macOS"),
+            "limit": DOCS.assumed(
                 "a hook without a timeout is cut after 60 seconds; no default is documented"
             ),
-            "order": PAPERS.open("all hooks of an event start at once; the order is not documented"),
-            "folder": PAPERS.open("hooks start in the project; those of the person do so in ~/.cursor"),
-            "env": PAPERS.says("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
-            "env left out": PAPERS.open("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
+            "order": DOCS.assumed("all hooks of an event start at once; the order is not documented"),
+            "folder": DOCS.assumed("hooks start in the project; those of the person do so in ~/.cursor"),
+            "env": DOCS.documented("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
+            "env left out": DOCS.assumed("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
         }
     ),
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=5,
-    low=1,
+    below_one=1,
     per_hook="loop_limit",
     flag=FlagUse.NEVER,
     rules={
-        "cap": PAPERS.says("followup_message is followed loop_limit times, 5 by default, null for ever"),
-        "counted": PAPERS.open("nothing but followup_message is counted, and no call begins the count again"),
-        "several hooks": PAPERS.open("of several hooks that refuse, the largest loop_limit holds"),
-        "flag": PAPERS.says("hooks are told loop_count and no flag"),
+        "cap": DOCS.documented("followup_message is followed loop_limit times, 5 by default, null for ever"),
+        "counted": DOCS.assumed(
+            "nothing but followup_message is counted, and no call begins the count again"
+        ),
+        "several hooks": DOCS.assumed("of several hooks that refuse, the largest loop_limit holds"),
+        "flag": DOCS.documented("hooks are told loop_count and no flag"),
     },
 )
 
@@ -160,20 +170,26 @@ CURSOR = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     tools=TOOLS.rules(
-        PAPERS.open("keys of inputs but for the command, the name StrReplace, and forms of results"),
+        DOCS.assumed("keys of inputs but for the command, the name StrReplace, and forms of results"),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.cursor/projects/{slug}/agent-transcripts/{session}.jsonl",
-        rule=PAPERS.open("path and lines of the transcript"),
+        rule=DOCS.assumed("path and lines of the transcript"),
     ),
-    own_words=own_words,
+    own_values=own_values,
 )
 
-_IMPORTED_GATES = (
-    CodeRule(codes=(0,), answer=(Stream.OUT,), words=(), alone=Alone.REFUSES, rule="silence refuses"),
+_IMPORTED_CODES = (
+    CodeRule(
+        codes=(0,),
+        answer=(Stream.OUT,),
+        reason_streams=(),
+        meaning=CodeMeaning.REFUSES,
+        rule="silence refuses",
+    ),
     *REPLIES.codes[1:],
 )
 
@@ -182,7 +198,7 @@ CURSOR_REPORTED = replace(
     CURSOR,
     version="2026-08-reported",
     events={
-        name: replace(event, foreign_codes=_IMPORTED_GATES) if event.role is Role.BEFORE_TOOL else event
+        name: replace(event, foreign_codes=_IMPORTED_CODES) if event.role is Role.BEFORE_TOOL else event
         for name, event in EVENTS.items()
     },
     replies=replace(

@@ -24,8 +24,8 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Stream,
@@ -37,7 +37,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-_PAPERS = Documentation("droid hooks reference, 2026-07-24")
+_DOCS = Documentation("droid hooks reference, 2026-07-24")
 _COMMON = (
     Field(name="session_id", kind="uuid"),
     Field(name="transcript_path", kind="path"),
@@ -69,7 +69,7 @@ def _event(
     unreachable: str = "",
 ) -> EventRule:
     return EventRule(
-        fields=_PAPERS.fields(name, *_COMMON, *own),
+        fields=_DOCS.fields(name, *_COMMON, *own),
         role=role,
         power=power,
         target=target,
@@ -78,7 +78,7 @@ def _event(
         timeout=60.0,
         after_failures=after_failures,
         unreachable=unreachable,
-        rule=_PAPERS.says(says),
+        rule=_DOCS.documented(says),
     )
 
 
@@ -121,7 +121,7 @@ _ALL = (
         Field(name="tool_response", kind="response"),
         says="PostToolUse is asked after calls that succeeded; a refusal tells the agent",
         role=Role.AFTER_TOOL,
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         context=True,
         after_failures=False,
@@ -158,13 +158,13 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-PAPERS = Documentation("droid hooks reference, 2026-07-24")
+DOCS = Documentation("droid hooks reference, 2026-07-24")
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(
     plain=r"[\w-]*",
     separators="",
-    rule=PAPERS.says("a simple word is compared for equality, anything else is a regular expression"),
+    rule=DOCS.documented("a simple word is compared for equality, anything else is a regular expression"),
 )
 
 CONFIG = ConfigRules(
@@ -181,24 +181,24 @@ CONFIG = ConfigRules(
             events={name: name for name in EVENTS},
         ),
     ),
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "merge": PAPERS.says("user, project and plugin hooks add up"),
-            "files": PAPERS.open(
+            "merge": DOCS.documented("user, project and plugin hooks add up"),
+            "files": DOCS.assumed(
                 "settings.json counts beside hooks.json; the documents say only if there is no hooks.json, "
                 "and a report of version 0.186.0 says that nothing else counts"
             ),
-            "duplicates": PAPERS.says("identical commands run once"),
-            "review": PAPERS.open("changed hooks are taken as reviewed"),
+            "duplicates": DOCS.documented("identical commands run once"),
+            "review": DOCS.assumed("changed hooks are taken as reviewed"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
         starts="{",
@@ -206,10 +206,10 @@ REPLIES = ReplyRules(
             VerdictPath(
                 path=(_OWN, "permissionDecision"),
                 reason=(_OWN, "permissionDecisionReason"),
-                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
                 roles=(Role.BEFORE_TOOL,),
             ),
-            VerdictPath(path=("decision",), words={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
+            VerdictPath(path=("decision",), rulings={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
         ),
         halting=Halting.AT_ONCE,
         context=((_OWN, "additionalContext"),),
@@ -219,18 +219,24 @@ REPLIES = ReplyRules(
     ),
     no_reason="Blocked by hook",
     no_error_text="Blocked by hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "answer": PAPERS.says("an answer in JSON decides at exit code 0"),
-            "code refuses": PAPERS.says("exit code 2 refuses; standard error goes to the agent"),
-            "crashed": PAPERS.says("any exit code but 0 and 2 is an error that holds nothing up"),
-            "plain": PAPERS.says("plain output is only shown in the transcript"),
-            "shown": PAPERS.says("plain output of UserPromptSubmit and SessionStart is added to the context"),
-            "halt": PAPERS.says("continue: false ends the turn after the hooks ran, before every decision"),
-            "halted call": PAPERS.open("the call that a halting PreToolUse hook was asked about is not made"),
-            "ask": PAPERS.open("without a person to ask, ask refuses the call"),
-            "input": PAPERS.says("updatedInput holds the fields of the input that change"),
-            "code with answer": PAPERS.open("an answer beside exit code 2 is not read"),
+            "answer": DOCS.documented("an answer in JSON decides at exit code 0"),
+            "code refuses": DOCS.documented("exit code 2 refuses; standard error goes to the agent"),
+            "crashed": DOCS.documented("any exit code but 0 and 2 is an error that holds nothing up"),
+            "plain": DOCS.documented("plain output is only shown in the transcript"),
+            "shown": DOCS.documented(
+                "plain output of UserPromptSubmit and SessionStart is added to the context"
+            ),
+            "halt": DOCS.documented(
+                "continue: false ends the turn after the hooks ran, before every decision"
+            ),
+            "halted call": DOCS.assumed(
+                "the call that a halting PreToolUse hook was asked about is not made"
+            ),
+            "ask": DOCS.assumed("without a person to ask, ask refuses the call"),
+            "input": DOCS.documented("updatedInput holds the fields of the input that change"),
+            "code with answer": DOCS.assumed("an answer beside exit code 2 is not read"),
         }
     ),
 )
@@ -241,16 +247,16 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={"FACTORY_PROJECT_DIR": "{workspace}"},
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "order": PAPERS.says("all hooks of an event start at once"),
-            "env": PAPERS.says("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
+            "order": DOCS.documented("all hooks of an event start at once"),
+            "env": DOCS.documented("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
         }
     ),
 )
 
-GUARD = CapRules(
-    rules={"no cap": PAPERS.open("no net against endless refusals is documented; stop_hook_active is all")}
+CAP = CapRules(
+    rules={"no cap": DOCS.assumed("no net against endless refusals is documented; stop_hook_active is all")}
 )
 
 _TOOLS = PlainTools(run="Execute", write="Create", edit="Edit", read="Read", old="old_str", new="new_str")
@@ -264,15 +270,17 @@ DROID = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
-    turns=TurnRules(mode="off", rules={"mode": PAPERS.open("a session begins in the permission mode off")}),
+    cap=CAP,
+    turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session begins in the permission mode off")}),
     tools=_TOOLS.rules(
-        PAPERS.open("names of tools are documented; keys of their inputs and forms of their results are not"),
+        DOCS.assumed(
+            "names of tools are documented; keys of their inputs and forms of their results are not"
+        ),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.factory/projects/{slug}/{session}.jsonl",
-        rule=PAPERS.open("the folder of the transcript is documented; name of its file and lines are not"),
+        rule=DOCS.assumed("the folder of the transcript is documented; name of its file and lines are not"),
     ),
 )
 

@@ -21,15 +21,15 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
-    Empty,
+    EmptyAnswer,
     Merging,
     Precedence,
+    ReasonChoice,
     Stream,
     VerdictPath,
-    Words,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
 from pytest_hookharness.hosts.rules.turns import Role
@@ -37,7 +37,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-PAPERS = Documentation("Goose 2026, source code (crates/goose/src/hooks)")
+DOCS = Documentation("Goose 2026, source code (crates/goose/src/hooks)")
 _TOOLS = PlainTools(
     run="developer__shell",
     write="developer__write",
@@ -76,16 +76,18 @@ def _event(
 ) -> EventRule:
     refuses = role in (Role.BEFORE_TOOL, Role.STOP) and not tools
     return EventRule(
-        fields=PAPERS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         tools=tools,
         power=Power.REFUSES if refuses else Power.NOTHING,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST) if refuses else Merging(),
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST)
+        if refuses
+        else Merging(),
         target=target,
         timeout=30.0,
         fails_closed=name == "PreToolUse",
         unreachable=unreachable,
-        rule=PAPERS.says(says or f"{name} hooks are run, and nothing hangs on what they say"),
+        rule=DOCS.documented(says or f"{name} hooks are run, and nothing hangs on what they say"),
     )
 
 
@@ -163,7 +165,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 MATCHERS = MatcherRules(
     everything=("",),
     untargeted=False,
-    rule=PAPERS.says(
+    rule=DOCS.documented(
         "a matcher is an unanchored regular expression; a malformed one, such as *, takes its group out, and "
         "one that is not empty fits no event without a subject"
     ),
@@ -185,56 +187,62 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_ZERO: Effect.TAKES,
         Flaw.LIMIT_FRACTION: Effect.VOIDS,
     },
-    otherwise=Effect.VOIDS,
-    rules=PAPERS.settings(
+    default_effect=Effect.VOIDS,
+    rules=DOCS.settings(
         {
-            "malformed": PAPERS.says(
+            "malformed": DOCS.documented(
                 "a value of the wrong kind takes the whole file out; entries of other kinds are left out"
             ),
-            "unreadable": PAPERS.says("a file that cannot be parsed is skipped with a warning"),
-            "unknown event": PAPERS.says("an unknown event is skipped, the rest of the file is used"),
-            "merge": PAPERS.says("the hooks of all plugins add up; nothing is run once for two entries"),
-            "places": PAPERS.says("hooks stand in hooks/hooks.json of plugins, and nowhere else"),
+            "unreadable": DOCS.documented("a file that cannot be parsed is skipped with a warning"),
+            "unknown event": DOCS.documented("an unknown event is skipped, the rest of the file is used"),
+            "merge": DOCS.documented("the hooks of all plugins add up; nothing is run once for two entries"),
+            "places": DOCS.documented("hooks stand in hooks/hooks.json of plugins, and nowhere else"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-        CodeRule(answer=(Stream.OUT,), alone=Alone.FAILS),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(
+            codes=(0,),
+            answer=(Stream.OUT,),
+            meaning=CodeMeaning.FAILS,
+            ignores_silence=True,
+            rule="no decision",
+        ),
+        CodeRule(answer=(Stream.OUT,), meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
         starts="{",
         strips_mark=False,
-        verdicts=(VerdictPath(path=("decision",), words={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
-        empty=Empty.FAILS,
+        verdicts=(VerdictPath(path=("decision",), rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
+        empty=EmptyAnswer.FAILS,
     ),
     no_reason="denied by plugin hook",
     no_error_text="denied by plugin hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "silent": PAPERS.says("exit code 0 without output allows"),
-            "answer": PAPERS.says("decision block refuses at any exit code; decision deny is not known"),
-            "code refuses": PAPERS.says("exit code 2 refuses, also without a word on standard error"),
-            "crashed": PAPERS.says("any exit code but 0 and 2 without decision block is a failure"),
-            "not run": PAPERS.says("a command that cannot be run is a failure"),
-            "signalled": PAPERS.says("a hook that a signal ended has failed"),
-            "timed out": PAPERS.says("a hook that is cut at its limit has failed"),
-            "no decision": PAPERS.says(
+            "silent": DOCS.documented("exit code 0 without output allows"),
+            "answer": DOCS.documented("decision block refuses at any exit code; decision deny is not known"),
+            "code refuses": DOCS.documented("exit code 2 refuses, also without a word on standard error"),
+            "crashed": DOCS.documented("any exit code but 0 and 2 without decision block is a failure"),
+            "not run": DOCS.documented("a command that cannot be run is a failure"),
+            "signalled": DOCS.documented("a hook that a signal ended has failed"),
+            "timed out": DOCS.documented("a hook that is cut at its limit has failed"),
+            "no decision": DOCS.documented(
                 "at exit code 0 output that is no decision is a failure, which lets the call through"
             ),
-            "empty": PAPERS.says("an object without a decision is a failure"),
-            "other objects": PAPERS.open(
+            "empty": DOCS.documented("an object without a decision is a failure"),
+            "other objects": DOCS.assumed(
                 "with on_failure block only the empty object is taken for such a failure here"
             ),
-            "failure blocks": PAPERS.says("with on_failure block a failure refuses, on PreToolUse alone"),
-            "precedence": PAPERS.says("hooks are asked one by one; the first refusal ends that"),
-            "unread input": PAPERS.says(
+            "failure blocks": DOCS.documented("with on_failure block a failure refuses, on PreToolUse alone"),
+            "precedence": DOCS.documented("hooks are asked one by one; the first refusal ends that"),
+            "unread input": DOCS.documented(
                 "a hook that ends before it was given all of its input has failed unless it refuses"
             ),
-            "unread input here": PAPERS.open("input that was not read is not taken for a failure here"),
+            "unread input here": DOCS.assumed("input that was not read is not taken for a failure here"),
         }
     ),
 )
@@ -245,25 +253,25 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.CHILD, grace=0.0),
     one_by_one=True,
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "shell": PAPERS.says("hooks run by sh -c"),
-            "stdio": PAPERS.says("standard input, output and error are pipes"),
-            "newline": PAPERS.says("no newline follows the JSON on standard input"),
-            "group": PAPERS.open(
+            "shell": DOCS.documented("hooks run by sh -c"),
+            "stdio": DOCS.documented("standard input, output and error are pipes"),
+            "newline": DOCS.documented("no newline follows the JSON on standard input"),
+            "group": DOCS.assumed(
                 "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
                 "that of the real host holds the host and all of its hooks"
             ),
-            "kill": PAPERS.says("SIGKILL to the shell alone; its children survive"),
-            "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
-            "order": PAPERS.says("hooks run one by one, in the order of plugins and in them"),
-            "env": PAPERS.says("hooks of plugins get PLUGIN_ROOT"),
+            "kill": DOCS.documented("SIGKILL to the shell alone; its children survive"),
+            "pipe wait": DOCS.documented("output held open by a child is waited for until the limit"),
+            "order": DOCS.documented("hooks run one by one, in the order of plugins and in them"),
+            "env": DOCS.documented("hooks of plugins get PLUGIN_ROOT"),
         }
     ),
 )
 
-GUARD = CapRules(
-    rules={"no cap": PAPERS.open("no net against endless refusals of Stop was found; there may be one")}
+CAP = CapRules(
+    rules={"no cap": DOCS.assumed("no net against endless refusals of Stop was found; there may be one")}
 )
 
 GOOSE = Profile(
@@ -275,15 +283,15 @@ GOOSE = Profile(
     replies=REPLIES,
     wording=Wording(refusal="Tool call denied by policy hook: {reason}"),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     tools=_TOOLS.rules(
-        PAPERS.open(
+        DOCS.assumed(
             "keys of inputs and forms of results; that the agent reads files by commands; and the words "
             "around a refusal, which name the plugin and tell the agent not to try again"
         )
     ),
-    transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
-    own_words=_words,
+    transcript=TranscriptRules(rule=DOCS.documented("hooks are told of no transcript; none is written here")),
+    own_values=_words,
 )
 
 PROFILES: tuple[Profile, ...] = (GOOSE,)

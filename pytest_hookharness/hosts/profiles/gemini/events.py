@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Merging, Words
+from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
 
@@ -30,7 +30,7 @@ _TOOL = (
 )
 _REQUEST = Field(name="llm_request", kind="object")
 _WORD = "word"
-_JOINED = Merging(words=Words.JOINED)
+_JOINED = Merging(reasons=ReasonChoice.JOINED)
 _ENDS_TURN = (
     "a refusal before a request, or of an answer, ends the turn without a word to the hooks of a stop"
 )
@@ -190,7 +190,7 @@ EVENTS: Mapping[str, EventRule] = {
 }
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(words: Payload) -> Mapping[str, Json]:
     """
     The words that only this host has: requests, answers and notices.
     """

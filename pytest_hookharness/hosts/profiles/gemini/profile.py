@@ -20,7 +20,7 @@ from pytest_hookharness.hosts.profiles.gemini.events import (
     EVENTS,
     MEASURED,
     REFERENCE,
-    own_words,
+    own_values,
 )
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
@@ -36,8 +36,8 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Stream,
@@ -45,7 +45,7 @@ from pytest_hookharness.hosts.rules.replies import (
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
-from pytest_hookharness.hosts.rules.turns import Asking, AtCap, FlagUse, Role
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule, Ruling
@@ -112,8 +112,8 @@ CONFIG = ConfigRules(
 _EITHER = (Stream.OUT, Stream.ERR)
 
 ANSWERS = AnswerRules(
-    twice=True,
-    others_say_nothing=True,
+    nested_json=True,
+    ignores_non_objects=True,
     known=frozenset(
         {
             *("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason"),
@@ -123,7 +123,7 @@ ANSWERS = AnswerRules(
     verdicts=(
         VerdictPath(
             path=("decision",),
-            words={
+            rulings={
                 "block": Ruling.DENY,
                 "deny": Ruling.DENY,
                 "allow": Ruling.ALLOW,
@@ -140,11 +140,13 @@ ANSWERS = AnswerRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_EITHER, alone=Alone.PLAIN),
-        CodeRule(codes=(1,), answer=_EITHER, alone=Alone.FAILS),
-        CodeRule(answer=_EITHER, words=_EITHER, alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
+        CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(1,), answer=_EITHER, meaning=CodeMeaning.FAILS),
+        CodeRule(
+            answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"
+        ),
     ),
-    signalled=Alone.PLAIN,
+    signalled=CodeMeaning.PLAIN,
     answers=ANSWERS,
     no_reason="No reason provided",
     rules={
@@ -223,7 +225,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     flag=FlagUse.RESET_BY_CALLS,
     rules={
         "no cap": _observed(
@@ -257,7 +259,7 @@ TURNS = TurnRules(
     refusal_prompts=True,
     before_request=(Role.BEFORE_COMPACT, Role.BEFORE_MODEL, Role.TOOL_CHOICE),
     after_request=(Role.AFTER_MODEL,),
-    asking=Asking.WAITS,
+    ask_effect=AskEffect.WAITS,
     mode="yolo",
     end_reason="exit",
     rules={
@@ -282,13 +284,13 @@ GEMINI_CLI = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     calling=command_line.GEMINI,
     model="gemini-2.5-flash",
-    own_words=own_words,
+    own_values=own_values,
 )
 
 
@@ -325,8 +327,8 @@ GEMINI_CLI_0_26_0 = _older(
     "0.26.0",
     CapRules(
         cap=1,
-        low=1,
-        then=AtCap.ASKS_NO_MORE,
+        below_one=1,
+        at_cap=AtCap.ASKS_NO_MORE,
         flag=FlagUse.NEVER,
         rules={
             "cap": _reported("AfterAgent is not asked again about the stop that follows a refusal"),

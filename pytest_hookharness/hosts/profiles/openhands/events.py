@@ -14,16 +14,16 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Merging,
     Precedence,
+    ReasonChoice,
     ReplyRules,
     Stream,
     VerdictPath,
-    Words,
 )
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule, Ruling
@@ -61,17 +61,17 @@ _NO_REASON = "Blocked by hook"
 
 ANSWERS = AnswerRules(
     strips_mark=False,
-    constants=True,
+    accepts_nan=True,
     verdicts=(
         VerdictPath(
             path=("decision",),
-            words={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
-            folds=True,
+            rulings={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
+            ignores_case=True,
         ),
     ),
-    falls_to=(Stream.ERR,),
+    fallback_streams=(Stream.ERR,),
     halting=Halting.REFUSES,
-    halting_words=("reason",),
+    halting_reason=("reason",),
     context=(("additionalContext",),),
 )
 
@@ -79,9 +79,16 @@ _OUT = (Stream.OUT,)
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN),
-        CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
-        CodeRule(answer=_OUT, alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN),
+        CodeRule(
+            codes=(2,),
+            answer=_OUT,
+            meaning=CodeMeaning.REFUSES,
+            overrides_answer=True,
+            keeps_reason=True,
+            rule="code refuses",
+        ),
+        CodeRule(answer=_OUT, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     undecodable_fails=True,
@@ -188,7 +195,9 @@ _LISTED = (
         ),
         role=Role.PROMPT,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_undoes=True),
+        merging=Merging(
+            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_cancels_refusal=True
+        ),
         context=True,
     ),
     _event(
@@ -198,7 +207,7 @@ _LISTED = (
         says="a refusal on PreToolUse keeps the tool from running; additionalContext means nothing there",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST),
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST),
         target="tool_name",
     ),
     _event(
@@ -219,7 +228,9 @@ _LISTED = (
         ),
         role=Role.STOP,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_wins=True),
+        merging=Merging(
+            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_replaces_reason=True
+        ),
         context=True,
         metadata={"reason": "agent_finished"},
     ),

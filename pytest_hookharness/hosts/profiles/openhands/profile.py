@@ -74,7 +74,7 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_FRACTION: Effect.FAILS,
         Flaw.FLAT: Effect.DROPS,
     },
-    otherwise=Effect.FAILS,
+    default_effect=Effect.FAILS,
     known_keys=("hooks", *_SPELLINGS, *_SPELLINGS.values()),
     rules={
         "malformed": documented("hooks that are not of the right form, or have an odd limit, do not load"),
@@ -194,7 +194,7 @@ STEPS = StepRules(
 )
 
 STUCK = StuckRules(
-    look=look,
+    detect=look,
     option="stuck_detection",
     rule=documented(
         "the same call with the same result 4 times, the same call in error 3 times (both also seen), "
@@ -255,7 +255,7 @@ OPENHANDS_1_12 = replace(
     ),
     stuck=replace(
         STUCK,
-        look=look_also_at_texts,
+        detect=look_also_at_texts,
         rule=observed(
             "three texts of the agent in a row end the run as stuck, also if each was refused as a stop; "
             "so does what ends later releases",
@@ -269,12 +269,12 @@ OPENHANDS_PR3183 = replace(
     version="pr3183",
     cap=CapRules(
         cap=5,
-        on=True,
-        low=1,
+        overrides_at_cap=True,
+        below_one=1,
         option="max_consecutive_stop_denials",
         resets=Resets.CALLS_TRIED,
-        then=AtCap.ERRS,
-        words=(
+        at_cap=AtCap.ERRS,
+        message=(
             "StopHookLoopDetected: Stop hook denied {count} times without progress (limit {limit}). "
             "Last feedback: {reason}"
         ),

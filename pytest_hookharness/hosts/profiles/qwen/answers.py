@@ -13,15 +13,15 @@ from collections.abc import Mapping
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import ReplyRules
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Merging,
     Precedence,
+    ReasonChoice,
     Stream,
     VerdictPath,
-    Words,
 )
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
@@ -44,8 +44,8 @@ BACKGROUND = (
     Field(name="background_tasks", kind="list", source="own_tasks"),
     Field(name="crons", kind="list", source="session_crons"),
 )
-JOINED = Merging(words=Words.JOINED)
-LAST_SAID = Merging(precedence=Precedence.LAST_SAID, words=Words.LAST, several="last said")
+JOINED = Merging(reasons=ReasonChoice.JOINED)
+LAST_SAID = Merging(precedence=Precedence.LAST_SAID, reasons=ReasonChoice.LAST, several="last said")
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -122,7 +122,7 @@ def event_rule(
     )
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(words: Payload) -> Mapping[str, Json]:
     """
     The words that only this host has: names of calls and subagents, batches, and its own notices.
     """
@@ -191,7 +191,7 @@ _WORDS: Mapping[str | bool, Ruling] = {
 }
 
 ANSWERS = AnswerRules(
-    twice=True,
+    nested_json=True,
     known=frozenset(
         {
             *("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", _OWN),
@@ -202,11 +202,11 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words={word: _WORDS[word] for word in ("allow", "deny", "ask")},
+            rulings={word: _WORDS[word] for word in ("allow", "deny", "ask")},
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
-        VerdictPath(path=("decision",), words=_WORDS),
+        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), rulings=_WORDS),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.REFUSES,
@@ -216,9 +216,9 @@ ANSWERS = AnswerRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_EITHER, alone=Alone.PLAIN),
-        CodeRule(codes=(2,), answer=(Stream.ERR,), alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(answer=_EITHER, alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), answer=(Stream.ERR,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
+        CodeRule(answer=_EITHER, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     background=True,

@@ -14,7 +14,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     assumed,
     documented,
     observed,
-    own_words,
+    own_values,
 )
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
 from pytest_hookharness.hosts.rules.profile import (
@@ -123,10 +123,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=8,
-    on=True,
-    low=8,
+    overrides_at_cap=True,
+    below_one=8,
     most=100,
     variable="QWEN_CODE_STOP_HOOK_BLOCK_CAP",
     setting=("stopHookBlockingCap",),
@@ -212,18 +212,18 @@ QWEN_CODE = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     commands=COMMANDS,
     model="qwen3-coder-plus",
-    own_words=own_words,
+    own_values=own_values,
 )
 
-_OLDER_GUARD = CapRules(
+_OLDER_CAP = CapRules(
     cap=100,
-    on=True,
+    overrides_at_cap=True,
     resets=Resets.CALLS_DONE,
     flag=FlagUse.ALWAYS,
     rules={
@@ -240,6 +240,6 @@ _OLDER_GUARD = CapRules(
 )
 
 # Only its guard was measured apart; all other facts are those of the newer version.
-QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_GUARD)
+QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_CAP)
 
 PROFILES: tuple[Profile, ...] = (QWEN_CODE, QWEN_CODE_0_15_10)
