@@ -50,7 +50,7 @@ def test_a_call_is_read_as_the_host_reads_it(rules, words, wanted):
         (
             CLAUDE,
             ["-p", "x", "--output-format", "xml"],
-            "the form 'xml'; known here are json, stream-json, text",
+            "the output format 'xml'; known here are json, stream-json, text",
         ),
         (CODEX, ["resume"], "'resume'; known here is 'exec'"),
     ],

@@ -1,8 +1,7 @@
 """
-How hosts are called from a shell, read as they would read it.
+The command lines of hosts, read as the hosts read them.
 
-What an option that is not known would do is not guessed: it is named, and whoever
-called is told.
+The effect of an unknown option is not guessed: it is reported by name.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from pytest_hookharness.model.protocol import Basis, Json, Rule
 
 def _rules(source: str, basis: Basis = Basis.ASSUMED, **assumed: str) -> dict[str, Rule]:
     return {
-        "options": Rule(
-            "the options, and the forms of the output", basis, f"{source}: command line reference"
-        ),
+        "options": Rule("the options and the output formats", basis, f"{source}: command line reference"),
         **{topic: Rule(text, Basis.ASSUMED, source) for topic, text in assumed.items()},
     }
 
@@ -83,10 +80,13 @@ CLAUDE = CallRules(
         "Claude Code",
         Basis.DOCUMENTED,
         nested=(
-            "a session is started although CLAUDECODE is set; versions about 2.1.40 to 2.1.70 refused that, "
-            "and hooks unset the variable for them"
+            "a session starts although CLAUDECODE is set; versions from about 2.1.40 to 2.1.70 refused "
+            "that, and hooks unset the variable for them"
         ),
-        stdin="piped standard input is put behind the prompt; without a terminal it works as with --print",
+        stdin=(
+            "piped standard input is added after the prompt; without a terminal the host works as with "
+            "--print"
+        ),
     ),
 )
 
@@ -113,7 +113,7 @@ CODEX = CallRules(
             {"type": "turn.completed"},
         ),
     },
-    rules=_rules("Codex", stdin="piped standard input is put behind the prompt, or is the prompt"),
+    rules=_rules("Codex", stdin="piped standard input is added after the prompt, or is the prompt"),
 )
 
 GEMINI = CallRules(
@@ -129,24 +129,24 @@ GEMINI = CallRules(
         "text": _text,
         "json": lambda said: ({"session_id": said.session, "response": said.text, "stats": {}},),
     },
-    rules=_rules("Gemini CLI", stdin="piped standard input is put before the prompt"),
+    rules=_rules("Gemini CLI", stdin="piped standard input is added before the prompt"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """
-    What a host was called for.
+    What the command line of a host asks for.
 
     Attributes:
-        prompt: The prompt, as far as it stands in the words.
-        form: The form of the output.
-        folder: The folder to work in; empty for the current one.
-        settings: Further settings, each a file or JSON itself.
-        sources: The only settings that are read, by state path; ``None`` for all.
-        hookless: Whether no hook is read.
-        version: Whether only the version is asked for.
-        unknown: The first word that is not known here, and what is; empty if there is none.
+        prompt: The prompt, as far as the command line gives it.
+        form: The output format.
+        folder: The working folder; empty for the current one.
+        settings: Additional settings, each a file or JSON.
+        sources: The settings files to read, by state path; ``None`` for all.
+        hookless: Whether all hooks are off.
+        version: Whether only the version is printed.
+        unknown: The first unknown word, and the known ones; empty if every word is known.
     """
 
     prompt: str = ""
@@ -161,7 +161,7 @@ class CommandLine:
 
 def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     """
-    What the words behind a host's name ask for.
+    Return what the words after a host's name ask for.
     """
     left, line, said = [*words], CommandLine(), list[str]()
     if rules.verb and left and left[0] not in rules.versions:
@@ -187,7 +187,9 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     spoken = [word for word in said if word != "-"]
     prompt = line.prompt or " ".join(spoken)
     if line.form not in rules.answer and not line.unknown:
-        line = replace(line, unknown=f"the form {line.form!r}; known here are {_named(rules.answer)}")
+        line = replace(
+            line, unknown=f"the output format {line.form!r}; known here are {_named(rules.answer)}"
+        )
     return replace(line, prompt=prompt)
 
 
@@ -228,7 +230,7 @@ def _named(words: Iterable[str]) -> str:
 
 def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
     """
-    The whole prompt, of the words and of what was piped in.
+    Return the whole prompt: that of the command line and the text of standard input.
     """
     if not stdin.strip() or not prompt:
         return prompt or stdin
@@ -237,7 +239,7 @@ def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
 
 def write_answer(rules: CallRules, form: str, said: FinalAnswer) -> str:
     """
-    What the host prints at the end.
+    Return what the host prints at the end.
     """
     lines = rules.answer[form](said)
     return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)

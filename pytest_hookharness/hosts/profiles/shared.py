@@ -1,16 +1,8 @@
 """
-The tools of hosts as far as they differ in names alone.
+What several profiles share: plain tools, diffs of files, and facts of hosts known from documents alone.
 
-That is all there is to calls that are read. Where results were not recorded, what a call
-gives is plain text, without a form around it; where they were, the host has forms of its own.
-
-How Gemini CLI, and Qwen Code after it, show what changed in a file.
-
-The form was recorded of Gemini CLI 0.61.0 for a new file.
-
-Hosts that nobody has measured for us: what their documents say, and what not.
-
-What a document leaves open is a fact that says so, never a silent default.
+Plain tools differ only in names, and their results are plain text. They serve hosts whose results were not
+recorded. The form of diffs was recorded of Gemini CLI 0.61.0 for a new file; Qwen Code has the same form.
 """
 
 from __future__ import annotations
@@ -27,49 +19,51 @@ from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, R
 
 CHOSEN = "not documented; chosen for the simulation"
 
-# What the engine may name for a reply, where a host's documents are silent.
+# The facts about replies that a decision can rest on, for a host whose documents are silent.
 _REPLIES = {
-    "silent": "exit code 0 without output is no opinion",
+    "silent": "exit code 0 without output has no effect",
     "plain": "plain text on standard output does not reach the agent",
-    "shown": "plain output of this event goes to the model",
-    "answer": "an answer in JSON is read by the keys that are documented",
+    "shown": "plain output of this event reaches the model",
+    "answer": "a JSON answer is read by the documented keys",
     "crashed": "a hook that fails is ignored: it fails open",
-    "signalled": "a hook that a signal ended is ignored: it fails open",
-    "timed out": "a hook that is cut at its limit has no say, whatever it had printed",
-    "not run": "a command that cannot be run is ignored: it fails open",
+    "signalled": "a hook that was ended by a signal is ignored: it fails open",
+    "timed out": "a hook that reaches its timeout is ignored, whatever it printed: it fails open",
+    "not run": "a command that cannot be started is ignored: it fails open",
     "unparsable": "output that begins with a brace and is not JSON is ignored: it fails open",
     "invalid": "an answer with a value that the host does not know is ignored",
     "no power": "a refusal of this event is ignored",
-    "unanswered": "a handler without an answer has no opinion",
-    "precedence": "a refusal goes before ask, and ask before allow",
-    "several": "of several refusals each is told, in the order of configuration",
-    "no hooks": "an event without hooks changes nothing",
+    "unanswered": "a handler without an answer has no effect",
+    "precedence": "a refusal wins over ask, and ask over allow",
+    "several": "the agent gets each of several refusals, in the order of the settings",
+    "no hooks": "an event without hooks has no effect",
 }
 _SETTINGS = {
-    "malformed": "a malformed entry is left out, and the rest of its file is used",
-    "unreadable": "a settings file that cannot be parsed is not used at all",
-    "unknown event": "an unknown event name is skipped, the rest of the file is used",
-    "unpassable": "a command that no process can be given is left out; the rest of its file is used",
-    "unreachable": "hooks of events that are never come to change nothing for the others",
-    "merge": "the hooks of all settings files add up",
-    "reload": "changed settings hold from the next event on",
+    "malformed": "a malformed entry is left out; the rest of its file is used",
+    "unreadable": "a settings file that cannot be parsed is not used",
+    "unknown event": "an unknown event name is skipped; the rest of the file is used",
+    "unpassable": "a command that cannot be passed to a process is left out; the rest of its file is used",
+    "unreachable": "hooks of events that do not occur have no effect on other hooks",
+    "merge": "the hooks of all settings files are added together",
+    "reload": "changed settings apply from the next event on",
 }
 _PROCESS = {
-    "shell": "hooks run by a shell with -c",
+    "shell": "hooks run with -c of a shell",
     "stdio": "standard input, output and error are pipes",
     "newline": "no newline follows the JSON on standard input",
-    "kill": "SIGTERM to the group of the hook, SIGKILL half a second later",
-    "pipe wait": "output held open by a child is waited for half a second, and is kept",
-    "output": "what a hook prints is read whole, however long it is",
+    "kill": "SIGTERM to the process group of the hook, SIGKILL half a second later",
+    "pipe wait": "if a child keeps output open, the host waits half a second and keeps the output",
+    "output": "all output of a hook is read, however long it is",
     "order": "all hooks of an event start at once",
-    "env": "no variables but those that are documented",
+    "env": "only the documented variables are added",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Documentation:
     """
-    What a host is known from.
+    The documents from which the facts about a host are known.
+
+    A question that they leave open becomes an assumed fact, never a silent default.
 
     Attributes:
         source: The documents, with the host's version or their date.
@@ -79,31 +73,31 @@ class Documentation:
 
     def documented(self, text: str, source: str = "") -> Rule:
         """
-        A documented fact; another source than the usual one can be named.
+        Return a documented fact; ``source`` replaces the usual source.
         """
         return Rule(text, Basis.DOCUMENTED, source or self.source)
 
     def assumed(self, text: str) -> Rule:
         """
-        A fact that no document settles.
+        Return a fact that no document settles.
         """
         return Rule(text, Basis.ASSUMED, CHOSEN)
 
     def replies(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         """
-        The facts about replies: the host's own, and what is assumed for the rest.
+        Return the facts about replies: the host's own, and assumptions for the rest.
         """
         return self._filled(_REPLIES, own)
 
     def settings(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         """
-        The facts about settings, likewise.
+        Return the facts about settings: the host's own, and assumptions for the rest.
         """
         return self._filled(_SETTINGS, own)
 
     def process(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         """
-        The facts about processes, likewise.
+        Return the facts about processes: the host's own, and assumptions for the rest.
         """
         return self._filled(_PROCESS, own)
 
@@ -112,7 +106,7 @@ class Documentation:
 
     def fields(self, event: str, *fields: Field) -> EventFields:
         """
-        The keys of an event; documents name them and leave their order open.
+        Return the keys of an event; the documents name them and leave their order open.
         """
         rule = self.documented(f"{event} hooks get these keys; their order is assumed")
         return EventFields(event=event, fields=fields, rule=rule)
@@ -123,7 +117,7 @@ _RULE = "=" * 67
 
 def write_diff(name: str, old: str, new: str, label: str) -> str:
     """
-    The change of a file as a patch.
+    Return the change of a file as a patch.
     """
     head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
     return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
@@ -147,7 +141,7 @@ def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
 
 def count_changes(old: str, new: str) -> dict[str, Json]:
     """
-    How much the model changed; a person has changed nothing.
+    Return how many lines and characters the model changed; the user has changed none.
     """
     lines = list(difflib.ndiff(old.splitlines(), new.splitlines()))
     added = [line[2:] for line in lines if line.startswith("+ ")]
@@ -165,19 +159,19 @@ def count_changes(old: str, new: str) -> dict[str, Json]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainTools:
     """
-    What a host calls its tools, and the keys of their inputs.
+    The names of a host's tools, and the keys of their inputs.
 
     Attributes:
-        run: Runs a command.
-        write: Writes a whole file.
-        edit: Replaces a passage of a file.
-        read: Reads a file; empty if the agent does that with a command.
-        command: Key of the command.
-        path: Key of the file that is written or edited.
-        text: Key of a whole new text.
-        old: Key of the passage that is replaced.
-        new: Key of what comes in its place.
-        read_path: Key of the file that is read, where that is another.
+        run: The tool that runs a command.
+        write: The tool that writes a whole file.
+        edit: The tool that replaces a passage of a file.
+        read: The tool that reads a file; empty if the agent reads files with commands.
+        command: The key of the command.
+        path: The key of the file to write or edit.
+        text: The key of a whole new text.
+        old: The key of the passage to replace.
+        new: The key of its replacement.
+        read_path: The key of the file to read; empty if it is the same as ``path``.
     """
 
     run: str
@@ -193,12 +187,12 @@ class PlainTools:
 
     def rules(self, rule: Rule, *, subagent: str = "", gated: bool = False) -> ToolRules:
         """
-        The rules of these tools.
+        Return the rules of these tools.
 
         Args:
-            rule: Where their names and results are known from.
+            rule: The fact about their names and results.
             subagent: The tool that starts a subagent; empty if there is none.
-            gated: Whether hooks are asked for a permission to run commands and to change files.
+            gated: Whether permission hooks run for commands and changes of files.
         """
         return ToolRules(
             subagent=subagent,
@@ -213,7 +207,7 @@ class PlainTools:
 
     def call(self, operation: Operation, workspace: str) -> ToolCall:
         """
-        An operation as the call that the model would make.
+        Return the call that the model would make for an operation.
         """
         match operation:
             case RunCommand():
@@ -235,10 +229,10 @@ class PlainTools:
 
     def operation(self, made: ToolCall, workspace: str) -> Operation | None:
         """
-        What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+        Return the operation of a call; ``None`` for a tool that the harness cannot perform.
         """
         text = {key: value for key, value in made.input.items() if isinstance(value, str)}
-        # A path outside the workspace stays absolute: whoever performs it must decide about that.
+        # A path outside of the workspace stays absolute: the code that performs the call decides about it.
         root = workspace.rstrip("/") + "/"
         file = text.get(self.path, "").removeprefix(root)
         if made.name == self.run and self.command in text:
@@ -258,7 +252,7 @@ class PlainTools:
 
     def result(self, made: ToolCall, done: Performance, _workspace: str) -> ToolResult:
         """
-        What the agent reads of what really happened.
+        Return what the agent reads about a performed call.
         """
         if done.error:
             return ToolResult(text=done.error, response=done.error, failed=True)
@@ -273,7 +267,7 @@ class PlainTools:
 
     def given(self, _made: ToolCall, supplied: ToolResult) -> ToolResult:
         """
-        A result that a scenario supplies.
+        Return a result that a scenario supplies, as plain text.
         """
         if supplied.response is not None:
             return supplied

@@ -1,5 +1,5 @@
 """
-The events of Claude Code 2.1.329 that a simulated session comes to.
+The events of Claude Code 2.1.329 that occur in a simulated session.
 
 The order of the keys is the host's own.
 """
@@ -34,27 +34,30 @@ _TASK = (
     Field(name="team_name", kind=WORD, optional=True),
 )
 _TASK_REFUSED = (
-    "the call fails with the reason as {event} hook feedback, counts as refused, and its failure is told to "
-    "the hooks after it"
+    "the call fails with the reason as {event} hook feedback, counts as refused, and the hooks after it "
+    "see a failed call"
 )
 
 _SESSION_EVENTS = (
     event_rule(
         "WorktreeCreate",
         Field(name="name", kind=WORD),
-        says="any failure of a WorktreeCreate hook fails the creation; the last line of output is the folder",
+        says=(
+            "if a WorktreeCreate hook fails in any way, no worktree is created; the last line of output is "
+            "its folder"
+        ),
         role=Role.WORKTREE,
         power=Power.REFUSES,
         assumed=(
-            "WorktreeCreate comes before all other events; if it fails the session is over without another; "
-            "of several folders that of the hook that ended last is taken; a relative one starts in the "
-            "project; the files that the agent edits lie in the worktree"
+            "WorktreeCreate occurs before all other events; if it fails, the session ends without "
+            "another event; of several folders, that of the hook that ended last is used; a relative "
+            "folder starts in the project; the files that the agent edits are those in the worktree"
         ),
     ),
     event_rule(
         "Setup",
         Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
-        says="Setup cannot be refused; it fires only if the session is started for it",
+        says="Setup cannot be refused; it occurs only if the session is started for it",
         role=Role.SETUP,
         target="trigger",
         context=True,
@@ -76,7 +79,7 @@ _SESSION_EVENTS = (
         Field(name="file_path", kind="path"),
         Field(name="memory_type", kind=WORD, choices=("Project", "User", "Local")),
         Field(name="load_reason", kind=WORD, choices=("session_start",)),
-        says="InstructionsLoaded ignores what a hook says",
+        says="InstructionsLoaded ignores the output of hooks",
         role=Role.INSTRUCTIONS,
         target="load_reason",
     ),
@@ -130,14 +133,14 @@ _TURN_EVENTS = (
         plain=True,
         context=True,
         assumed=(
-            "UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed; a "
-            "refused expansion erases the prompt"
+            "UserPromptExpansion occurs before UserPromptSubmit, which gets the prompt as it was typed; "
+            "a refused expansion erases the prompt"
         ),
     ),
     event_rule(
         "UserPromptSubmit",
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        says="a refusal on UserPromptSubmit erases the prompt: the model does not get it",
         turn=True,
         role=Role.PROMPT,
         power=Power.REFUSES,
@@ -160,7 +163,7 @@ _TURN_EVENTS = (
     event_rule(
         "Stop",
         *STOPPING,
-        says="a refusal on Stop, and additionalContext likewise, makes the agent go on",
+        says="a refusal on Stop makes the agent continue, and so does additionalContext",
         turn=True,
         role=Role.STOP,
         power=Power.REFUSES,
@@ -176,7 +179,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         USE,
-        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        says="a refusal on PreToolUse prevents the call, and the model gets the reason",
         turn=True,
         role=Role.BEFORE_TOOL,
         merging=MERGED_FOR_TOOL,
@@ -190,7 +193,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         Field(name="permission_suggestions", kind="list", optional=True),
-        says="PermissionRequest is answered by hookSpecificOutput.decision; exit code 2 is ignored",
+        says="hookSpecificOutput.decision answers PermissionRequest; exit code 2 is ignored",
         turn=True,
         role=Role.PERMISSION,
         target="tool_name",
@@ -202,7 +205,7 @@ _TOOL_EVENTS = (
         Field(name="tool_response", kind="response"),
         USE,
         DURATION,
-        says="a refusal on PostToolUse tells the model and holds nothing up",
+        says="on a refusal on PostToolUse the model gets the reason; nothing is blocked",
         turn=True,
         role=Role.AFTER_TOOL,
         power=Power.INFORMS,
@@ -218,7 +221,7 @@ _TOOL_EVENTS = (
         Field(name="error"),
         Field(name="is_interrupt", kind="flag"),
         DURATION,
-        says="a refusal on PostToolUseFailure tells the model and holds nothing up",
+        says="on a refusal on PostToolUseFailure the model gets the reason; nothing is blocked",
         turn=True,
         role=Role.TOOL_FAILED,
         power=Power.INFORMS,
@@ -228,7 +231,7 @@ _TOOL_EVENTS = (
     event_rule(
         "PostToolBatch",
         Field(name="tool_calls", kind="list"),
-        says="a refusal on PostToolBatch stops the loop",
+        says="a refusal on PostToolBatch ends the turn",
         turn=True,
         role=Role.AFTER_BATCH,
         power=Power.REFUSES,
@@ -240,12 +243,12 @@ _TASK_EVENTS = (
     event_rule(
         "TaskCreated",
         *_TASK,
-        says="a refusal on TaskCreated keeps the task from being made",
+        says="a refusal on TaskCreated prevents the creation of the task",
         role=Role.TASK_CREATED,
         power=Power.REFUSES,
         ignores=("continue",),
         assumed=(
-            "a task that TaskCreated hooks refuse leaves no trace, and the next one gets its number; "
+            "a task that TaskCreated hooks refuse leaves no trace, and the next task gets its number; "
             f"{_TASK_REFUSED.format(event='TaskCreated')}"
         ),
     ),
@@ -257,9 +260,9 @@ _TASK_EVENTS = (
         power=Power.REFUSES,
         ignores=("decision",),
         assumed=(
-            "what else a TaskUpdate changes is not changed either if TaskCompleted hooks refuse; "
-            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false closes the task and ends the "
-            "turn"
+            "if TaskCompleted hooks refuse, nothing else that TaskUpdate would change is changed; "
+            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false completes the task and ends "
+            "the turn"
         ),
     ),
     event_rule(
@@ -269,7 +272,7 @@ _TASK_EVENTS = (
         says="CwdChanged cannot be refused",
         role=Role.FOLDER_CHANGED,
         env_file=True,
-        assumed="CwdChanged comes before the hooks after the call that changed the folder",
+        assumed="CwdChanged occurs before the hooks after the call that changed the folder",
     ),
 )
 
@@ -297,7 +300,7 @@ _SUBAGENT_EVENTS = (
         context=True,
         context_continues=True,
         rule=Rule(
-            "a refusal on SubagentStop makes the subagent go on",
+            "a refusal on SubagentStop makes the subagent continue",
             Basis.OBSERVED,
             "Claude Code 2.1.329, headless, measured",
         ),

@@ -1,9 +1,7 @@
 """
-The words in which the events of Claude Code 2.1.329 are written down.
+The fields of Claude Code 2.1.329's events, the form of its events' rules, and the answers that it accepts.
 
 The order of the keys is the host's own.
-
-Answers to Claude Code 2.1.329: where their parts stand, and which it takes.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _DECISIONS: Mapping[str | bool, Ruling] = {"approve": Ruling.ALLOW, "block": Rul
 
 def check(event: str, answer: Payload) -> str | None:
     """
-    Why the host does not take an answer; ``None`` if it does.
+    Return why the host rejects an answer; ``None`` if it accepts it.
     """
     wrong = _mistyped(answer, _TOP)
     if wrong:
@@ -64,7 +62,7 @@ def _check_specific(event: str, specific: Mapping[str, Json]) -> str | None:
 def _mistyped(answer: Payload, table: Mapping[str, type]) -> str | None:
     for key, kind in table.items():
         if key in answer and not isinstance(answer[key], kind):
-            return f"{key!r} is {answer[key]!r}, which is not of the right type"
+            return f"{key!r} is {answer[key]!r}, which has the wrong type"
     return None
 
 
@@ -131,7 +129,7 @@ MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, sever
 
 
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
-    # Events of a turn carry the permission mode, and say so if a subagent caused them.
+    # Events of a turn have the permission mode, and the subagent that caused them.
     middle = (_MODE, *_IN_SUBAGENT) if turn else ()
     basis = Basis.OBSERVED if recorded else Basis.DOCUMENTED
     rule = Rule(
@@ -164,7 +162,7 @@ def event_rule(
     observed: bool = False,
 ) -> EventRule:
     """
-    An event: its own keys after those that all events have, and what is known about it.
+    Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
     source = "Claude Code 2.1.329, headless, measured" if observed else REFERENCE
     return EventRule(
@@ -188,7 +186,7 @@ def event_rule(
 
 def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> EventFields:
     """
-    The keys of an event that always names its subagent.
+    Return the keys of an event that always names its subagent.
     """
     middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
     rule = Rule(f"{event} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)

@@ -1,13 +1,8 @@
 """
-The task tools of Claude Code 2.1.329.
+The tools of Claude Code 2.1.329, their results, and its task list.
 
-What their hooks are given was recorded; their results and the numbering are assumed, as
-the profile says.
-
-The tools of Claude Code 2.1.329 and the form of their results.
-
-Names and forms of Bash, Write, Read failures and Agent were recorded; the other
-forms are assumed, as the profile says.
+Names and forms of Bash, Write, Read failures and Agent were recorded, and the input of hooks about tasks.
+The other forms, and the numbering of tasks, are assumed, as the profile says.
 """
 
 from __future__ import annotations
@@ -31,13 +26,13 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.protocol import Json, Payload
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     match operation:
         case RunCommand():
@@ -58,7 +53,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
     path = str(made.input.get("file_path", ""))
     if done.error:
@@ -164,7 +159,7 @@ def _patch(old: str, new: str) -> Json:
 
 def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
@@ -187,7 +182,7 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     return {
         "description": move.prompt[:40] or move.kind,
@@ -198,7 +193,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that it has started.
+    Return the host's response to the start of a subagent.
     """
     return {
         "isAsync": True,
@@ -220,7 +215,7 @@ _DONE = "completed"
 
 def plan(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep | None:
     """
-    What a call would do with the task list; ``None`` for any other tool.
+    Return what a call would do with the task list; ``None`` for any other tool.
     """
     match made.name:
         case "TaskCreate":
@@ -300,7 +295,7 @@ def _find(made: ToolCall, items: Sequence[TaskItem]) -> TaskItem | None:
 
 
 def _present(items: Sequence[TaskItem]) -> tuple[TaskItem, ...]:
-    # A task that was deleted stays in the list, so that its number is not given to another.
+    # A deleted task stays in the list, so that no other task gets its number.
     return tuple(item for item in items if item.status != _GONE)
 
 

@@ -1,12 +1,8 @@
 """
-The lines of a Codex transcript.
+The events of Codex 0.169.0, and the lines of its transcript.
 
-Each line is an item with its time. The form follows what is publicly known of such
-files; it is assumed.
-
-The events of Codex 0.169.0.
-
-The order of the keys is the host's own.
+The order of the keys is the host's own. Each line of a transcript is an item with its time; the form
+follows what is publicly known of such files, and is assumed.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ MEASURED = "Codex 0.169.0, headless, measured"
 DESCRIBED = "Codex, its source and hooks documentation, mid-2026"
 CHOSEN = "not recorded; chosen for the simulation"
 
-# What the model gives as its reason when it asks for a permission; a scripted call has none.
+# The reason that the model gives when it asks for a permission; a scripted call has none.
 NEED = "Needs to run outside of the sandbox"
 
 _WORD = "word"
@@ -57,7 +53,7 @@ _USE = Field(name="tool_use_id", kind=_WORD)
 _STOPPING = (Field(name="stop_hook_active", kind="flag"), Field(name="last_assistant_message", null=True))
 _TRIGGER = Field(name="trigger", kind=_WORD, choices=("auto", "manual"))
 
-# After the session: what events have between it and their own keys.
+# Fields between the session and an event's own keys.
 _PLACE = (_CWD, _EVENT, _MODEL)
 _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 
@@ -67,11 +63,11 @@ _FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
 
 def own_values(words: Payload) -> Mapping[str, Json]:
     """
-    Words for standard input that only Codex has.
+    Return the input values that only Codex has.
 
-    A subagent has a turn and a transcript of its own, and events about it tell these: ``turn_id``, and
-    ``rollout``, the transcript of whoever the event is about. ``agent_kind`` is its kind as Codex calls it,
-    ``permission_input`` a call's input with the reason for which a permission is asked.
+    A subagent has a turn and a transcript of its own, and events about a subagent have these: ``turn_id``,
+    and ``rollout``, the transcript of the agent that the event is about. ``agent_kind`` is Codex's name of
+    the kind of agent. ``permission_input`` is a call's input with the reason why a permission is needed.
     """
     own: dict[str, Json] = {"rollout": words.get("transcript_path", "")}
     given, agent = words.get("tool_input"), words.get("agent_id")
@@ -140,11 +136,11 @@ _SESSION_EVENTS = (
         _CWD,
         _EVENT,
         Field(name="reason", kind=_WORD, choices=("other",)),
-        says="SessionEnd gives its hooks a second, or up to three if they ask for it",
+        says="SessionEnd gives its hooks one second, or up to three if they ask for it",
         role=Role.SESSION_END,
         timeout=1.0,
         most=3.0,
-        assumed="SessionEnd cannot be refused, and has no target that a matcher could be compared with",
+        assumed="SessionEnd cannot be refused, and has no target for matchers",
     ),
     _event(
         "Interrupt",
@@ -152,11 +148,11 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _MODE,
-        says="Interrupt gives its hooks a second, or up to three if they ask for it",
+        says="Interrupt gives its hooks one second, or up to three if they ask for it",
         basis=Basis.DOCUMENTED,
         timeout=1.0,
         most=3.0,
-        unreachable="a scripted session has no person who interrupts a turn",
+        unreachable="in a scripted session no user interrupts a turn",
     ),
     _event(
         "PreCompact",
@@ -164,7 +160,7 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _TRIGGER,
-        says="PreCompact knows no decision; an answer that has one is invalid",
+        says="PreCompact has no decision; an answer with a decision is invalid",
         basis=Basis.DOCUMENTED,
         role=Role.BEFORE_COMPACT,
         target="trigger",
@@ -176,11 +172,11 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _TRIGGER,
-        says="PostCompact knows no decision; an answer that has one is invalid",
+        says="PostCompact has no decision; an answer with a decision is invalid",
         basis=Basis.DOCUMENTED,
         role=Role.AFTER_COMPACT,
         target="trigger",
-        assumed="PostCompact comes right after SessionStart with the source compact",
+        assumed="PostCompact occurs right after SessionStart with the source compact",
     ),
 )
 
@@ -189,7 +185,7 @@ _TURN_EVENTS = (
         "UserPromptSubmit",
         *_OF_TURN,
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        says="a refusal on UserPromptSubmit erases the prompt: the model does not get it",
         role=Role.PROMPT,
         power=Power.REFUSES,
         plain=True,
@@ -199,7 +195,9 @@ _TURN_EVENTS = (
         "Stop",
         *_OF_TURN,
         *_STOPPING,
-        says="a refusal on Stop makes the agent go on, with the flag set until the next prompt",
+        says=(
+            "a refusal on Stop makes the agent continue; stop_hook_active is then true until the next prompt"
+        ),
         role=Role.STOP,
         power=Power.REFUSES,
         plain_fails=True,
@@ -213,10 +211,10 @@ _TOOL_EVENTS = (
         _TOOL,
         _INPUT,
         _USE,
-        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        says="a refusal on PreToolUse prevents the call, and the model gets the reason",
         assumed=(
-            "of a refused patch or subagent the model is told in the words that a command has; "
-            "updatedInput beside anything but allow makes the answer invalid, a deny as well"
+            "for a refused patch or subagent the model gets the same text as for a command; "
+            "updatedInput beside anything except allow makes the answer invalid, even a deny"
         ),
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
@@ -229,15 +227,15 @@ _TOOL_EVENTS = (
         *_OF_TURN,
         _TOOL,
         Field(name="tool_input", kind="input", source="permission_input"),
-        says="PermissionRequest is answered by hookSpecificOutput.decision, and any deny wins",
+        says="hookSpecificOutput.decision answers PermissionRequest, and any deny wins",
         basis=Basis.DOCUMENTED,
         role=Role.PERMISSION,
         power=Power.REFUSES,
         merging=_FOR_TOOL,
         target="tool_name",
         assumed=(
-            "PermissionRequest fires for each call of Bash and apply_patch unless permissions are bypassed; "
-            "exit code 2 with words denies"
+            "PermissionRequest occurs for each call of Bash and apply_patch unless permissions are "
+            "bypassed; exit code 2 with text on standard error denies"
         ),
     ),
     _event(
@@ -247,12 +245,12 @@ _TOOL_EVENTS = (
         _INPUT,
         Field(name="tool_response", kind="response"),
         _USE,
-        says="a refusal on PostToolUse gives the model its reason instead of the result",
+        says="on a refusal on PostToolUse the model gets the reason instead of the result",
         role=Role.AFTER_TOOL,
         power=Power.REPLACES,
         target="tool_name",
         context=True,
-        assumed="PostToolUse comes after a call that failed, too, and continue: false on it ends the turn",
+        assumed="PostToolUse also occurs after a failed call, and continue: false on it ends the turn",
     ),
 )
 
@@ -265,7 +263,7 @@ _SUBAGENT_EVENTS = (
         _MODE,
         *_OF_SUBAGENT,
         says="SubagentStart cannot be refused",
-        assumed="what a hook of SubagentStart says reaches the subagent alone",
+        assumed="texts of SubagentStart hooks reach only the subagent",
         basis=Basis.DOCUMENTED,
         role=Role.SUBAGENT_START,
         target="agent_kind",
@@ -282,7 +280,7 @@ _SUBAGENT_EVENTS = (
         _STOPPING[0],
         *_OF_SUBAGENT,
         _STOPPING[1],
-        says="a refusal on SubagentStop makes the subagent go on",
+        says="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
         plain_fails=True,
@@ -296,7 +294,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 def hold(line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
     """
-    The line with a message in it, as an item of the conversation.
+    Return the line with a message in it, as an item of the conversation.
     """
     return {"timestamp": line.time, "type": "response_item", "payload": _item(kind, message)}
 

@@ -1,13 +1,9 @@
 """
-The tools of Codex 0.169.0 and the form of their results.
+The tools of Codex 0.169.0, their results, and its patches.
 
-Names and forms of Bash, of a patch that adds a file and of the start of a subagent were
-recorded; the other forms are assumed, as the profile says.
-
-Patches as Codex 0.169.0 writes them: a change of a file as text.
-
-What a patch says is read line by line. The harness makes one change of one file, so a
-patch of several files, or of several places in one, is none that it can carry out.
+Names and forms of Bash, of a patch that adds a file and of the start of a subagent were recorded; the other
+forms are assumed, as the profile says. The harness changes one place of one file, so it cannot perform a
+patch of several files, or of several places in one file.
 """
 
 from __future__ import annotations
@@ -36,17 +32,17 @@ _PLACE, _LAST = "@@", "*** End of File"
 
 def write_patch(edit: Edit) -> str:
     """
-    The patch that makes a change.
+    Return the patch that makes a change.
 
-    A passage that begins or ends within a line is written as if it were whole lines: what stands around it in
-    the file is not known here.
+    A passage that begins or ends within a line is written as if it were whole lines, because the text around
+    it in the file is not known here.
     """
     if edit.old is None:
         body = [f"{_ADD}{edit.file}", *(f"+{line}" for line in _lines(edit.text))]
         return "\n".join((_BEGIN, *body, _END, ""))
     old, new = edit.old.split("\n"), edit.text.split("\n")
     if edit.old.endswith("\n") and (not edit.text or edit.text.endswith("\n")):
-        # Whole lines for whole lines, or for nothing.
+        # Whole lines replace whole lines, or are removed.
         old, new = old[:-1], new[:-1]
     body = [f"{_UPDATE}{edit.file}", _PLACE]
     body += [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
@@ -55,7 +51,7 @@ def write_patch(edit: Edit) -> str:
 
 def read_patch(text: str, workspace: str) -> Edit | None:
     """
-    The change that a patch makes; ``None`` if it is more than one change of one file, or no patch.
+    Return the change that a patch makes; ``None`` for more than one change of one file, or for no patch.
     """
     lines = text.strip("\n").split("\n")
     if len(lines) < 3 or lines[0].strip() != _BEGIN or lines[-1].strip() != _END:
@@ -77,7 +73,7 @@ def _read_passage(body: list[str]) -> tuple[str, str] | None:
     hunk = [line for line in body if line.strip() != _LAST]
     if hunk and hunk[0].startswith(_PLACE):
         hunk = hunk[1:]
-    # A line of context that is empty may have lost its space.
+    # An empty context line may have lost its space.
     marked = [line or " " for line in hunk]
     if any(line[0] not in " -+" for line in marked):
         return None
@@ -85,7 +81,7 @@ def _read_passage(body: list[str]) -> tuple[str, str] | None:
     new = [line[1:] for line in marked if line[0] in " +"]
     if not old:
         return None
-    # Lines that are gone take their ends with them.
+    # Removed lines lose their newlines too.
     end = "" if new else "\n"
     return "\n".join(old) + end, "\n".join(new)
 
@@ -95,13 +91,13 @@ def _lines(text: str) -> list[str]:
 
 
 def _inside(path: str, workspace: str) -> str:
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+    # A path outside of the workspace stays absolute: the code that performs the call decides about it.
     return posixpath.normpath(path.strip()).removeprefix(workspace.rstrip("/") + "/")
 
 
 def summarise(made: Edit, *, new: bool) -> str:
     """
-    What the host says of a patch that it has carried out.
+    Return the host's message about a patch that it has applied.
     """
     return f"Success. Updated the following files:\n{'A' if new else 'M'} {made.file}\n"
 
@@ -111,7 +107,7 @@ SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
 
 def call(operation: Operation, _workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make; it reads files by the shell.
+    Return the call that the model would make for an operation; it reads files with the shell.
     """
     match operation:
         case RunCommand():
@@ -132,7 +128,7 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
 
 def operation(made: ToolCall, workspace: str) -> Operation | None:
     """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
     """
     command = made.input.get("command")
     if not isinstance(command, str):
@@ -145,7 +141,7 @@ def operation(made: ToolCall, workspace: str) -> Operation | None:
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
     if made.name == PATCH:
         return _patched(made, done, workspace)
@@ -173,7 +169,7 @@ def _patch_result(output: str) -> ToolResult:
 
 def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it: plain text.
+    Return a result that a scenario supplies in the form that the host would give it: plain text.
     """
     if supplied.response is not None:
         return supplied
@@ -182,7 +178,7 @@ def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     kind: dict[str, Json] = {} if move.kind == Subagent().kind else {"agent_type": move.kind}
     return {"message": move.prompt, **kind}
@@ -190,7 +186,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(_asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that it has started; it gives each a name.
+    Return the host's response to the start of a subagent, which gets a name.
     """
     said = {"agent_id": folders["agent"], "nickname": "Mill"}
     return json.dumps(said, separators=(",", ":"))

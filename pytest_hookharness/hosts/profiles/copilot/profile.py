@@ -1,11 +1,8 @@
 """
-GitHub's Copilot CLI 1.0.71, the last release without a guard, as a profile.
+The profiles of GitHub's Copilot CLI: 1.0.78, and 1.0.71, the last release without a cap.
 
-What its changelog has changed later is left out; all other facts are those of 1.0.78.
-
-GitHub's Copilot CLI 1.0.78 as a profile, from its reference and changelog.
-
-It was not measured.
+The facts are from its reference and changelog; they were not measured. 1.0.71 differs from 1.0.78 only in its
+stops; other later changes in the changelog are not taken into account.
 """
 
 from __future__ import annotations
@@ -36,7 +33,9 @@ from pytest_hookharness.model.protocol import Ruling
 MATCHERS = MatcherRules(
     everything=("",),
     anchored=True,
-    rule=DOCS.documented("a matcher is an expression for the whole name; a malformed one takes its hook out"),
+    rule=DOCS.documented(
+        "a matcher is a regular expression for the whole name; a hook with a malformed one does not run"
+    ),
 )
 
 CONFIG = ConfigRules(
@@ -60,15 +59,21 @@ CONFIG = ConfigRules(
     plugin_root="COPILOT_PLUGIN_ROOT",
     rules=DOCS.settings(
         {
-            "malformed": DOCS.documented("a malformed entry is left out; a wrong structure voids its file"),
-            "strict": DOCS.assumed(
-                "the same holds here in settings.json, where one such entry voids the host's file"
+            "malformed": DOCS.documented(
+                "a malformed entry is left out; a wrong structure turns off every hook of its file"
             ),
-            "unreadable": DOCS.documented("a file that is not JSON is rejected, others load"),
-            "merge": DOCS.documented("the hooks of all files add up, the person's before the project's"),
+            "strict": DOCS.assumed(
+                "the same is assumed for settings.json, where one such entry turns off the real host's "
+                "whole file"
+            ),
+            "unreadable": DOCS.documented("a file that is not JSON is rejected; others load"),
+            "merge": DOCS.documented(
+                "the hooks of all files are added together, the user's before the project's"
+            ),
             "disabled": DOCS.documented("disableAllHooks in the project's settings turns off all hooks"),
             "disabled file": DOCS.assumed(
-                "in a file below hooks it turns off all hooks here, though it is only to turn off its own"
+                "in a file below hooks it turns off all hooks here, although it should turn off only "
+                "the file's own"
             ),
             "launches": DOCS.assumed("the keys cwd and exec of an entry are not simulated"),
         }
@@ -103,24 +108,28 @@ REPLIES = ReplyRules(
     no_error_text="Denied by {event} hook (hook errored)",
     rules=DOCS.replies(
         {
-            "silent": DOCS.documented("exit code 0 without output is the default behaviour"),
-            "plain": DOCS.documented("output that is not one JSON text as a whole is no output"),
-            "unparsable": DOCS.documented("output that is not one JSON text as a whole is no output"),
-            "progress": DOCS.assumed("lines of progress before an answer are not taken out here"),
-            "answer": DOCS.documented("permissionDecision decides before a tool, decision block at a stop"),
+            "silent": DOCS.documented("exit code 0 without output gives the default behaviour"),
+            "plain": DOCS.documented("output that is not, as a whole, one JSON text counts as no output"),
+            "unparsable": DOCS.documented(
+                "output that is not, as a whole, one JSON text counts as no output"
+            ),
+            "progress": DOCS.assumed("lines of progress before an answer are not removed here"),
+            "answer": DOCS.documented(
+                "permissionDecision decides before a tool, and decision block at a stop"
+            ),
             "code refuses": DOCS.documented("exit code 2 refuses before a tool, whatever the answer says"),
             "error refuses": DOCS.documented(
-                "before a tool any failure but a time-out refuses: it fails closed"
+                "before a tool any failure except a timeout refuses: it fails closed"
             ),
-            "code warns": DOCS.documented("exit code 2 is a warning for the person and holds nothing up"),
-            "code tells": DOCS.documented(
-                "after a failed tool, output with exit code 2 is told to the agent"
+            "code warns": DOCS.documented("exit code 2 is a warning for the user and blocks nothing"),
+            "code tells": DOCS.documented("after a failed tool, output with exit code 2 reaches the agent"),
+            "wordless": DOCS.assumed("exit code 2 after a failed tool has no effect without output"),
+            "crashed": DOCS.documented("other failures are logged, and the run continues"),
+            "not run": DOCS.documented("a command that cannot be started is logged, and the run continues"),
+            "timed out": DOCS.documented(
+                "after a timeout the host continues: it fails open, before a tool too"
             ),
-            "wordless": DOCS.assumed("exit code 2 after a failed tool means nothing without output"),
-            "crashed": DOCS.documented("other failures are logged, and the run goes on"),
-            "not run": DOCS.documented("a command that cannot be run is logged, and the run goes on"),
-            "timed out": DOCS.documented("a time-out lets everything go on, before a tool too"),
-            "signalled": DOCS.assumed("a hook that a signal ended is ignored, before a tool too"),
+            "signalled": DOCS.assumed("a hook that was ended by a signal is ignored, before a tool too"),
             "ask": DOCS.documented("without a person to ask, ask refuses the call"),
             "precedence": DOCS.documented("any deny blocks the call"),
         }
@@ -136,10 +145,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     env={"COPILOT_CLI": "1"},
     rules=DOCS.process(
         {
-            "order": DOCS.documented("hooks of an event run one by one, in order"),
-            "rest": DOCS.assumed("a refusal does not keep the hooks after it from being run"),
-            "env": DOCS.documented("hooks get COPILOT_CLI, those of plugins COPILOT_PLUGIN_ROOT"),
-            "shell": DOCS.assumed("the key bash is run by bash -c"),
+            "order": DOCS.documented("the hooks of an event run one after the other, in order"),
+            "rest": DOCS.assumed("hooks after a refusal still run"),
+            "env": DOCS.documented("hooks get COPILOT_CLI; hooks of plugins also get COPILOT_PLUGIN_ROOT"),
+            "shell": DOCS.assumed("the command in the key bash runs with bash -c"),
         }
     ),
 )
@@ -151,8 +160,8 @@ CAP = CapRules(
         "cap": DOCS.documented(
             "after 8 continuations in a row the host overrides the hook and ends the turn"
         ),
-        "counted": DOCS.assumed("nothing but refusals of agentStop and subagentStop is counted"),
-        "resets": DOCS.assumed("nothing but the next prompt begins the count again"),
+        "counted": DOCS.assumed("only refusals of agentStop and subagentStop are counted"),
+        "resets": DOCS.assumed("only the next prompt resets the count"),
     },
 )
 
@@ -179,20 +188,22 @@ COPILOT_CLI = Profile(
     cap=CAP,
     turns=TurnRules(end_reason="complete"),
     tools=_TOOLS.rules(
-        DOCS.assumed("names of tools are documented; keys of inputs and the form of texts are not"),
+        DOCS.assumed(
+            "names of tools are documented; the keys of their inputs and the form of results are not"
+        ),
         subagent="task",
         gated=True,
     ),
     transcript=TranscriptRules(
         path="{home}/.copilot/session-state/{session}/events.jsonl",
-        rule=DOCS.assumed("path and lines of the transcript"),
+        rule=DOCS.assumed("the path and the lines of the transcript"),
     ),
     own_values=own_values,
 )
 
 
 _FLAG = "stop_hook_active"
-_SAME = DOCS.assumed("but for its stops 1.0.71 is taken to be as 1.0.78")
+_SAME = DOCS.assumed("except for its stops, 1.0.71 is assumed to be like 1.0.78")
 
 
 def _older(event: EventRule) -> EventRule:
@@ -208,7 +219,7 @@ COPILOT_CLI_1_0_71 = replace(
         flag=FlagUse.NEVER,
         rules={
             "no cap": DOCS.documented("before 1.0.72 nothing counts continuations"),
-            "flag": DOCS.documented("before 1.0.72 hooks are told nothing of earlier refusals"),
+            "flag": DOCS.documented("before 1.0.72 the input of hooks says nothing about earlier refusals"),
         },
     ),
 )

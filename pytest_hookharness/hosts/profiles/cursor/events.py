@@ -1,7 +1,7 @@
 """
 The events of Cursor in August 2026, from its documents.
 
-Some are asked for every tool and others, after these, for one tool alone.
+Some occur for every tool, and some, after these, for one tool only.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COMMAND = Field(name="command")
 _FILE = Field(name="file_path", kind="path", source="file")
 
 _OUT = (Stream.OUT,)
-# How answers are read where an event has no other way.
+# How answers are read on events without a way of their own.
 ANSWERS = AnswerRules(
     verdicts=(
         VerdictPath(
@@ -70,7 +70,7 @@ _PROMPT = AnswerRules(
         ),
     )
 )
-# Hooks of Claude Code's settings may answer in its form too.
+# Hooks in Claude Code's settings may answer in Claude Code's form too.
 _NESTED = "hookSpecificOutput"
 _PERMISSIONS: Mapping[str | bool, Ruling] = {"allow": Ruling.ALLOW, "deny": Ruling.DENY}
 _CLAUDE_VERDICTS = (
@@ -87,13 +87,13 @@ _CLAUDE_STOP_CODES = (
     CodeRule(meaning=CodeMeaning.FAILS),
 )
 _NO_SERVER = "the simulated agent has no MCP server"
-_NO_EDITOR = "the simulation has no editor in which a person types"
-_NOT_SENT = "the command line version does not send it, as its makers say"
+_NO_EDITOR = "the simulation has no editor in which a user types"
+_NOT_SENT = "the command line version does not send it, according to Cursor's makers"
 
 
 def own_values(known: Payload) -> Mapping[str, Json]:
     """
-    What only this host tells its hooks.
+    Return the input values that only this host has.
     """
     given = known.get("tool_input")
     made = given if isinstance(given, Mapping) else {}
@@ -149,7 +149,7 @@ def _event(
         timeout=60.0,
         fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
         unreachable=unreachable,
-        rule=DOCS.documented(says or f"{name} hooks hold nothing up"),
+        rule=DOCS.documented(says or f"{name} hooks block nothing"),
         rests_on=(DOCS.assumed(assumed),) if assumed else (),
     )
 
@@ -160,14 +160,14 @@ _ALL = (
         says="additional_context of sessionStart reaches the agent; it cannot be refused",
         role=Role.SESSION_START,
         context=True,
-        assumed="variables that sessionStart hooks set with env are not given to later hooks",
+        assumed="variables that sessionStart hooks set with env do not reach later hooks",
     ),
     _event("sessionEnd", Field(name="reason", kind="word"), role=Role.SESSION_END),
     _event(
         "beforeSubmitPrompt",
         Field(name="prompt"),
         Field(name="attachments", kind="list", fixed=([],)),
-        says="continue false on beforeSubmitPrompt keeps the prompt from being sent",
+        says="continue false on beforeSubmitPrompt prevents the prompt from being sent",
         role=Role.PROMPT,
         answers=_PROMPT,
         refuses=True,
@@ -178,18 +178,18 @@ _ALL = (
         _USE,
         _CWD,
         Field(name="agent_message", optional=True),
-        says="permission deny on preToolUse keeps the call from being made",
+        says="permission deny on preToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
         refuses=True,
-        assumed="preToolUse is asked before the event for the tool alone; agent_message is left out",
+        assumed="preToolUse occurs before the event for the one tool; agent_message is left out",
     ),
     _event(
         "beforeShellExecution",
         _COMMAND,
         _CWD,
         Field(name="sandbox", kind="flag", fixed=(False,)),
-        says="permission deny on beforeShellExecution keeps the command from being run",
+        says="permission deny on beforeShellExecution prevents the command",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.run,),
         target="command",
@@ -199,7 +199,7 @@ _ALL = (
         "beforeReadFile",
         _FILE,
         Field(name="content", optional=True),
-        says="permission deny on beforeReadFile keeps the file from being read",
+        says="permission deny on beforeReadFile prevents the read",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.read,),
         refuses=True,
@@ -212,7 +212,7 @@ _ALL = (
         _USE,
         _CWD,
         _DURATION,
-        says="additional_context of postToolUse reaches the agent; the call is made",
+        says="additional_context of postToolUse reaches the agent; the call stays made",
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
@@ -253,7 +253,7 @@ _ALL = (
         _LOOP,
         Field(name="modified_files", kind="list", fixed=([],)),
         Field(name="summary", source="last_assistant_message"),
-        says="followup_message on subagentStop makes the subagent go on",
+        says="followup_message on subagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         target="agent_type",
         codes=_STOP_CODES,
@@ -270,7 +270,7 @@ _ALL = (
         "stop",
         _STATUS,
         _LOOP,
-        says="followup_message on stop, and nothing else, makes the agent go on",
+        says="only followup_message on stop makes the agent continue",
         role=Role.STOP,
         codes=_STOP_CODES,
         answers=_STOP,

@@ -1,5 +1,5 @@
 """
-Cursor in August 2026 as a profile, from its documents.
+The profile of Cursor in August 2026, from its documents.
 
 Its source is closed, and it was not measured.
 """
@@ -29,11 +29,11 @@ from pytest_hookharness.model.protocol import Basis, Rule
 MATCHERS = MatcherRules(
     rule=DOCS.documented(
         "a matcher is a regular expression for the tool, the kind of subagent or the text of a command; "
-        "that it need not match the whole, and matches nothing if it is malformed, is assumed"
+        "it is assumed that it need not match the whole, and that it matches nothing if it is malformed"
     )
 )
 
-# Events of Claude Code by the names that they have here; two others are documented as not supported.
+# Claude Code's events by their names here; two others are documented as not supported.
 _CLAUDE_EVENTS = {
     "SessionStart": "sessionStart",
     "SessionEnd": "sessionEnd",
@@ -69,17 +69,18 @@ CONFIG = ConfigRules(
     rules=DOCS.settings(
         {
             "merge": DOCS.documented("the hooks of all files run"),
-            "conflict": DOCS.assumed("where two files contradict each other the strongest ruling holds"),
+            "conflict": DOCS.assumed("if two files contradict each other, the strongest ruling wins"),
             "imports": DOCS.documented(
-                "settings of Claude Code are read if that is switched on; loop_limit is null for them"
+                "settings of Claude Code are read if this is switched on; loop_limit is null for their hooks"
             ),
-            "imports on": DOCS.assumed("that is taken as switched on"),
-            "imported answers": DOCS.documented("hooks of these files may answer in either form"),
+            "imports on": DOCS.assumed("this is assumed to be switched on"),
+            "imported answers": DOCS.documented("hooks in these files may answer in either form"),
             "imported input": DOCS.assumed("they get the keys of Cursor's events, not those of Claude Code"),
             "imported stops": DOCS.assumed(
-                "so their decision block, and exit code 2, makes the agent go on, though Cursor's own do not"
+                "so their decision block, and their exit code 2, make the agent continue, although "
+                "those of Cursor's own hooks do not"
             ),
-            "trust": DOCS.assumed("the workspace is taken as trusted"),
+            "trust": DOCS.assumed("the workspace is assumed to be trusted"),
         }
     ),
 )
@@ -102,21 +103,27 @@ REPLIES = ReplyRules(
     rules=DOCS.replies(
         {
             "answer": DOCS.documented(
-                "permission decides, with agent_message for the agent; followup_message on stops"
+                "permission decides, with agent_message for the agent; on stops, followup_message does"
             ),
-            "asked": DOCS.assumed("permission ask does nothing, as several reports say; documents do not"),
+            "asked": DOCS.assumed(
+                "permission ask has no effect, according to several reports; the documents do not say so"
+            ),
             "code refuses": DOCS.documented("exit code 2 refuses"),
-            "code means nothing": DOCS.documented("exit code 2 does not make the agent go on"),
+            "code means nothing": DOCS.documented("exit code 2 does not make the agent continue"),
             "imported code": DOCS.assumed(
-                "exit code 2 of a hook in settings of Claude Code makes the agent go on"
+                "exit code 2 of a hook in settings of Claude Code makes the agent continue"
             ),
             "crashed": DOCS.documented("any other exit code fails open, or closed with failClosed"),
-            "not run": DOCS.documented("a command that cannot be run fails open, or closed with failClosed"),
-            "timed out": DOCS.documented("a hook that is cut fails open, or closed with failClosed"),
+            "not run": DOCS.documented(
+                "a command that cannot be started fails open, or closed with failClosed"
+            ),
+            "timed out": DOCS.documented(
+                "a hook that reaches its timeout fails open, or closed with failClosed"
+            ),
             "no decision": DOCS.documented("output that is not JSON fails open, or closed with failClosed"),
             "failure blocks": DOCS.documented("with failClosed a failure refuses"),
             "stops": DOCS.assumed(
-                "a failure of a stop hook never makes the agent go on, with failClosed too"
+                "a failure of a stop hook never makes the agent continue, even with failClosed"
             ),
         }
     ),
@@ -134,12 +141,10 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     },
     rules=DOCS.process(
         {
-            "shell": DOCS.assumed("hooks run by /bin/bash -c, as a third party saw on macOS"),
-            "limit": DOCS.assumed(
-                "a hook without a timeout is cut after 60 seconds; no default is documented"
-            ),
+            "shell": DOCS.assumed("hooks run with /bin/bash -c, as a third party observed on macOS"),
+            "limit": DOCS.assumed("a hook without a timeout gets 60 seconds; no default is documented"),
             "order": DOCS.assumed("all hooks of an event start at once; the order is not documented"),
-            "folder": DOCS.assumed("hooks start in the project; those of the person do so in ~/.cursor"),
+            "folder": DOCS.assumed("hooks start in the project; the user's own start in ~/.cursor"),
             "env": DOCS.documented("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
             "env left out": DOCS.assumed("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
         }
@@ -152,12 +157,12 @@ CAP = CapRules(
     per_hook="loop_limit",
     flag=FlagUse.NEVER,
     rules={
-        "cap": DOCS.documented("followup_message is followed loop_limit times, 5 by default, null for ever"),
-        "counted": DOCS.assumed(
-            "nothing but followup_message is counted, and no call begins the count again"
+        "cap": DOCS.documented(
+            "followup_message is followed loop_limit times: 5 by default, without a limit for null"
         ),
-        "several hooks": DOCS.assumed("of several hooks that refuse, the largest loop_limit holds"),
-        "flag": DOCS.documented("hooks are told loop_count and no flag"),
+        "counted": DOCS.assumed("only followup_message is counted, and no call resets the count"),
+        "several hooks": DOCS.assumed("if several hooks refuse, the largest loop_limit applies"),
+        "flag": DOCS.documented("the input of hooks has loop_count and no flag"),
     },
 )
 
@@ -172,12 +177,14 @@ CURSOR = Profile(
     process=PROCESS,
     cap=CAP,
     tools=TOOLS.rules(
-        DOCS.assumed("keys of inputs but for the command, the name StrReplace, and forms of results"),
+        DOCS.assumed(
+            "the keys of inputs except the command's, the name StrReplace, and the forms of results"
+        ),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.cursor/projects/{slug}/agent-transcripts/{session}.jsonl",
-        rule=DOCS.assumed("path and lines of the transcript"),
+        rule=DOCS.assumed("the path and the lines of the transcript"),
     ),
     own_values=own_values,
 )
@@ -193,7 +200,7 @@ _IMPORTED_CODES = (
     *REPLIES.codes[1:],
 )
 
-# What users saw, which the documents deny: the rule is told as an assumption wherever it counts.
+# Users reported this and the documents deny it, so the fact is marked as assumed.
 CURSOR_REPORTED = replace(
     CURSOR,
     version="2026-08-reported",
@@ -206,7 +213,8 @@ CURSOR_REPORTED = replace(
         rules={
             **REPLIES.rules,
             "silence refuses": Rule(
-                "before a tool, exit code 0 of a hook of Claude Code's settings refuses if it prints no JSON",
+                "before a tool, exit code 0 of a hook in Claude Code's settings refuses if the hook "
+                "prints no JSON",
                 Basis.ASSUMED,
                 "reports of users of three collections of hooks, 2026; the documents say otherwise",
             ),

@@ -1,7 +1,7 @@
 """
-Google's Antigravity CLI 1.1.18 as a profile, from documents and captures.
+The profile of Google's Antigravity CLI 1.1.18, from documents and from captures by other people.
 
-The captures are those of others; it was not measured for this.
+It was not measured for this project.
 """
 
 from __future__ import annotations
@@ -103,17 +103,18 @@ _ALL = (
         fields=DOCS.fields("PreInvocation", *_COMMON, *_INVOCATION),
         role=Role.BEFORE_MODEL,
         timeout=30.0,
-        rule=DOCS.documented("PreInvocation comes before each request to the model"),
-        rests_on=(DOCS.assumed("what PreInvocation hooks add for the model is not simulated"),),
+        rule=DOCS.documented("PreInvocation occurs before each request to the model"),
+        rests_on=(DOCS.assumed("texts for the model from PreInvocation hooks are not simulated"),),
     ),
     EventRule(
         fields=DOCS.fields("PostInvocation", *_COMMON, *_INVOCATION),
         role=Role.AFTER_MODEL,
         timeout=30.0,
-        rule=DOCS.documented("PostInvocation comes after each answer of the model"),
+        rule=DOCS.documented("PostInvocation occurs after each response of the model"),
         rests_on=(
             DOCS.assumed(
-                "force_continue of PostInvocation, which the host follows without end, is not simulated"
+                "force_continue of PostInvocation, which the real host follows without a limit, is not "
+                "simulated"
             ),
         ),
     ),
@@ -127,7 +128,7 @@ _ALL = (
         answers=_BEFORE_TOOL,
         target="tool_name",
         timeout=30.0,
-        rule=DOCS.documented("a refusal on PreToolUse keeps the call from being made"),
+        rule=DOCS.documented("a refusal on PreToolUse prevents the call"),
     ),
     EventRule(
         fields=DOCS.fields("PostToolUse", *_COMMON, Field(name="error", optional=True), _STEP),
@@ -135,7 +136,7 @@ _ALL = (
         target="tool_name",
         timeout=30.0,
         after_failures=False,
-        rule=_captured("PostToolUse comes after calls that succeeded and holds nothing up"),
+        rule=_captured("PostToolUse occurs after successful calls and blocks nothing"),
     ),
     EventRule(
         fields=DOCS.fields(
@@ -155,7 +156,7 @@ _ALL = (
         ),
         answers=_STOP,
         timeout=30.0,
-        rule=DOCS.documented("decision continue on Stop makes the agent go on, with its reason"),
+        rule=DOCS.documented("decision continue on Stop makes the agent continue, with its reason"),
     ),
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
@@ -171,10 +172,13 @@ CONFIG = ConfigRules(
     untyped="command",
     rules=DOCS.settings(
         {
-            "merge": DOCS.assumed("the sets of all files add up, also where two have the same name"),
+            "merge": DOCS.assumed(
+                "the sets of hooks in all files are added together, even if two have the same name"
+            ),
             "enabled": DOCS.documented("a set of hooks that is not enabled is left out"),
             "rejected": DOCS.assumed(
-                "a newer version is reported to drop a whole file for one entry; here only the entry is"
+                "a newer version is reported to drop a whole file for one bad entry; here only the "
+                "entry is dropped"
             ),
         }
     ),
@@ -188,18 +192,21 @@ REPLIES = ReplyRules(
     rules=DOCS.replies(
         {
             "silent": DOCS.assumed(
-                "a PreToolUse hook that prints nothing lets the call through; reports contradict each other"
+                "a PreToolUse hook that prints nothing allows the call; reports contradict each other"
             ),
-            "plain": DOCS.assumed("so does one that prints no JSON, though one report says that it refuses"),
+            "plain": DOCS.assumed(
+                "a PreToolUse hook that prints no JSON allows the call too, although one report says that "
+                "it refuses"
+            ),
             "answer": DOCS.documented("decision decides: allow, deny or ask before a tool, continue on Stop"),
             "code refuses": _captured(
-                "any exit code but 0 refuses a call, beside an answer that allows it too"
+                "any exit code except 0 refuses a call, even beside an answer that allows it"
             ),
-            "code means nothing": _captured("exit code 2 does not make the agent go on"),
+            "code means nothing": _captured("exit code 2 does not make the agent continue"),
             "empty": _captured("an empty object before a tool refuses the call"),
             "ask": DOCS.assumed("without a person to ask, ask and force_ask refuse the call"),
-            "grants": DOCS.assumed("deny_unless_prior_grant refuses, as nothing was granted before"),
-            "input": _captured("overwrite replaces the input of the call; permissionOverrides does nothing"),
+            "grants": DOCS.assumed("deny_unless_prior_grant refuses, because nothing was granted before"),
+            "input": _captured("overwrite replaces the input of the call; permissionOverrides has no effect"),
         }
     ),
     no_reason="denied by a hook",
@@ -216,7 +223,7 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         {
             "env": _captured("hooks get ANTIGRAVITY_CONVERSATION_ID"),
             "folder": DOCS.assumed(
-                "hooks start in the project; a capture shows ~/.gemini/config for those of that folder"
+                "hooks start in the project; a capture shows ~/.gemini/config for the hooks of that folder"
             ),
         }
     ),
@@ -228,10 +235,12 @@ CAP = CapRules(
     status="NO_TOOL_CALL",
     flag=FlagUse.NEVER,
     rules={
-        "cap": _captured("10 continuations in a row are honoured, the next one is ignored"),
-        "counted": _captured("the cap counts continuations of Stop; those of PostInvocation have none"),
-        "resets": DOCS.assumed("nothing but the next prompt begins the count again"),
-        "flag": DOCS.documented("hooks are told executionNum, which counts from 0, and no flag"),
+        "cap": _captured("10 continuations in a row are honoured; the next one is ignored"),
+        "counted": _captured(
+            "the cap counts continuations of Stop; continuations of PostInvocation have no cap"
+        ),
+        "resets": DOCS.assumed("only the next prompt resets the count"),
+        "flag": DOCS.documented("the input of hooks has executionNum, which counts from 0, and no flag"),
     },
 )
 
@@ -254,7 +263,7 @@ ANTIGRAVITY = Profile(
     ),
     transcript=TranscriptRules(
         path="{home}/.gemini/antigravity-cli/conversations/{session}/transcript.jsonl",
-        rule=DOCS.assumed("path and lines of the transcript, and the folder for artifacts"),
+        rule=DOCS.assumed("the path and the lines of the transcript, and the folder for artifacts"),
     ),
     model="gemini-3-pro",
     own_values=_words,

@@ -1,9 +1,7 @@
 """
-Factory's droid as a profile, from its documents of July 2026.
+The profile of Factory's droid, from its documents of July 2026.
 
 It was not measured; its documents follow those of an older Claude Code.
-
-The events of droid, from its documents of July 2026.
 """
 
 from __future__ import annotations
@@ -101,7 +99,7 @@ _ALL = (
     _event(
         "UserPromptSubmit",
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt, and the person is told why",
+        says="a refusal on UserPromptSubmit erases the prompt, and the user gets the reason",
         role=Role.PROMPT,
         power=Power.REFUSES,
         shown=True,
@@ -110,7 +108,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_CALL,
-        says="a refusal on PreToolUse keeps the call from being made, and the agent is told why",
+        says="a refusal on PreToolUse prevents the call, and the agent gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -119,7 +117,7 @@ _ALL = (
         "PostToolUse",
         *_CALL,
         Field(name="tool_response", kind="response"),
-        says="PostToolUse is asked after calls that succeeded; a refusal tells the agent",
+        says="PostToolUse occurs after successful calls; on a refusal the agent gets the reason",
         role=Role.AFTER_TOOL,
         power=Power.INFORMS,
         target="tool_name",
@@ -129,14 +127,14 @@ _ALL = (
     _event(
         "Stop",
         _STOP,
-        says="a refusal on Stop makes the agent go on",
+        says="a refusal on Stop makes the agent continue",
         role=Role.STOP,
         power=Power.REFUSES,
     ),
     _event(
         "SubagentStop",
         _STOP,
-        says="a refusal on SubagentStop makes the subagent go on",
+        says="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
     ),
@@ -152,7 +150,7 @@ _ALL = (
         "Notification",
         Field(name="message"),
         says="Notification cannot be refused",
-        unreachable="a headless session never comes to it",
+        unreachable="it does not occur in a headless session",
     ),
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
@@ -164,7 +162,7 @@ _OWN = "hookSpecificOutput"
 MATCHERS = MatcherRules(
     plain=r"[\w-]*",
     separators="",
-    rule=DOCS.documented("a simple word is compared for equality, anything else is a regular expression"),
+    rule=DOCS.documented("a simple word is compared for equality; anything else is a regular expression"),
 )
 
 CONFIG = ConfigRules(
@@ -183,13 +181,13 @@ CONFIG = ConfigRules(
     ),
     rules=DOCS.settings(
         {
-            "merge": DOCS.documented("user, project and plugin hooks add up"),
+            "merge": DOCS.documented("hooks of the user, the project and plugins are added together"),
             "files": DOCS.assumed(
-                "settings.json counts beside hooks.json; the documents say only if there is no hooks.json, "
-                "and a report of version 0.186.0 says that nothing else counts"
+                "settings.json counts beside hooks.json; according to the documents only if there is no "
+                "hooks.json, and a report about version 0.186.0 says that only hooks.json counts"
             ),
             "duplicates": DOCS.documented("identical commands run once"),
-            "review": DOCS.assumed("changed hooks are taken as reviewed"),
+            "review": DOCS.assumed("changed hooks are assumed to be reviewed"),
         }
     ),
 )
@@ -221,21 +219,19 @@ REPLIES = ReplyRules(
     no_error_text="Blocked by hook",
     rules=DOCS.replies(
         {
-            "answer": DOCS.documented("an answer in JSON decides at exit code 0"),
-            "code refuses": DOCS.documented("exit code 2 refuses; standard error goes to the agent"),
-            "crashed": DOCS.documented("any exit code but 0 and 2 is an error that holds nothing up"),
+            "answer": DOCS.documented("a JSON answer decides with exit code 0"),
+            "code refuses": DOCS.documented("exit code 2 refuses; the agent gets standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 is an error that blocks nothing"),
             "plain": DOCS.documented("plain output is only shown in the transcript"),
             "shown": DOCS.documented(
                 "plain output of UserPromptSubmit and SessionStart is added to the context"
             ),
             "halt": DOCS.documented(
-                "continue: false ends the turn after the hooks ran, before every decision"
+                "continue: false ends the turn after the hooks ran, and wins over every decision"
             ),
-            "halted call": DOCS.assumed(
-                "the call that a halting PreToolUse hook was asked about is not made"
-            ),
+            "halted call": DOCS.assumed("the call before which a PreToolUse hook ends the turn is not made"),
             "ask": DOCS.assumed("without a person to ask, ask refuses the call"),
-            "input": DOCS.documented("updatedInput holds the fields of the input that change"),
+            "input": DOCS.documented("updatedInput has the fields of the input that change"),
             "code with answer": DOCS.assumed("an answer beside exit code 2 is not read"),
         }
     ),
@@ -250,14 +246,14 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     rules=DOCS.process(
         {
             "order": DOCS.documented("all hooks of an event start at once"),
-            "env": DOCS.documented("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
+            "env": DOCS.documented(
+                "hooks get FACTORY_PROJECT_DIR; hooks of plugins also get DROID_PLUGIN_ROOT"
+            ),
         }
     ),
 )
 
-CAP = CapRules(
-    rules={"no cap": DOCS.assumed("no net against endless refusals is documented; stop_hook_active is all")}
-)
+CAP = CapRules(rules={"no cap": DOCS.assumed("no cap on refusals is documented, only stop_hook_active")})
 
 _TOOLS = PlainTools(run="Execute", write="Create", edit="Edit", read="Read", old="old_str", new="new_str")
 
@@ -271,16 +267,18 @@ DROID = Profile(
     wording=Wording(),
     process=PROCESS,
     cap=CAP,
-    turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session begins in the permission mode off")}),
+    turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session starts in the permission mode off")}),
     tools=_TOOLS.rules(
         DOCS.assumed(
-            "names of tools are documented; keys of their inputs and forms of their results are not"
+            "names of tools are documented; the keys of their inputs and the forms of results are not"
         ),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.factory/projects/{slug}/{session}.jsonl",
-        rule=DOCS.assumed("the folder of the transcript is documented; name of its file and lines are not"),
+        rule=DOCS.assumed(
+            "the folder of the transcript is documented; the name of its file and its lines are not"
+        ),
     ),
 )
 

@@ -1,7 +1,7 @@
 """
-Goose of 2026 as a profile, from its source code.
+The profile of Goose in 2026, from its source code.
 
-It was not measured. Hooks of Goose stand in plugins and nowhere else.
+It was not measured. Goose has hooks only in plugins.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _event(
         timeout=30.0,
         fails_closed=name == "PreToolUse",
         unreachable=unreachable,
-        rule=DOCS.documented(says or f"{name} hooks are run, and nothing hangs on what they say"),
+        rule=DOCS.documented(says or f"{name} hooks run, and their output has no effect"),
     )
 
 
@@ -111,7 +111,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_call(),
-        says="a refusal on PreToolUse keeps the call from being made",
+        says="a refusal on PreToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
     ),
@@ -152,10 +152,14 @@ _ALL = (
         "Stop",
         Field(name="last_assistant_message", optional=True),
         _FOLDER,
-        says="a refusal on Stop makes the agent go on",
+        says="a refusal on Stop makes the agent continue",
         role=Role.STOP,
     ),
-    _event("PreToolUseResult", *_call(), unreachable="the simulation tells no hooks of others' decisions"),
+    _event(
+        "PreToolUseResult",
+        *_call(),
+        unreachable="the simulation does not show a hook the decisions of other hooks",
+    ),
     _event(
         "BeforeReadFile", *_call(subject="file"), unreachable="the simulated agent reads files by commands"
     ),
@@ -166,8 +170,8 @@ MATCHERS = MatcherRules(
     everything=("",),
     untargeted=False,
     rule=DOCS.documented(
-        "a matcher is an unanchored regular expression; a malformed one, such as *, takes its group out, and "
-        "one that is not empty fits no event without a subject"
+        "a matcher is an unanchored regular expression; a malformed one, such as *, turns off its "
+        "group, and one that is not empty matches no event without a target"
     ),
 )
 
@@ -191,12 +195,15 @@ CONFIG = ConfigRules(
     rules=DOCS.settings(
         {
             "malformed": DOCS.documented(
-                "a value of the wrong kind takes the whole file out; entries of other kinds are left out"
+                "a value of the wrong type turns off every hook of the file; other malformed entries "
+                "are left out"
             ),
             "unreadable": DOCS.documented("a file that cannot be parsed is skipped with a warning"),
-            "unknown event": DOCS.documented("an unknown event is skipped, the rest of the file is used"),
-            "merge": DOCS.documented("the hooks of all plugins add up; nothing is run once for two entries"),
-            "places": DOCS.documented("hooks stand in hooks/hooks.json of plugins, and nowhere else"),
+            "unknown event": DOCS.documented("an unknown event is skipped; the rest of the file is used"),
+            "merge": DOCS.documented(
+                "the hooks of all plugins are added together; two equal entries run twice"
+            ),
+            "places": DOCS.documented("hooks are in hooks/hooks.json of plugins, and nowhere else"),
         }
     ),
 )
@@ -224,25 +231,27 @@ REPLIES = ReplyRules(
     rules=DOCS.replies(
         {
             "silent": DOCS.documented("exit code 0 without output allows"),
-            "answer": DOCS.documented("decision block refuses at any exit code; decision deny is not known"),
-            "code refuses": DOCS.documented("exit code 2 refuses, also without a word on standard error"),
-            "crashed": DOCS.documented("any exit code but 0 and 2 without decision block is a failure"),
-            "not run": DOCS.documented("a command that cannot be run is a failure"),
-            "signalled": DOCS.documented("a hook that a signal ended has failed"),
-            "timed out": DOCS.documented("a hook that is cut at its limit has failed"),
+            "answer": DOCS.documented("decision block refuses with any exit code; decision deny is unknown"),
+            "code refuses": DOCS.documented("exit code 2 refuses, even without text on standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 without decision block is a failure"),
+            "not run": DOCS.documented("a command that cannot be started is a failure"),
+            "signalled": DOCS.documented("a hook that was ended by a signal has failed"),
+            "timed out": DOCS.documented("a hook that reaches its timeout has failed"),
             "no decision": DOCS.documented(
-                "at exit code 0 output that is no decision is a failure, which lets the call through"
+                "with exit code 0, output that is not a decision is a failure, which allows the call"
             ),
             "empty": DOCS.documented("an object without a decision is a failure"),
             "other objects": DOCS.assumed(
-                "with on_failure block only the empty object is taken for such a failure here"
+                "with on_failure block, only the empty object counts as such a failure here"
             ),
-            "failure blocks": DOCS.documented("with on_failure block a failure refuses, on PreToolUse alone"),
-            "precedence": DOCS.documented("hooks are asked one by one; the first refusal ends that"),
+            "failure blocks": DOCS.documented("with on_failure block a failure refuses, on PreToolUse only"),
+            "precedence": DOCS.documented(
+                "hooks run one after the other; after the first refusal no more run"
+            ),
             "unread input": DOCS.documented(
-                "a hook that ends before it was given all of its input has failed unless it refuses"
+                "a hook that ends before it got all of its input has failed unless it refuses"
             ),
-            "unread input here": DOCS.assumed("input that was not read is not taken for a failure here"),
+            "unread input here": DOCS.assumed("unread input does not count as a failure here"),
         }
     ),
 )
@@ -255,24 +264,24 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     one_by_one=True,
     rules=DOCS.process(
         {
-            "shell": DOCS.documented("hooks run by sh -c"),
+            "shell": DOCS.documented("hooks run with sh -c"),
             "stdio": DOCS.documented("standard input, output and error are pipes"),
             "newline": DOCS.documented("no newline follows the JSON on standard input"),
             "group": DOCS.assumed(
-                "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
-                "that of the real host holds the host and all of its hooks"
+                "a hook leads a process group of its own here, so that `kill 0` in it spares the "
+                "harness; on the real host it shares the process group of the host and all other hooks"
             ),
-            "kill": DOCS.documented("SIGKILL to the shell alone; its children survive"),
-            "pipe wait": DOCS.documented("output held open by a child is waited for until the limit"),
-            "order": DOCS.documented("hooks run one by one, in the order of plugins and in them"),
+            "kill": DOCS.documented("SIGKILL to the shell only; its children survive"),
+            "pipe wait": DOCS.documented("if a child keeps output open, the host waits until the timeout"),
+            "order": DOCS.documented(
+                "hooks run one after the other, in the order of the plugins and of each plugin's file"
+            ),
             "env": DOCS.documented("hooks of plugins get PLUGIN_ROOT"),
         }
     ),
 )
 
-CAP = CapRules(
-    rules={"no cap": DOCS.assumed("no net against endless refusals of Stop was found; there may be one")}
-)
+CAP = CapRules(rules={"no cap": DOCS.assumed("no cap on refusals of Stop was found; there may be one")})
 
 GOOSE = Profile(
     name="goose",
@@ -286,11 +295,13 @@ GOOSE = Profile(
     cap=CAP,
     tools=_TOOLS.rules(
         DOCS.assumed(
-            "keys of inputs and forms of results; that the agent reads files by commands; and the words "
-            "around a refusal, which name the plugin and tell the agent not to try again"
+            "the keys of inputs and the forms of results; that the agent reads files with commands; and "
+            "the text around a refusal, which names the plugin and tells the agent not to try again"
         )
     ),
-    transcript=TranscriptRules(rule=DOCS.documented("hooks are told of no transcript; none is written here")),
+    transcript=TranscriptRules(
+        rule=DOCS.documented("the input of hooks names no transcript; none is written here")
+    ),
     own_values=_words,
 )
 

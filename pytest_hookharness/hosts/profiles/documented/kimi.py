@@ -1,5 +1,5 @@
 """
-Kimi Code 0.38.0 as a profile, from its source code and documents.
+The profile of Kimi Code 0.38.0, from its source code and documents.
 
 It was not measured.
 """
@@ -59,7 +59,7 @@ def _event(
     shown: bool = False,
     unreachable: str = "",
 ) -> EventRule:
-    says = refuses or f"{name} hooks are started and not waited for; nothing hangs on what they say"
+    says = refuses or f"the host does not wait for {name} hooks; their output has no effect"
     return EventRule(
         fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
@@ -101,7 +101,7 @@ _ALL = (
         *_CALL,
         role=Role.BEFORE_TOOL,
         target="tool_name",
-        refuses="a refusal on PreToolUse keeps the call from being made",
+        refuses="a refusal on PreToolUse prevents the call",
     ),
     _event(
         "PostToolUse",
@@ -115,7 +115,7 @@ _ALL = (
         "Stop",
         Field(name="stop_hook_active", kind="flag"),
         role=Role.STOP,
-        refuses="a refusal on Stop makes the agent go on, once in a turn",
+        refuses="a refusal on Stop makes the agent continue, once in a turn",
     ),
     _event(
         "SubagentStart",
@@ -142,7 +142,7 @@ _ALL = (
         target="trigger",
     ),
     *(
-        _event(name, unreachable="a headless session never comes to it")
+        _event(name, unreachable="it does not occur in a headless session")
         for name in ("PermissionRequest", "PermissionResult", "Interrupt", "Notification")
     ),
     _event("StopFailure", unreachable="the scripted agent has no model server that could fail"),
@@ -165,10 +165,14 @@ CONFIG = ConfigRules(
     identity=("command",),
     rules=DOCS.settings(
         {
-            "malformed": DOCS.documented("an unknown key or event, or a bad limit, fails the start"),
-            "refused": DOCS.documented("with hooks that are not valid the configuration cannot be loaded"),
-            "unknown event": DOCS.documented("an unknown event fails the loading of the configuration"),
-            "limits": DOCS.assumed("limits above 600 seconds are taken here; the host refuses them"),
+            "malformed": DOCS.documented(
+                "the host does not start with an unknown key or event, or an invalid timeout"
+            ),
+            "refused": DOCS.documented("if hooks are invalid, the configuration cannot be loaded"),
+            "unknown event": DOCS.documented("the configuration cannot be loaded with an unknown event"),
+            "limits": DOCS.assumed(
+                "timeouts above 600 seconds are accepted here; the real host rejects them"
+            ),
             "duplicates": DOCS.documented("the same command in the same folder runs once for an event"),
         }
     ),
@@ -196,18 +200,22 @@ REPLIES = ReplyRules(
     rules=DOCS.replies(
         {
             "answer": DOCS.documented(
-                "at exit code 0 permissionDecision deny refuses, on Stop too; decision means nothing"
+                "with exit code 0, permissionDecision deny refuses, on Stop too; decision has no effect"
             ),
-            "code refuses": DOCS.documented("exit code 2 refuses, also without a word on standard error"),
-            "crashed": DOCS.documented("any exit code but 0 and 2 is ignored, and its output is not read"),
-            "not run": DOCS.documented("a command that cannot be run is ignored: it fails open"),
-            "signalled": DOCS.documented("a hook that a signal ended counts like exit code 0"),
-            "signal's answer": DOCS.assumed("an answer that a signal cut short is not read here"),
-            "timed out": DOCS.documented("a hook that is cut at its limit is ignored: it fails open"),
+            "code refuses": DOCS.documented("exit code 2 refuses, even without text on standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 is ignored, and its output is not read"),
+            "not run": DOCS.documented("a command that cannot be started is ignored: it fails open"),
+            "signalled": DOCS.documented("a hook that was ended by a signal counts as one with exit code 0"),
+            "signal's answer": DOCS.assumed(
+                "the answer of a hook that was ended by a signal is not read here"
+            ),
+            "timed out": DOCS.documented("a hook that reaches its timeout is ignored: it fails open"),
             "unparsable": DOCS.documented("output that is not JSON is plain text"),
             "shown": DOCS.documented("plain output of UserPromptSubmit is added to the context"),
-            "several": DOCS.documented("the first refusal in the order of configuration is told"),
-            "async": DOCS.documented("hooks of events that only observe are not waited for and have no say"),
+            "several": DOCS.documented("the agent gets the first refusal, in the order of the settings"),
+            "async": DOCS.documented(
+                "the host does not wait for hooks of events that only observe; their output has no effect"
+            ),
         }
     ),
 )
@@ -219,11 +227,11 @@ PROCESS = ProcessRules(
     kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=0.1),
     rules=DOCS.process(
         {
-            "shell": DOCS.documented("hooks run by /bin/sh -c in a process group of their own"),
+            "shell": DOCS.documented("hooks run with /bin/sh -c in a process group of their own"),
             "kill": DOCS.documented(
-                "SIGTERM to the group, SIGKILL 100 ms later; the host does not wait for it"
+                "SIGTERM to the process group, SIGKILL 100 ms later; the host does not wait for it"
             ),
-            "pipe wait": DOCS.documented("output held open by a child is waited for until the limit"),
+            "pipe wait": DOCS.documented("if a child keeps output open, the host waits until the timeout"),
             "order": DOCS.documented("all hooks of an event start at once"),
             "newline": DOCS.documented("no newline follows the JSON on standard input"),
             "stdio": DOCS.documented("standard input, output and error are pipes of Node.js"),
@@ -238,10 +246,10 @@ CAP = CapRules(
     flag=FlagUse.NEVER,
     rules={
         "cap": DOCS.documented(
-            "Stop makes the agent go on once in a turn; after that its hooks are not asked"
+            "Stop makes the agent continue once in a turn; after that its hooks do not run"
         ),
-        "counted": DOCS.documented("nothing but a refused Stop is counted"),
-        "flag": DOCS.documented("stop_hook_active is false whenever Stop hooks are asked at all"),
+        "counted": DOCS.documented("only a refused Stop is counted"),
+        "flag": DOCS.documented("stop_hook_active is false whenever Stop hooks run"),
     },
 )
 
@@ -259,10 +267,12 @@ KIMI = Profile(
     cap=CAP,
     turns=TurnRules(end_reason="exit"),
     tools=_TOOLS.rules(
-        DOCS.assumed("the keys of the tools' inputs, but for the command, and the forms of their results"),
+        DOCS.assumed("the keys of the tools' inputs, except the command's, and the forms of their results"),
         subagent="Agent",
     ),
-    transcript=TranscriptRules(rule=DOCS.documented("hooks are told of no transcript; none is written here")),
+    transcript=TranscriptRules(
+        rule=DOCS.documented("the input of hooks names no transcript; none is written here")
+    ),
 )
 
 PROFILES: tuple[Profile, ...] = (KIMI,)

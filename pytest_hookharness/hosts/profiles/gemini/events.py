@@ -31,12 +31,10 @@ _TOOL = (
 _REQUEST = Field(name="llm_request", kind="object")
 _WORD = "word"
 _JOINED = Merging(reasons=ReasonChoice.JOINED)
-_ENDS_TURN = (
-    "a refusal before a request, or of an answer, ends the turn without a word to the hooks of a stop"
-)
+_ENDS_TURN = "a refusal before a request, or of a response, ends the turn, and no stop hooks run"
 _CONVERSATION = (
-    "llm_request holds the prompt and what the agent was told since; the whole conversation stands there in "
-    "the real host"
+    "llm_request has the prompt and the texts that the agent got since; on the real host it has the "
+    "whole conversation"
 )
 
 
@@ -93,7 +91,7 @@ _SESSION_EVENTS = (
     _event(
         "PreCompress",
         Field(name="trigger", kind=_WORD, choices=("auto", "manual")),
-        says="PreCompress cannot be refused; it comes before every request to the model, compressed or not",
+        says="PreCompress cannot be refused; it occurs before every request to the model, compressed or not",
         role=Role.BEFORE_COMPACT,
         target="trigger",
         exact=True,
@@ -103,7 +101,7 @@ _SESSION_EVENTS = (
         Field(name="notification_type", kind=_WORD, choices=("ToolPermission",)),
         Field(name="message"),
         Field(name="details", kind="object"),
-        says="Notification ignores what a hook says; it comes when the host asks a person about a call",
+        says="Notification ignores the output of hooks; it occurs when the host asks the user about a call",
         role=Role.NOTIFICATION,
     ),
 )
@@ -112,22 +110,26 @@ _TURN_EVENTS = (
     _event(
         "BeforeAgent",
         Field(name="prompt"),
-        says="a refusal on BeforeAgent drops the prompt: the model is not asked",
+        says="a refusal on BeforeAgent drops the prompt: the model does not get it",
         role=Role.PROMPT,
         power=Power.REFUSES,
         context=True,
         assumed=(
-            "BeforeAgent gets the reason of a refused stop as its prompt; to refuse that ends the turn",
+            "BeforeAgent gets the reason of a refused stop as its prompt; a refusal of it ends the turn",
         ),
     ),
     _event(
         "BeforeModel",
         _REQUEST,
-        says="a refusal on BeforeModel keeps the request from being made and ends the turn",
+        says="a refusal on BeforeModel prevents the request and ends the turn",
         role=Role.BEFORE_MODEL,
         power=Power.REFUSES,
         observed=False,
-        assumed=(_ENDS_TURN, _CONVERSATION, "changed requests and made-up answers of BeforeModel do nothing"),
+        assumed=(
+            _ENDS_TURN,
+            _CONVERSATION,
+            "changed requests and synthetic responses of BeforeModel have no effect",
+        ),
     ),
     _event(
         "BeforeToolSelection",
@@ -135,21 +137,21 @@ _TURN_EVENTS = (
         says="BeforeToolSelection cannot be refused",
         role=Role.TOOL_CHOICE,
         observed=False,
-        assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection does nothing"),
+        assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection has no effect"),
     ),
     _event(
         "AfterModel",
         _REQUEST,
         Field(name="llm_response", kind="object"),
-        says="a refusal on AfterModel discards the answer and ends the turn",
+        says="a refusal on AfterModel discards the response and ends the turn",
         role=Role.AFTER_MODEL,
         power=Power.REFUSES,
         observed=False,
         assumed=(
             _ENDS_TURN,
             _CONVERSATION,
-            "AfterModel comes once for an answer, where the real host asks for each piece of it",
-            "an answer that AfterModel changes stays as it was",
+            "AfterModel occurs once for a response; on the real host it occurs for each piece of it",
+            "a response that AfterModel changes is used unchanged",
         ),
     ),
     _event(
@@ -157,10 +159,10 @@ _TURN_EVENTS = (
         Field(name="prompt", source="submitted_prompt"),
         Field(name="prompt_response", source="spoken"),
         Field(name="stop_hook_active", kind="flag"),
-        says="a refusal on AfterAgent makes the agent go on: its reason is the next prompt",
+        says="a refusal on AfterAgent makes the agent continue, with the reason as the next prompt",
         role=Role.STOP,
         power=Power.REFUSES,
-        assumed=("AfterAgent gets the person's prompt, also after a refusal",),
+        assumed=("AfterAgent gets the user's prompt, even after a refusal",),
     ),
 )
 
@@ -168,7 +170,7 @@ _TOOL_EVENTS = (
     _event(
         "BeforeTool",
         *_TOOL,
-        says="a refusal on BeforeTool keeps the call from being made, and the model is told why",
+        says="a refusal on BeforeTool prevents the call, and the model gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -177,7 +179,7 @@ _TOOL_EVENTS = (
         "AfterTool",
         *_TOOL,
         Field(name="tool_response", kind="response"),
-        says="the reason of a refusal on AfterTool stands in for the result; failed calls come here too",
+        says="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
         role=Role.AFTER_TOOL,
         power=Power.REPLACES,
         target="tool_name",
@@ -192,7 +194,7 @@ EVENTS: Mapping[str, EventRule] = {
 
 def own_values(words: Payload) -> Mapping[str, Json]:
     """
-    The words that only this host has: requests, answers and notices.
+    Return the input values that only this host has: requests, responses and notifications.
     """
     made: dict[str, Json] = {"llm_request": _request(words), "llm_response": _response(words)}
     if "trigger" not in words:

@@ -1,11 +1,8 @@
 """
-Releases of Gemini CLI whose stops were reported to go wrong, as profiles.
+The profiles of Gemini CLI: 0.61.0, and two older releases whose stops were reported to behave differently.
 
-Only their stops are known apart; all other facts are taken from the measured release.
-
-Gemini CLI 0.61.0 as a profile.
-
-Facts marked observed were measured by running the host headless.
+Facts marked observed were measured by running 0.61.0 headless. Of the older releases only the stops are
+known; all other facts are those of 0.61.0.
 """
 
 from __future__ import annotations
@@ -67,8 +64,8 @@ MATCHERS = MatcherRules(
     trims=True,
     literal_if_malformed=True,
     rule=_observed(
-        "a matcher for tools is trimmed and is an unanchored regular expression, or is compared as it is "
-        "written if it is malformed; that of SessionStart is compared letter by letter"
+        "a matcher for tools is trimmed and is an unanchored regular expression; a malformed one is "
+        "compared as literal text; a matcher of SessionStart is always compared as literal text"
     ),
 )
 
@@ -91,20 +88,20 @@ CONFIG = ConfigRules(
     instructions=("GEMINI.md",),
     rules={
         "malformed": _observed("a malformed entry is left out, with a warning; the rest of the file is used"),
-        "unreadable": _assumed("a settings file that is not JSON is not used at all"),
-        "unknown event": _observed("an unknown event name is skipped, the rest of the file is used"),
+        "unreadable": _assumed("a settings file that is not JSON is not used"),
+        "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
         "disabled": _documented("hooksConfig.enabled false turns off all hooks"),
         "limits": _observed(
-            "a limit counts milliseconds, also if it is a text; zero and less end a hook as it begins"
+            "a timeout counts milliseconds, even if it is a string; 0 or less ends a hook at once"
         ),
         "duplicates": _documented("hooks with the same name and command run once for an event"),
         "unpassable": _assumed(
-            "a command or variable that no process can be given (NUL, half a surrogate pair) is left out; "
-            "the rest of its file is used"
+            "a command or variable that cannot be passed to a process (NUL, half a surrogate pair) is "
+            "left out; the rest of its file is used"
         ),
-        "unreachable": _assumed("hooks of events that are never come to change nothing for the others"),
+        "unreachable": _assumed("hooks of events that do not occur have no effect on other hooks"),
         "trusted": _assumed(
-            "the folder is trusted; the list hooksConfig.disabled and the settings of the system are not read"
+            "the folder is trusted; the list hooksConfig.disabled and the system's settings are not read"
         ),
     },
 )
@@ -150,34 +147,36 @@ REPLIES = ReplyRules(
     answers=ANSWERS,
     no_reason="No reason provided",
     rules={
-        "silent": _observed("exit code 0 without output is no opinion"),
-        "plain": _observed("output that is not JSON is text for the person"),
-        "shown": _observed("plain output of no event goes to the model"),
+        "silent": _observed("exit code 0 without output has no effect"),
+        "plain": _observed("output that is not JSON is text for the user"),
+        "shown": _observed("plain output does not reach the model on any event"),
         "answer": _observed(
-            "an answer in JSON decides, whatever the exit code; it is sought on standard output, and on "
-            "standard error if that is empty"
+            "a JSON answer decides, whatever the exit code; it is looked for on standard output, and on "
+            "standard error if standard output is empty"
         ),
         "code refuses": _observed(
-            "any exit code but 0 and 1 refuses if there are words to go with it, also that of a command that "
-            "cannot be run"
+            "any exit code except 0 and 1 refuses if there is text for the reason, also that of a "
+            "command that cannot be started"
         ),
-        "wordless": _observed("exit code 2 without a word is ignored: it fails open"),
-        "crashed": _observed("exit code 1 without an answer in JSON is ignored: it fails open"),
-        "not run": _observed("a command that cannot be run refuses by its exit code, 126 or 127"),
-        "signalled": _observed("a hook that a signal ended counts as one that ended with exit code 0"),
-        "timed out": _observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "wordless": _observed("exit code 2 without text is ignored: it fails open"),
+        "crashed": _observed("exit code 1 without a JSON answer is ignored: it fails open"),
+        "not run": _observed("a command that cannot be started refuses by its exit code, 126 or 127"),
+        "signalled": _observed("a hook that was ended by a signal counts as one with exit code 0"),
+        "timed out": _observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
         "unparsable": _observed("output that begins with a brace and is not JSON is text: it fails open"),
-        "invalid": _documented("a value that the host does not know means nothing"),
+        "invalid": _documented("a value that the host does not know has no effect"),
         "no power": _observed("a refusal of this event is ignored"),
-        "unanswered": _assumed("a handler without an answer has no opinion"),
-        "precedence": _documented("deny goes before ask, ask before allow"),
-        "halt": _observed("continue: false ends the turn at once; a call that it is about is not made"),
+        "unanswered": _assumed("a handler without an answer has no effect"),
+        "precedence": _documented("deny wins over ask, ask over allow"),
+        "halt": _observed("continue: false ends the turn at once; the call in question is not made"),
         "several": _observed(
-            "the reasons of several refusals are joined by line ends, in their written order"
+            "the reasons of several refusals are joined by newlines, in the order of the settings"
         ),
-        "ask": _observed("without a person to ask, decision ask makes the host wait for ever"),
+        "ask": _observed("without a person to ask, decision ask makes the host wait forever"),
         "allow reason": _observed("the reason of an allow does not reach the model"),
-        "no hooks": _documented("an event without hooks changes nothing"),
+        "no hooks": _documented("an event without hooks has no effect"),
     },
 )
 
@@ -202,25 +201,27 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "GEMINI_CLI_NO_RELAUNCH": "true",
     },
     rules={
-        "shell": _observed("hooks run by bash -c"),
-        "stdio": _observed("standard input, output and error are unix sockets"),
+        "shell": _observed("hooks run with bash -c"),
+        "stdio": _observed("standard input, output and error are Unix sockets"),
         "session": _observed("a hook stays in the host's own process group"),
         "group": _assumed(
-            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; that "
-            "of the real host holds the host and all of its hooks"
+            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
+            "on the real host it shares the process group of the host and all other hooks"
         ),
         "kill": _observed(
-            "SIGTERM to the hook alone, and no SIGKILL ever: the host waits until the hook has ended and its "
-            "output is closed"
+            "SIGTERM to the hook only, and never SIGKILL: the host waits until the hook has ended and "
+            "its output is closed"
         ),
         "pipe wait": _observed(
-            "output held open by a child is waited for until it is closed; past the limit all of it is lost"
+            "if a child keeps output open, the host waits until it is closed; after the timeout all of "
+            "it is lost"
         ),
-        "output": _documented("what a hook prints is read whole, however long it is"),
-        "parallel": _observed("all hooks of an event start at once, unless a group says sequential"),
-        "env": _assumed("the value of GEMINI_CLI_NO_RELAUNCH; the others are observed"),
+        "output": _documented("all output of a hook is read, however long it is"),
+        "parallel": _observed("all hooks of an event start at once, unless a group is sequential"),
+        "env": _assumed("the value of GEMINI_CLI_NO_RELAUNCH is assumed; the others are observed"),
         "filled": _assumed(
-            "$GEMINI_PROJECT_DIR and the like are left to the shell, where the real host puts in quoted paths"
+            "$GEMINI_PROJECT_DIR and similar variables are left to the shell; the real host inserts "
+            "quoted paths"
         ),
     },
 )
@@ -229,8 +230,8 @@ CAP = CapRules(
     flag=FlagUse.RESET_BY_CALLS,
     rules={
         "no cap": _observed(
-            "there is no cap on refusals of a stop: 979 in a row were honoured, and the host's limit of 100 "
-            "turns did not end them"
+            "there is no cap on refusals of a stop: 979 in a row were honoured, and the host's limit of "
+            "100 turns did not end them"
         ),
         "flag": _observed("a tool call makes stop_hook_active false again"),
     },
@@ -249,7 +250,7 @@ TOOLS = ToolRules(
         ),
         "assumed": _assumed(
             "results of replace, read_file and an overwriting write_file have this form; a command that "
-            "fails is no failed call"
+            "fails is not a failed call"
         ),
         "subagent": _assumed("no subagent is started"),
     },
@@ -264,15 +265,15 @@ TURNS = TurnRules(
     end_reason="exit",
     rules={
         "request": _observed(
-            "PreCompress, BeforeModel and BeforeToolSelection come before every request, AfterModel after it"
+            "PreCompress, BeforeModel and BeforeToolSelection occur before every request, AfterModel after it"
         ),
-        "continuation": _documented("BeforeAgent comes again with the reason of a refused stop"),
+        "continuation": _documented("BeforeAgent occurs again with the reason of a refused stop"),
     },
 )
 
 TRANSCRIPT = TranscriptRules(
     path="{home}/.gemini/tmp/{project}/chats/session-{year}-{month}-{day}T{hour}-{minute}-{short}.jsonl",
-    rule=_assumed("the form of the transcript's lines; its path is observed"),
+    rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 GEMINI_CLI = Profile(
@@ -302,7 +303,7 @@ def _reported(text: str) -> Rule:
 
 
 def _older(version: str, cap: CapRules) -> Profile:
-    same = f"but for its stops {version} is taken to be as {GEMINI_CLI.version}"
+    same = f"except for its stops, {version} is assumed to be like {GEMINI_CLI.version}"
     rest = Rule(same, Basis.ASSUMED, CHOSEN)
     return replace(GEMINI_CLI, version=version, cap=cap, events=_resting(GEMINI_CLI.events, rest))
 
@@ -318,7 +319,7 @@ GEMINI_CLI_0_30_0 = _older(
         flag=FlagUse.NEVER,
         rules={
             **GEMINI_CLI.cap.rules,
-            "flag": _reported("stop_hook_active is false at every stop, also after a refusal"),
+            "flag": _reported("stop_hook_active is false at every stop, even after a refusal"),
         },
     ),
 )
@@ -331,8 +332,8 @@ GEMINI_CLI_0_26_0 = _older(
         at_cap=AtCap.ASKS_NO_MORE,
         flag=FlagUse.NEVER,
         rules={
-            "cap": _reported("AfterAgent is not asked again about the stop that follows a refusal"),
-            "counted": Rule("nothing but a refused AfterAgent is counted", Basis.ASSUMED, CHOSEN),
+            "cap": _reported("AfterAgent does not occur for the stop that follows a refusal"),
+            "counted": Rule("only a refused AfterAgent is counted", Basis.ASSUMED, CHOSEN),
         },
     ),
 )

@@ -1,8 +1,8 @@
 """
-The tools of Gemini CLI 0.61.0 and the form of their results.
+The tools of Gemini CLI 0.61.0 and their results.
 
-The forms of run_shell_command, of write_file for a new file and of a failed read_file
-were recorded; the others are assumed, as the profile says.
+The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
+others are assumed, as the profile says.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - paths stay as the model gives them
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     given: Payload
     match operation:
@@ -47,7 +47,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
     path = posixpath.join(workspace, str(made.input.get("file_path", "")))
     if done.error:
@@ -87,7 +87,7 @@ def _ran(done: Performance) -> ToolResult:
         lines = [f"Command was cancelled before it could complete. {lines[0]}"]
     elif done.exit:
         lines.append(f"Exit Code: {done.exit}")
-    # The real host names a process group here; a made-up number would point at a stranger.
+    # The real host names a process group here. An invented number could be that of an unrelated process.
     lines.append("Process Group PGID: (none)")
     text = "\n".join(["<untrusted_context>", *lines, "</untrusted_context>"])
     return _respond(text, printed)
@@ -116,7 +116,7 @@ def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
 
 def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.response is not None:
         return supplied

@@ -1,11 +1,7 @@
 """
-The events of the OpenHands SDK 1.58.
+The events of the OpenHands SDK 1.58, and how it reads exit codes and answers.
 
 Every event has the same keys; those without a value are null.
-
-Where facts about the OpenHands SDK are known from.
-
-What the OpenHands SDK 1.58 reads from a hook: exit codes and answers.
 """
 
 from __future__ import annotations
@@ -38,21 +34,21 @@ CHOSEN = "not recorded; chosen for the simulation"
 
 def observed(text: str, source: str = MEASURED) -> Rule:
     """
-    A fact that was seen.
+    Return a fact that was measured.
     """
     return Rule(text, Basis.OBSERVED, source)
 
 
 def documented(text: str) -> Rule:
     """
-    A fact that was read in the host's own code.
+    Return a fact that was read in the host's own code.
     """
     return Rule(text, Basis.DOCUMENTED, CODE)
 
 
 def assumed(text: str) -> Rule:
     """
-    What the simulation chose.
+    Return a fact that is chosen for the simulation.
     """
     return Rule(text, Basis.ASSUMED, CHOSEN)
 
@@ -96,28 +92,32 @@ REPLIES = ReplyRules(
     no_reason=_NO_REASON,
     no_error_text=_NO_REASON,
     rules={
-        "silent": observed("exit code 0 without output is no opinion"),
-        "plain": observed("plain output is not used, and reaches nobody"),
-        "shown": observed("plain output is not used, and reaches nobody"),
-        "answer": observed("an answer in JSON decides, whatever the exit code; exit code 2 refuses anyway"),
+        "silent": observed("exit code 0 without output has no effect"),
+        "plain": observed("plain output is not used and reaches nobody"),
+        "shown": observed("plain output is not used and reaches nobody"),
+        "answer": observed("a JSON answer decides, whatever the exit code, but exit code 2 always refuses"),
         "code refuses": observed(
-            "exit code 2 refuses whatever else is said; without a reason and a word on standard error the "
-            "reason is 'Blocked by hook'"
+            "exit code 2 refuses whatever the answer says; without a reason and without text on "
+            "standard error the reason is 'Blocked by hook'"
         ),
-        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
-        "not run": observed("a command that cannot be run is ignored: it fails open"),
-        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
-        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
-        "undecodable": observed("output that is not UTF-8 has no say, not even with exit code 2"),
+        "crashed": observed("any exit code except 0 and 2 without a JSON answer is ignored: it fails open"),
+        "not run": observed("a command that cannot be started is ignored: it fails open"),
+        "signalled": observed("a hook that was ended by a signal is ignored: it fails open"),
+        "timed out": observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
+        "undecodable": observed("output that is not UTF-8 has no effect, even with exit code 2"),
         "unparsable": observed("output that is not JSON as a whole is plain text: it fails open"),
-        "invalid": observed("a key or value that the host does not know means nothing"),
+        "invalid": observed("a key or value that the host does not know has no effect"),
         "no power": observed("a refusal of this event is ignored"),
-        "async": observed("a hook in the background has no say, and its output is not read"),
-        "unanswered": assumed("a handler without an answer has no opinion"),
-        "precedence": observed("hooks run one by one, and the first refusal goes before everything else"),
-        "several": observed("the first refusal holds; where others run after it, they change nothing"),
-        "halt": observed("continue: false is a refusal, so that on Stop the agent goes on"),
-        "no hooks": documented("an event without hooks changes nothing"),
+        "async": observed("the output of a hook in the background is not read and has no effect"),
+        "unanswered": assumed("a handler without an answer has no effect"),
+        "precedence": observed(
+            "hooks run one after the other, and the first refusal wins over everything else"
+        ),
+        "several": observed("the first refusal counts; hooks that run after it change nothing"),
+        "halt": observed("continue: false is a refusal, so on Stop the agent continues"),
+        "no hooks": documented("an event without hooks has no effect"),
         "uncut": observed("a reason of 3,000,000 characters reaches the model whole"),
     },
 )
@@ -179,8 +179,8 @@ _LISTED = (
     _event(
         "SessionStart",
         says=(
-            "SessionStart comes with the first message and cannot be refused; additionalContext goes before "
-            "the message"
+            "SessionStart occurs with the first message and cannot be refused; additionalContext is "
+            "added before the message"
         ),
         role=Role.SESSION_START,
         merging=_ALL_RUN,
@@ -190,8 +190,8 @@ _LISTED = (
         "UserPromptSubmit",
         _MESSAGE,
         says=(
-            "a refused prompt is not sent and the run goes to its stop; a refusal together with "
-            "additionalContext does not hold, and the prompt is sent"
+            "a refused prompt is not sent, and the run goes to its stop; a refusal together with "
+            "additionalContext has no effect, and the prompt is sent"
         ),
         role=Role.PROMPT,
         power=Power.REFUSES,
@@ -204,7 +204,7 @@ _LISTED = (
         "PreToolUse",
         _TOOL,
         _INPUT,
-        says="a refusal on PreToolUse keeps the tool from running; additionalContext means nothing there",
+        says="a refusal on PreToolUse prevents the call; additionalContext has no effect there",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST),
@@ -215,7 +215,7 @@ _LISTED = (
         _TOOL,
         _INPUT,
         _RESPONSE,
-        says="PostToolUse cannot be refused, and nothing of what its hooks say reaches the model",
+        says="PostToolUse cannot be refused, and the output of its hooks does not reach the model",
         role=Role.AFTER_TOOL,
         merging=_ALL_RUN,
         target="tool_name",
@@ -223,8 +223,8 @@ _LISTED = (
     _event(
         "Stop",
         says=(
-            "a refusal on Stop makes the agent go on; additionalContext of any hook so far stands in for the "
-            "reason, and alone it does nothing"
+            "a refusal on Stop makes the agent continue; additionalContext of any hook so far replaces "
+            "the reason, and alone it has no effect"
         ),
         role=Role.STOP,
         power=Power.REFUSES,
@@ -236,7 +236,7 @@ _LISTED = (
     ),
     _event(
         "SessionEnd",
-        says="SessionEnd cannot be refused; without a message there is none",
+        says="SessionEnd cannot be refused; without a message it does not occur",
         role=Role.SESSION_END,
         merging=_ALL_RUN,
     ),

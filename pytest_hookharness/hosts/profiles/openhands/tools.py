@@ -1,12 +1,9 @@
 """
-The tools of the OpenHands SDK 1.58 and the form of their results.
+The tools of the OpenHands SDK 1.58, their results, and its detector of repeated calls.
 
-Names, inputs and results of terminal, file_editor (create, str_replace, a failed view),
-think and finish were recorded; the other forms are assumed, as the profile says.
-
-The look of the OpenHands SDK 1.58 for agents that go round in circles.
-
-Only calls are compared; a text between two of them changes nothing.
+Names, inputs and results of terminal, file_editor (create, str_replace, a failed view), think and finish were
+recorded; the other forms are assumed, as the profile says. The detector compares only calls; a text between
+two calls changes nothing.
 """
 
 from __future__ import annotations
@@ -26,15 +23,15 @@ _FAILING = 3
 _ALTERNATING = 6
 _TEXTS = 3
 
-# The host looks at its newest 20 events only. A call is two of them, and a text three: itself, the fire of
-# the stop and the feedback. Fires of other hooks are events too, but are not known here.
+# The host looks at its newest 20 events only. A call is two of them. A text is three: itself, the run of the
+# stop hook, and the feedback. Runs of other hooks are events too, but they are not known here.
 _EVENTS = 20
 _EVENTS_OF = {"call": 2, "failed": 2, "stop": 3}
 
 
 def look(recent: Moves) -> str:
     """
-    Why the newest moves are taken for a circle; empty if they are not.
+    Return why the newest moves are a repetition; empty if they are none.
     """
     calls = _in_sight(recent)
     if _are_alike(calls[-_SAME:], _SAME):
@@ -50,7 +47,9 @@ def look(recent: Moves) -> str:
 
 def look_also_at_texts(recent: Moves) -> str:
     """
-    The same for releases to which what a stop's hooks say does not part one text from the next.
+    Return the same for releases that count texts too.
+
+    In these releases the feedback of a refused stop does not separate one text of the agent from the next.
     """
     newest = recent[-_TEXTS:]
     if len(newest) == _TEXTS and all(kind == "stop" for kind, _ in newest):
@@ -73,7 +72,7 @@ def _in_sight(recent: Moves) -> Moves:
     return tuple((kind, digest) for kind, digest in newest if kind in ("call", "failed"))
 
 
-# What hooks see of an input: these keys, these values where the model gave none, and the kind.
+# The keys of an input as hooks see it, and their values if the model gave none.
 _DEFAULTS: Mapping[str, Mapping[str, Json]] = {
     "terminal": {"command": "", "is_input": False, "timeout": None, "reset": False},
     "file_editor": {
@@ -93,7 +92,7 @@ _KINDS = {"terminal": "Terminal", "file_editor": "FileEditor", "think": "Think",
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     if isinstance(operation, RunCommand):
         name: str = "terminal"
@@ -115,14 +114,14 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 def operation(made: ToolCall, workspace: str) -> Operation | None:
     """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
     """
     text = {key: value for key, value in made.input.items() if isinstance(value, str)}
     if made.name == "terminal" and "command" in text and made.input.get("is_input") is not True:
         return RunCommand(command=text["command"], label=made.label)
     if made.name != "file_editor" or not text.get("path"):
         return None
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+    # A path outside of the workspace stays absolute: the code that performs the call decides about it.
     file = text["path"].removeprefix(workspace.rstrip("/") + "/")
     match text.get("command"):
         case "create" if "file_text" in text:
@@ -137,7 +136,7 @@ def operation(made: ToolCall, workspace: str) -> Operation | None:
 
 def seen_as(made: ToolCall) -> Payload:
     """
-    The input of a call as hooks see it: all that the tool knows, with defaults, and nothing else.
+    Return the input of a call as hooks see it: every key that the tool knows, with defaults, and no other.
     """
     defaults = _DEFAULTS.get(made.name)
     if defaults is None:
@@ -148,7 +147,7 @@ def seen_as(made: ToolCall) -> Payload:
 
 def internal(made: ToolCall) -> ToolResult | None:
     """
-    What a call gives that the host makes itself: a thought, or the end.
+    Return the result of a call that the host performs itself: a thought, or the end.
     """
     if made.name == "think":
         return _observed(made, "Your thought has been logged.")
@@ -159,7 +158,7 @@ def internal(made: ToolCall) -> ToolResult | None:
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
     if made.name == "terminal":
         return _ran(made, done, workspace)
@@ -168,7 +167,7 @@ def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
 
 def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
@@ -238,7 +237,7 @@ def _edited(made: ToolCall, done: Performance) -> ToolResult:
 
 
 def _of_file(made: ToolCall, text: str, done: Performance | None) -> ToolResult:
-    # An error names no file and says that there was one before: so it was recorded.
+    # An error names no file and says that there was one before: that is what was recorded.
     viewed = made.input.get("command") == "view"
     changed = done if done is not None and not viewed else None
     return _observed(

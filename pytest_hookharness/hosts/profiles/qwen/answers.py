@@ -1,7 +1,5 @@
 """
-How Qwen Code 0.24.4 reads what a hook said.
-
-The words in which the events of Qwen Code 0.24.4 are written down.
+The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies.
 
 The order of the keys is the host's own.
 """
@@ -61,21 +59,21 @@ _SESSION = (
 
 def observed(text: str, source: str = MEASURED) -> Rule:
     """
-    A fact that was measured.
+    Return a fact that was measured.
     """
     return Rule(text, Basis.OBSERVED, source)
 
 
 def documented(text: str) -> Rule:
     """
-    A fact that was read.
+    Return a fact that was read in the documents.
     """
     return Rule(text, Basis.DOCUMENTED, REFERENCE)
 
 
 def assumed(text: str) -> Rule:
     """
-    What nobody has looked at.
+    Return a fact that is chosen for the simulation.
     """
     return Rule(text, Basis.ASSUMED, CHOSEN)
 
@@ -98,7 +96,7 @@ def event_rule(
     unreachable: str = "",
 ) -> EventRule:
     """
-    An event: its own keys after those that all events have, and what is known about it.
+    Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
     keys = Rule(
         f"{event} hooks get these keys, in this order",
@@ -124,7 +122,7 @@ def event_rule(
 
 def own_values(words: Payload) -> Mapping[str, Json]:
     """
-    The words that only this host has: names of calls and subagents, batches, and its own notices.
+    Return the input values that only this host has: names of calls and subagents, batches, and notifications.
     """
     made: dict[str, Json] = {"tool_call_id": _call_id(words.get("tool_use_id"))}
     if "agent_id" in words:
@@ -224,40 +222,44 @@ REPLIES = ReplyRules(
     background=True,
     no_reason="No reason provided",
     rules={
-        "silent": observed("exit code 0 without output is no opinion"),
+        "silent": observed("exit code 0 without output has no effect"),
         "plain": observed("output that is not JSON is plain text"),
-        "shown": observed("plain output of this event goes to the model"),
+        "shown": observed("plain output of this event reaches the model"),
         "answer": observed(
-            "an answer in JSON decides, whatever the exit code; it is sought on standard output, and on "
-            "standard error if that is empty; with exit code 2 on standard error alone"
+            "a JSON answer decides, whatever the exit code; it is looked for on standard output, and on "
+            "standard error if standard output is empty; with exit code 2 only on standard error"
         ),
-        "code refuses": observed("exit code 2 refuses with the words on standard error"),
-        "wordless": observed("exit code 2 without a word on standard error is ignored: it fails open"),
-        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
-        "not run": observed("a command that cannot be run is ignored: it fails open"),
-        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
-        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "code refuses": observed("exit code 2 refuses with the text on standard error"),
+        "wordless": observed("exit code 2 without text on standard error is ignored: it fails open"),
+        "crashed": observed("any exit code except 0 and 2 without a JSON answer is ignored: it fails open"),
+        "not run": observed("a command that cannot be started is ignored: it fails open"),
+        "signalled": observed("a hook that was ended by a signal is ignored: it fails open"),
+        "timed out": observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
         "unparsable": observed("output that begins with a brace and is not JSON is an error: it fails open"),
-        "invalid": documented("a value that the host does not know means nothing"),
+        "invalid": documented("a value that the host does not know has no effect"),
         "no power": observed("a refusal of this event is ignored"),
         "async": assumed(
-            "a hook in the background has no say, and the session goes the same way if it is waited for, "
-            "as is done here, although the host goes on without it"
+            "the output of a hook in the background has no effect; the real host does not wait for it, "
+            "the simulation does, and the session is the same"
         ),
-        "unanswered": assumed("a handler without an answer has no opinion"),
+        "unanswered": assumed("a handler without an answer has no effect"),
         "precedence": observed(
-            "of several rulings on a call the last one in the written order holds, so an allow undoes a "
-            "refusal before it; elsewhere a refusal goes first"
+            "of several rulings on a call the last one in the order of the settings wins, so an allow "
+            "cancels a refusal before it; on other events a refusal wins"
         ),
         "halt": observed("continue: false is a refusal, with stopReason as its reason"),
         "several": observed(
-            "the reasons of several refusals are joined by line ends, in their written order"
+            "the reasons of several refusals are joined by newlines, in the order of the settings"
         ),
         "last said": observed(
-            "of several refusals of a call the model is told the last one in written order"
+            "of several refusals of a call the model gets the last one, in the order of the settings"
         ),
-        "ask": observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
+        "ask": observed(
+            "without a person to ask, ask refuses the call; the model gets the reason without additions"
+        ),
         "allow reason": observed("the reason of an allow does not reach the model"),
-        "no hooks": documented("an event without hooks changes nothing"),
+        "no hooks": documented("an event without hooks has no effect"),
     },
 )

@@ -1,8 +1,8 @@
 """
-The tools of Qwen Code 0.24.4 and the form of their results.
+The tools of Qwen Code 0.24.4 and their results.
 
-The forms of run_shell_command, of a failed read_file and of an agent's call were
-recorded; the others are assumed, as the profile says.
+The forms of run_shell_command, of a failed read_file and of an agent's call were recorded; the others are
+assumed, as the profile says.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     given: Payload
     match operation:
@@ -53,7 +53,7 @@ def call(operation: Operation, workspace: str) -> ToolCall:
 
 def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
     path = posixpath.join(workspace, str(made.input.get("file_path", "")))
     if done.error:
@@ -107,7 +107,7 @@ def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
 
 def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
@@ -116,7 +116,7 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 -
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     return {
         "description": move.prompt[:40] or move.kind,
@@ -128,7 +128,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that has done its work, which takes no call here.
+    Return the host's response about a subagent that has done its work, which takes no call here.
     """
     said = folders["text"]
     counts = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate", "inputTokens")
