@@ -101,7 +101,11 @@ def run(play, codex):
         ("Stop", {"continue": False, "stopReason": "enough"}, ""),
         ("Stop", {"decision": "block"}, "without a 'reason'"),
         ("Stop", {"decision": "approve"}, "the host knows block"),
-        ("Stop", own("Stop", additionalContext="x"), "'hookSpecificOutput' is not a key of an answer to Stop"),
+        (
+            "Stop",
+            own("Stop", additionalContext="x"),
+            "'hookSpecificOutput' is not a key of an answer to Stop",
+        ),
         ("SessionStart", BLOCK, "'decision' is not a key"),
         ("PreCompact", BLOCK, "'decision' is not a key"),
         ("SessionEnd", {"systemMessage": "bye"}, ""),

@@ -21,28 +21,28 @@ def _rules(source: str, basis: Basis = Basis.ASSUMED, **assumed: str) -> dict[st
     }
 
 
-def _text(said: FinalAnswer) -> tuple[Json, ...]:
-    return (said.text,)
+def _text(answer: FinalAnswer) -> tuple[Json, ...]:
+    return (answer.text,)
 
 
-def _claude_result(said: FinalAnswer) -> Json:
+def _claude_result(answer: FinalAnswer) -> Json:
     return {
         "type": "result",
         "subtype": "success",
         "is_error": False,
-        "num_turns": said.turns,
-        "result": said.text,
-        "session_id": said.session,
+        "num_turns": answer.turns,
+        "result": answer.text,
+        "session_id": answer.session,
     }
 
 
-def _claude_stream(said: FinalAnswer) -> tuple[Json, ...]:
-    content: Json = [{"type": "text", "text": said.text}]
+def _claude_stream(answer: FinalAnswer) -> tuple[Json, ...]:
+    content: Json = [{"type": "text", "text": answer.text}]
     message: Json = {"role": "assistant", "content": content}
     return (
-        {"type": "system", "subtype": "init", "session_id": said.session},
-        {"type": "assistant", "message": message, "session_id": said.session},
-        _claude_result(said),
+        {"type": "system", "subtype": "init", "session_id": answer.session},
+        {"type": "assistant", "message": message, "session_id": answer.session},
+        _claude_result(answer),
     )
 
 
@@ -73,7 +73,7 @@ CLAUDE = CallRules(
     answer={
         "": _text,
         "text": _text,
-        "json": lambda said: (_claude_result(said),),
+        "json": lambda answer: (_claude_result(answer),),
         "stream-json": _claude_stream,
     },
     rules=_rules(
@@ -107,9 +107,9 @@ CODEX = CallRules(
     joined="{prompt}\n\n<stdin>\n{stdin}\n</stdin>",
     answer={
         "": _text,
-        "json": lambda said: (
-            {"type": "thread.started", "thread_id": said.session},
-            {"type": "item.completed", "item": {"type": "agent_message", "text": said.text}},
+        "json": lambda answer: (
+            {"type": "thread.started", "thread_id": answer.session},
+            {"type": "item.completed", "item": {"type": "agent_message", "text": answer.text}},
             {"type": "turn.completed"},
         ),
     },
@@ -127,7 +127,7 @@ GEMINI = CallRules(
     answer={
         "": _text,
         "text": _text,
-        "json": lambda said: ({"session_id": said.session, "response": said.text, "stats": {}},),
+        "json": lambda answer: ({"session_id": answer.session, "response": answer.text, "stats": {}},),
     },
     rules=_rules("Gemini CLI", stdin="piped standard input is added before the prompt"),
 )
@@ -163,32 +163,32 @@ def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     """
     Return what the words after a host's name ask for.
     """
-    left, line, said = [*words], CommandLine(), list[str]()
-    if rules.verb and left and left[0] not in rules.versions:
-        if left[0] != rules.verb:
-            return replace(line, unknown=f"{left[0]!r}; known here is {rules.verb!r}")
-        del left[0]
-    while left:
-        word = left.pop(0)
+    remaining, line, answer = [*words], CommandLine(), list[str]()
+    if rules.verb and remaining and remaining[0] not in rules.versions:
+        if remaining[0] != rules.verb:
+            return replace(line, unknown=f"{remaining[0]!r}; known here is {rules.verb!r}")
+        del remaining[0]
+    while remaining:
+        word = remaining.pop(0)
         name, equals, value = word.partition("=")
         if word == "--":
-            said += left
+            answer += remaining
             break
         if word == "-" or not word.startswith("-"):
-            said.append(word)
+            answer.append(word)
         elif name in rules.listed:
-            while left and not left[0].startswith("-"):
-                del left[0]
+            while remaining and not remaining[0].startswith("-"):
+                del remaining[0]
         elif _takes_value(rules, name):
-            value = value if equals else left.pop(0) if left else ""
+            value = value if equals else remaining.pop(0) if remaining else ""
             line = _set(rules, line, name, value)
         else:
             line = _flag(rules, line, word)
-    spoken = [word for word in said if word != "-"]
-    prompt = line.prompt or " ".join(spoken)
+    prompt_words = [word for word in answer if word != "-"]
+    prompt = line.prompt or " ".join(prompt_words)
     if line.form not in rules.answer and not line.unknown:
         line = replace(
-            line, unknown=f"the output format {line.form!r}; known here are {_named(rules.answer)}"
+            line, unknown=f"the output format {line.form!r}; known here are {_sorted_list(rules.answer)}"
         )
     return replace(line, prompt=prompt)
 
@@ -221,10 +221,10 @@ def _flag(rules: CallRules, line: CommandLine, word: str) -> CommandLine:
     if word in rules.flags or line.unknown:
         return line
     known = (*rules.flags, *rules.valued, *rules.listed, *rules.settings, *rules.hookless, *rules.formats)
-    return replace(line, unknown=f"the option {word!r}; known here are {_named(known)}")
+    return replace(line, unknown=f"the option {word!r}; known here are {_sorted_list(known)}")
 
 
-def _named(words: Iterable[str]) -> str:
+def _sorted_list(words: Iterable[str]) -> str:
     return ", ".join(sorted(filter(None, words)))
 
 
@@ -237,9 +237,9 @@ def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
     return rules.joined.format(prompt=prompt, stdin=stdin)
 
 
-def write_answer(rules: CallRules, form: str, said: FinalAnswer) -> str:
+def write_answer(rules: CallRules, form: str, answer: FinalAnswer) -> str:
     """
     Return what the host prints at the end.
     """
-    lines = rules.answer[form](said)
+    lines = rules.answer[form](answer)
     return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)

@@ -227,45 +227,45 @@ class PlainTools:
             name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
         )
 
-    def operation(self, made: ToolCall, workspace: str) -> Operation | None:
+    def operation(self, tool_call: ToolCall, workspace: str) -> Operation | None:
         """
         Return the operation of a call; ``None`` for a tool that the harness cannot perform.
         """
-        text = {key: value for key, value in made.input.items() if isinstance(value, str)}
+        text = {key: value for key, value in tool_call.input.items() if isinstance(value, str)}
         # A path outside of the workspace stays absolute: the code that performs the call decides about it.
         root = workspace.rstrip("/") + "/"
         file = text.get(self.path, "").removeprefix(root)
-        if made.name == self.run and self.command in text:
-            return RunCommand(command=text[self.command], label=made.label)
-        if made.name == self.write and file and self.text in text:
-            return Edit(file=file, text=text[self.text], label=made.label)
-        if made.name == self.edit and file and self.old in text and self.new in text:
-            return Edit(file=file, text=text[self.new], old=text[self.old], label=made.label)
+        if tool_call.name == self.run and self.command in text:
+            return RunCommand(command=text[self.command], label=tool_call.label)
+        if tool_call.name == self.write and file and self.text in text:
+            return Edit(file=file, text=text[self.text], label=tool_call.label)
+        if tool_call.name == self.edit and file and self.old in text and self.new in text:
+            return Edit(file=file, text=text[self.new], old=text[self.old], label=tool_call.label)
         seen = text.get(self._read_key, "").removeprefix(root)
-        if self.read and made.name == self.read and seen:
-            return Read(file=seen, label=made.label)
+        if self.read and tool_call.name == self.read and seen:
+            return Read(file=seen, label=tool_call.label)
         return None
 
     @property
     def _read_key(self) -> str:
         return self.read_path or self.path
 
-    def result(self, made: ToolCall, done: Performance, _workspace: str) -> ToolResult:
+    def result(self, tool_call: ToolCall, performance: Performance, _workspace: str) -> ToolResult:
         """
         Return what the agent reads about a performed call.
         """
-        if done.error:
-            return ToolResult(text=done.error, response=done.error, failed=True)
-        if made.name == self.run:
-            parts = (done.stdout.rstrip("\n"), done.stderr.rstrip("\n"))
+        if performance.error:
+            return ToolResult(text=performance.error, response=performance.error, failed=True)
+        if tool_call.name == self.run:
+            parts = (performance.stdout.rstrip("\n"), performance.stderr.rstrip("\n"))
             text = "\n".join(part for part in parts if part)
-            failed = done.exit != 0
-            told = f"exit code {done.exit}\n{text}".rstrip("\n") if failed else text
-            return ToolResult(text=told, response=told, failed=failed)
-        text = (done.content or "") if made.name == self.read else "done"
+            failed = performance.exit != 0
+            reported = f"exit code {performance.exit}\n{text}".rstrip("\n") if failed else text
+            return ToolResult(text=reported, response=reported, failed=failed)
+        text = (performance.content or "") if tool_call.name == self.read else "done"
         return ToolResult(text=text, response=text)
 
-    def given(self, _made: ToolCall, supplied: ToolResult) -> ToolResult:
+    def given(self, _tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
         """
         Return a result that a scenario supplies, as plain text.
         """

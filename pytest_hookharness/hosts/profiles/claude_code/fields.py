@@ -143,7 +143,7 @@ def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool)
 def event_rule(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     turn: bool = False,
     recorded: bool = True,
     role: Role = Role.OTHER,
@@ -179,7 +179,7 @@ def event_rule(
         env_file=env_file,
         ignores=ignores,
         unreachable=unreachable,
-        rule=Rule(says, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
+        rule=Rule(fact, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
         rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
     )
 

@@ -59,14 +59,14 @@ def read_patch(text: str, workspace: str) -> Edit | None:
     head, body = lines[1], lines[2:-1]
     if head.startswith(_ADD) and all(line.startswith("+") for line in body):
         text = "".join(f"{line[1:]}\n" for line in body)
-        return Edit(file=_inside(head[len(_ADD) :], workspace), text=text)
+        return Edit(file=_relative_path(head[len(_ADD) :], workspace), text=text)
     if not head.startswith(_UPDATE):
         return None
     passage = _read_passage(body)
     if passage is None:
         return None
     old, new = passage
-    return Edit(file=_inside(head[len(_UPDATE) :], workspace), text=new, old=old)
+    return Edit(file=_relative_path(head[len(_UPDATE) :], workspace), text=new, old=old)
 
 
 def _read_passage(body: list[str]) -> tuple[str, str] | None:
@@ -90,16 +90,16 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _inside(path: str, workspace: str) -> str:
+def _relative_path(path: str, workspace: str) -> str:
     # A path outside of the workspace stays absolute: the code that performs the call decides about it.
     return posixpath.normpath(path.strip()).removeprefix(workspace.rstrip("/") + "/")
 
 
-def summarise(made: Edit, *, new: bool) -> str:
+def summarise(tool_call: Edit, *, new: bool) -> str:
     """
     Return the host's message about a patch that it has applied.
     """
-    return f"Success. Updated the following files:\n{'A' if new else 'M'} {made.file}\n"
+    return f"Success. Updated the following files:\n{'A' if new else 'M'} {tool_call.file}\n"
 
 
 SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
@@ -126,38 +126,38 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
     )
 
 
-def operation(made: ToolCall, workspace: str) -> Operation | None:
+def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
     """
     Return the operation of a call; ``None`` for a tool that the harness cannot perform.
     """
-    command = made.input.get("command")
+    command = tool_call.input.get("command")
     if not isinstance(command, str):
         return None
-    if made.name == SHELL:
-        return RunCommand(command=command, label=made.label)
-    edit = read_patch(command, workspace) if made.name == PATCH else None
-    return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=made.label)
+    if tool_call.name == SHELL:
+        return RunCommand(command=command, label=tool_call.label)
+    edit = read_patch(command, workspace) if tool_call.name == PATCH else None
+    return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=tool_call.label)
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
     Return the host's result of a performed call.
     """
-    if made.name == PATCH:
-        return _patched(made, done, workspace)
-    if done.error:
-        return ToolResult(text=done.error, response=done.error, failed=True)
-    output = done.stdout + done.stderr
-    if done.exit == 0 or made.name != SHELL:
+    if tool_call.name == PATCH:
+        return _apply_result(tool_call, performance, workspace)
+    if performance.error:
+        return ToolResult(text=performance.error, response=performance.error, failed=True)
+    output = performance.stdout + performance.stderr
+    if performance.exit == 0 or tool_call.name != SHELL:
         return ToolResult(text=output, response=output)
-    how = "command timed out" if done.exit is None else f"Process exited with code {done.exit}"
+    how = "command timed out" if performance.exit is None else f"Process exited with code {performance.exit}"
     return ToolResult(text=f"{how}\nOutput:\n{output}", response=output, failed=True)
 
 
-def _patched(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
-    edit = read_patch(str(made.input.get("command", "")), workspace)
-    if done.error or edit is None:
-        text = f"apply_patch verification failed: {done.error or 'the patch cannot be read'}"
+def _apply_result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
+    edit = read_patch(str(tool_call.input.get("command", "")), workspace)
+    if performance.error or edit is None:
+        text = f"apply_patch verification failed: {performance.error or 'the patch cannot be read'}"
         return ToolResult(text=text, response=text, failed=True)
     return _patch_result(summarise(edit, new=edit.old is None))
 
@@ -167,7 +167,7 @@ def _patch_result(output: str) -> ToolResult:
     return ToolResult(text=text, response=text)
 
 
-def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
+def given(_tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     """
     Return a result that a scenario supplies in the form that the host would give it: plain text.
     """
@@ -188,5 +188,5 @@ def launched(_asked: Payload, folders: Mapping[str, str]) -> Json:
     """
     Return the host's response to the start of a subagent, which gets a name.
     """
-    said = {"agent_id": folders["agent"], "nickname": "Mill"}
-    return json.dumps(said, separators=(",", ":"))
+    response = {"agent_id": folders["agent"], "nickname": "Mill"}
+    return json.dumps(response, separators=(",", ":"))

@@ -77,12 +77,12 @@ _GRANTS = AnswerRules(
 )
 
 
-def own_values(known: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
     Return the input values that only this host has.
     """
-    text = known.get("tool_text", "")
-    tool = str(known.get("tool_name", ""))
+    text = values.get("tool_text", "")
+    tool = str(values.get("tool_name", ""))
     return {
         "claude tool": CLAUDE_NAMES.get(tool, tool),
         "result": {"resultType": "success", "textResultForLlm": text},
@@ -110,7 +110,7 @@ def _fields(name: str, own: tuple[Field, ...], *, native: bool) -> tuple[Field, 
 def _pair(
     native: str,
     second: str,
-    says: str,
+    fact: str,
     role: Role,
     own: tuple[tuple[Field, Field], ...] = (),
     *,
@@ -140,7 +140,7 @@ def _pair(
             context=context,
             timeout=30.0,
             second_name_of=native if place else "",
-            rule=DOCS.documented(says),
+            rule=DOCS.documented(fact),
             rests_on=rests_on,
         )
 

@@ -91,23 +91,23 @@ _NO_EDITOR = "the simulation has no editor in which a user types"
 _NOT_SENT = "the command line version does not send it, according to Cursor's makers"
 
 
-def own_values(known: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
     Return the input values that only this host has.
     """
-    given = known.get("tool_input")
-    made = given if isinstance(given, Mapping) else {}
+    given = values.get("tool_input")
+    tool_input = given if isinstance(given, Mapping) else {}
     edit = {
-        "old_string": made.get(TOOLS.old, ""),
-        "new_string": made.get(TOOLS.new, made.get(TOOLS.text, "")),
+        "old_string": tool_input.get(TOOLS.old, ""),
+        "new_string": tool_input.get(TOOLS.new, tool_input.get(TOOLS.text, "")),
     }
     return {
-        "workspace_roots": [known.get("workspace")],
-        "command": made.get(TOOLS.command, ""),
-        "file": made.get(TOOLS.path, ""),
+        "workspace_roots": [values.get("workspace")],
+        "command": tool_input.get(TOOLS.command, ""),
+        "file": tool_input.get(TOOLS.path, ""),
         "edits": [edit],
-        "output as text": json.dumps(known.get("tool_response")),
-        "output": known.get("tool_text", ""),
+        "output as text": json.dumps(values.get("tool_response")),
+        "output": values.get("tool_text", ""),
     }
 
 
@@ -124,7 +124,7 @@ def _in_either_form(own: AnswerRules) -> AnswerRules:
 def _event(
     name: str,
     *own: Field,
-    says: str = "",
+    fact: str = "",
     role: Role = Role.OTHER,
     tools: tuple[str, ...] = (),
     target: str = "",
@@ -149,7 +149,7 @@ def _event(
         timeout=60.0,
         fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
         unreachable=unreachable,
-        rule=DOCS.documented(says or f"{name} hooks block nothing"),
+        rule=DOCS.documented(fact or f"{name} hooks block nothing"),
         rests_on=(DOCS.assumed(assumed),) if assumed else (),
     )
 
@@ -157,7 +157,7 @@ def _event(
 _ALL = (
     _event(
         "sessionStart",
-        says="additional_context of sessionStart reaches the agent; it cannot be refused",
+        fact="additional_context of sessionStart reaches the agent; it cannot be refused",
         role=Role.SESSION_START,
         context=True,
         assumed="variables that sessionStart hooks set with env do not reach later hooks",
@@ -167,7 +167,7 @@ _ALL = (
         "beforeSubmitPrompt",
         Field(name="prompt"),
         Field(name="attachments", kind="list", fixed=([],)),
-        says="continue false on beforeSubmitPrompt prevents the prompt from being sent",
+        fact="continue false on beforeSubmitPrompt prevents the prompt from being sent",
         role=Role.PROMPT,
         answers=_PROMPT,
         refuses=True,
@@ -178,7 +178,7 @@ _ALL = (
         _USE,
         _CWD,
         Field(name="agent_message", optional=True),
-        says="permission deny on preToolUse prevents the call",
+        fact="permission deny on preToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
         refuses=True,
@@ -189,7 +189,7 @@ _ALL = (
         _COMMAND,
         _CWD,
         Field(name="sandbox", kind="flag", fixed=(False,)),
-        says="permission deny on beforeShellExecution prevents the command",
+        fact="permission deny on beforeShellExecution prevents the command",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.run,),
         target="command",
@@ -199,7 +199,7 @@ _ALL = (
         "beforeReadFile",
         _FILE,
         Field(name="content", optional=True),
-        says="permission deny on beforeReadFile prevents the read",
+        fact="permission deny on beforeReadFile prevents the read",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.read,),
         refuses=True,
@@ -212,7 +212,7 @@ _ALL = (
         _USE,
         _CWD,
         _DURATION,
-        says="additional_context of postToolUse reaches the agent; the call stays made",
+        fact="additional_context of postToolUse reaches the agent; the call stays made",
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
@@ -253,7 +253,7 @@ _ALL = (
         _LOOP,
         Field(name="modified_files", kind="list", fixed=([],)),
         Field(name="summary", source="last_assistant_message"),
-        says="followup_message on subagentStop makes the subagent continue",
+        fact="followup_message on subagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         target="agent_type",
         codes=_STOP_CODES,
@@ -270,7 +270,7 @@ _ALL = (
         "stop",
         _STATUS,
         _LOOP,
-        says="only followup_message on stop makes the agent continue",
+        fact="only followup_message on stop makes the agent continue",
         role=Role.STOP,
         codes=_STOP_CODES,
         answers=_STOP,

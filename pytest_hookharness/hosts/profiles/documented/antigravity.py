@@ -89,12 +89,12 @@ _BEFORE_TOOL = AnswerRules(
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("decision",), rulings={"continue": Ruling.DENY}),))
 
 
-def _words(known: Payload) -> Mapping[str, Json]:
-    folder = str(known.get("transcript_path", "")).rpartition("/")[0]
+def _own_values(values: Payload) -> Mapping[str, Json]:
+    folder = str(values.get("transcript_path", "")).rpartition("/")[0]
     return {
-        "workspaces": [known.get("workspace")],
+        "workspaces": [values.get("workspace")],
         "artifacts": folder,
-        "call": {"name": known.get("tool_name"), "args": known.get("tool_input")},
+        "call": {"name": values.get("tool_name"), "args": values.get("tool_input")},
     }
 
 
@@ -266,7 +266,7 @@ ANTIGRAVITY = Profile(
         rule=DOCS.assumed("the path and the lines of the transcript, and the folder for artifacts"),
     ),
     model="gemini-3-pro",
-    own_values=_words,
+    own_values=_own_values,
 )
 
 PROFILES: tuple[Profile, ...] = (ANTIGRAVITY,)

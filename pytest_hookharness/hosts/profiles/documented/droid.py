@@ -57,7 +57,7 @@ _STOP = Field(name="stop_hook_active", kind="flag")
 def _event(
     name: str,
     *own: Field,
-    says: str,
+    fact: str,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     target: str = "",
@@ -76,7 +76,7 @@ def _event(
         timeout=60.0,
         after_failures=after_failures,
         unreachable=unreachable,
-        rule=_DOCS.documented(says),
+        rule=_DOCS.documented(fact),
     )
 
 
@@ -84,7 +84,7 @@ _ALL = (
     _event(
         "SessionStart",
         Field(name="source", kind="word", choices=("startup", "resume", "clear", "compact")),
-        says="SessionStart cannot be refused; plain output and additionalContext reach the agent",
+        fact="SessionStart cannot be refused; plain output and additionalContext reach the agent",
         role=Role.SESSION_START,
         target="source",
         shown=True,
@@ -93,13 +93,13 @@ _ALL = (
     _event(
         "SessionEnd",
         Field(name="reason", kind="word", choices=("clear", "logout", "prompt_input_exit", "other")),
-        says="SessionEnd cannot be refused",
+        fact="SessionEnd cannot be refused",
         role=Role.SESSION_END,
     ),
     _event(
         "UserPromptSubmit",
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt, and the user gets the reason",
+        fact="a refusal on UserPromptSubmit erases the prompt, and the user gets the reason",
         role=Role.PROMPT,
         power=Power.REFUSES,
         shown=True,
@@ -108,7 +108,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_CALL,
-        says="a refusal on PreToolUse prevents the call, and the agent gets the reason",
+        fact="a refusal on PreToolUse prevents the call, and the agent gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -117,7 +117,7 @@ _ALL = (
         "PostToolUse",
         *_CALL,
         Field(name="tool_response", kind="response"),
-        says="PostToolUse occurs after successful calls; on a refusal the agent gets the reason",
+        fact="PostToolUse occurs after successful calls; on a refusal the agent gets the reason",
         role=Role.AFTER_TOOL,
         power=Power.INFORMS,
         target="tool_name",
@@ -127,14 +127,14 @@ _ALL = (
     _event(
         "Stop",
         _STOP,
-        says="a refusal on Stop makes the agent continue",
+        fact="a refusal on Stop makes the agent continue",
         role=Role.STOP,
         power=Power.REFUSES,
     ),
     _event(
         "SubagentStop",
         _STOP,
-        says="a refusal on SubagentStop makes the subagent continue",
+        fact="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
     ),
@@ -142,14 +142,14 @@ _ALL = (
         "PreCompact",
         Field(name="trigger", kind="word", choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
-        says="PreCompact cannot be refused",
+        fact="PreCompact cannot be refused",
         role=Role.BEFORE_COMPACT,
         target="trigger",
     ),
     _event(
         "Notification",
         Field(name="message"),
-        says="Notification cannot be refused",
+        fact="Notification cannot be refused",
         unreachable="it does not occur in a headless session",
     ),
 )

@@ -68,7 +68,7 @@ def _call(*own: Field, subject: str = "tool_name") -> tuple[Field, ...]:
 def _event(
     name: str,
     *own: Field,
-    says: str = "",
+    fact: str = "",
     role: Role = Role.OTHER,
     tools: tuple[str, ...] = (),
     target: str = "",
@@ -87,14 +87,14 @@ def _event(
         timeout=30.0,
         fails_closed=name == "PreToolUse",
         unreachable=unreachable,
-        rule=DOCS.documented(says or f"{name} hooks run, and their output has no effect"),
+        rule=DOCS.documented(fact or f"{name} hooks run, and their output has no effect"),
     )
 
 
-def _words(known: Payload) -> Mapping[str, Json]:
-    given = known.get("tool_input")
-    made = given if isinstance(given, Mapping) else {}
-    return {"file": made.get(_TOOLS.path, ""), "command": made.get(_TOOLS.command, "")}
+def _own_values(values: Payload) -> Mapping[str, Json]:
+    given = values.get("tool_input")
+    tool_input = given if isinstance(given, Mapping) else {}
+    return {"file": tool_input.get(_TOOLS.path, ""), "command": tool_input.get(_TOOLS.command, "")}
 
 
 _ALL = (
@@ -111,7 +111,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_call(),
-        says="a refusal on PreToolUse prevents the call",
+        fact="a refusal on PreToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
     ),
@@ -152,7 +152,7 @@ _ALL = (
         "Stop",
         Field(name="last_assistant_message", optional=True),
         _FOLDER,
-        says="a refusal on Stop makes the agent continue",
+        fact="a refusal on Stop makes the agent continue",
         role=Role.STOP,
     ),
     _event(
@@ -302,7 +302,7 @@ GOOSE = Profile(
     transcript=TranscriptRules(
         rule=DOCS.documented("the input of hooks names no transcript; none is written here")
     ),
-    own_values=_words,
+    own_values=_own_values,
 )
 
 PROFILES: tuple[Profile, ...] = (GOOSE,)

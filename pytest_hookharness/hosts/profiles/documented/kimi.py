@@ -59,7 +59,7 @@ def _event(
     shown: bool = False,
     unreachable: str = "",
 ) -> EventRule:
-    says = refuses or f"the host does not wait for {name} hooks; their output has no effect"
+    fact = refuses or f"the host does not wait for {name} hooks; their output has no effect"
     return EventRule(
         fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
@@ -71,7 +71,7 @@ def _event(
         timeout=30.0,
         waits=bool(refuses),
         unreachable=unreachable,
-        rule=DOCS.documented(says),
+        rule=DOCS.documented(fact),
     )
 
 

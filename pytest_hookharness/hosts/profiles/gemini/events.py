@@ -41,7 +41,7 @@ _CONVERSATION = (
 def _event(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     role: Role,
     power: Power = Power.NOTHING,
     target: str = "",
@@ -55,7 +55,7 @@ def _event(
         Basis.OBSERVED,
         "Gemini CLI 0.61.0, headless, recorded standard input",
     )
-    rule = Rule(says, *((Basis.OBSERVED, MEASURED) if observed else (Basis.DOCUMENTED, REFERENCE)))
+    rule = Rule(fact, *((Basis.OBSERVED, MEASURED) if observed else (Basis.DOCUMENTED, REFERENCE)))
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=recorded),
         role=role,
@@ -74,7 +74,7 @@ _SESSION_EVENTS = (
     _event(
         "SessionStart",
         Field(name="source", kind=_WORD, choices=("startup", "resume", "clear")),
-        says="SessionStart cannot be refused; additionalContext reaches the model, plain output does not",
+        fact="SessionStart cannot be refused; additionalContext reaches the model, plain output does not",
         role=Role.SESSION_START,
         target="source",
         exact=True,
@@ -83,7 +83,7 @@ _SESSION_EVENTS = (
     _event(
         "SessionEnd",
         Field(name="reason", kind=_WORD, choices=("exit", "clear", "logout", "prompt_input_exit", "other")),
-        says="SessionEnd cannot be refused, and the host waits for its hooks",
+        fact="SessionEnd cannot be refused, and the host waits for its hooks",
         role=Role.SESSION_END,
         target="reason",
         exact=True,
@@ -91,7 +91,7 @@ _SESSION_EVENTS = (
     _event(
         "PreCompress",
         Field(name="trigger", kind=_WORD, choices=("auto", "manual")),
-        says="PreCompress cannot be refused; it occurs before every request to the model, compressed or not",
+        fact="PreCompress cannot be refused; it occurs before every request to the model, compressed or not",
         role=Role.BEFORE_COMPACT,
         target="trigger",
         exact=True,
@@ -101,7 +101,7 @@ _SESSION_EVENTS = (
         Field(name="notification_type", kind=_WORD, choices=("ToolPermission",)),
         Field(name="message"),
         Field(name="details", kind="object"),
-        says="Notification ignores the output of hooks; it occurs when the host asks the user about a call",
+        fact="Notification ignores the output of hooks; it occurs when the host asks the user about a call",
         role=Role.NOTIFICATION,
     ),
 )
@@ -110,7 +110,7 @@ _TURN_EVENTS = (
     _event(
         "BeforeAgent",
         Field(name="prompt"),
-        says="a refusal on BeforeAgent drops the prompt: the model does not get it",
+        fact="a refusal on BeforeAgent drops the prompt: the model does not get it",
         role=Role.PROMPT,
         power=Power.REFUSES,
         context=True,
@@ -121,7 +121,7 @@ _TURN_EVENTS = (
     _event(
         "BeforeModel",
         _REQUEST,
-        says="a refusal on BeforeModel prevents the request and ends the turn",
+        fact="a refusal on BeforeModel prevents the request and ends the turn",
         role=Role.BEFORE_MODEL,
         power=Power.REFUSES,
         observed=False,
@@ -134,7 +134,7 @@ _TURN_EVENTS = (
     _event(
         "BeforeToolSelection",
         _REQUEST,
-        says="BeforeToolSelection cannot be refused",
+        fact="BeforeToolSelection cannot be refused",
         role=Role.TOOL_CHOICE,
         observed=False,
         assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection has no effect"),
@@ -143,7 +143,7 @@ _TURN_EVENTS = (
         "AfterModel",
         _REQUEST,
         Field(name="llm_response", kind="object"),
-        says="a refusal on AfterModel discards the response and ends the turn",
+        fact="a refusal on AfterModel discards the response and ends the turn",
         role=Role.AFTER_MODEL,
         power=Power.REFUSES,
         observed=False,
@@ -159,7 +159,7 @@ _TURN_EVENTS = (
         Field(name="prompt", source="submitted_prompt"),
         Field(name="prompt_response", source="spoken"),
         Field(name="stop_hook_active", kind="flag"),
-        says="a refusal on AfterAgent makes the agent continue, with the reason as the next prompt",
+        fact="a refusal on AfterAgent makes the agent continue, with the reason as the next prompt",
         role=Role.STOP,
         power=Power.REFUSES,
         assumed=("AfterAgent gets the user's prompt, even after a refusal",),
@@ -170,7 +170,7 @@ _TOOL_EVENTS = (
     _event(
         "BeforeTool",
         *_TOOL,
-        says="a refusal on BeforeTool prevents the call, and the model gets the reason",
+        fact="a refusal on BeforeTool prevents the call, and the model gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -179,7 +179,7 @@ _TOOL_EVENTS = (
         "AfterTool",
         *_TOOL,
         Field(name="tool_response", kind="response"),
-        says="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
+        fact="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
         role=Role.AFTER_TOOL,
         power=Power.REPLACES,
         target="tool_name",
@@ -192,32 +192,32 @@ EVENTS: Mapping[str, EventRule] = {
 }
 
 
-def own_values(words: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
     Return the input values that only this host has: requests, responses and notifications.
     """
-    made: dict[str, Json] = {"llm_request": _request(words), "llm_response": _response(words)}
-    if "trigger" not in words:
-        made["trigger"] = "auto"
-    if "tool_name" in words:
-        made |= _notice(words)
-    return made
+    own: dict[str, Json] = {"llm_request": _request(values), "llm_response": _response(values)}
+    if "trigger" not in values:
+        own["trigger"] = "auto"
+    if "tool_name" in values:
+        own |= _notice(values)
+    return own
 
 
-def _request(words: Payload) -> Payload:
-    told = words.get("messages")
-    prompt = str(words.get("submitted_prompt", ""))
-    texts = [str(text) for text in told] if isinstance(told, list) else []
+def _request(values: Payload) -> Payload:
+    received = values.get("messages")
+    prompt = str(values.get("submitted_prompt", ""))
+    texts = [str(text) for text in received] if isinstance(received, list) else []
     texts = texts if prompt in texts else [prompt, *texts]
     return {
-        "model": words.get("model", ""),
+        "model": values.get("model", ""),
         "messages": [{"role": "user", "content": text} for text in texts],
         "config": {"temperature": 1, "topP": 0.95, "topK": 64},
     }
 
 
-def _response(words: Payload) -> Payload:
-    said = str(words.get("said", ""))
+def _response(values: Payload) -> Payload:
+    said = str(values.get("said", ""))
     content: Payload = {"role": "model", "parts": [said] if said else []}
     return {
         "text": said,
@@ -226,8 +226,8 @@ def _response(words: Payload) -> Payload:
     }
 
 
-def _notice(words: Payload) -> dict[str, Json]:
-    tool, given = str(words["tool_name"]), words.get("tool_input")
+def _notice(values: Payload) -> dict[str, Json]:
+    tool, given = str(values["tool_name"]), values.get("tool_input")
     command = str(given.get("command", "")) if isinstance(given, Mapping) else ""
     if not command:
         title = f"Confirm {tool}"

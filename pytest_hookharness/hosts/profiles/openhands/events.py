@@ -153,7 +153,7 @@ def _fields(event: str, own: tuple[Field, ...], metadata: Mapping[str, Json]) ->
 def _event(
     event: str,
     *own: Field,
-    says: str,
+    fact: str,
     role: Role,
     power: Power = Power.NOTHING,
     merging: Merging,
@@ -169,7 +169,7 @@ def _event(
         target=target,
         context=context,
         timeout=60.0,
-        rule=observed(says),
+        rule=observed(fact),
     )
 
 
@@ -178,7 +178,7 @@ _ALL_RUN = Merging()
 _LISTED = (
     _event(
         "SessionStart",
-        says=(
+        fact=(
             "SessionStart occurs with the first message and cannot be refused; additionalContext is "
             "added before the message"
         ),
@@ -189,7 +189,7 @@ _LISTED = (
     _event(
         "UserPromptSubmit",
         _MESSAGE,
-        says=(
+        fact=(
             "a refused prompt is not sent, and the run goes to its stop; a refusal together with "
             "additionalContext has no effect, and the prompt is sent"
         ),
@@ -204,7 +204,7 @@ _LISTED = (
         "PreToolUse",
         _TOOL,
         _INPUT,
-        says="a refusal on PreToolUse prevents the call; additionalContext has no effect there",
+        fact="a refusal on PreToolUse prevents the call; additionalContext has no effect there",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST),
@@ -215,14 +215,14 @@ _LISTED = (
         _TOOL,
         _INPUT,
         _RESPONSE,
-        says="PostToolUse cannot be refused, and the output of its hooks does not reach the model",
+        fact="PostToolUse cannot be refused, and the output of its hooks does not reach the model",
         role=Role.AFTER_TOOL,
         merging=_ALL_RUN,
         target="tool_name",
     ),
     _event(
         "Stop",
-        says=(
+        fact=(
             "a refusal on Stop makes the agent continue; additionalContext of any hook so far replaces "
             "the reason, and alone it has no effect"
         ),
@@ -236,7 +236,7 @@ _LISTED = (
     ),
     _event(
         "SessionEnd",
-        says="SessionEnd cannot be refused; without a message it does not occur",
+        fact="SessionEnd cannot be refused; without a message it does not occur",
         role=Role.SESSION_END,
         merging=_ALL_RUN,
     ),

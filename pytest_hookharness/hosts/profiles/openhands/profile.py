@@ -18,7 +18,7 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     documented,
     observed,
 )
-from pytest_hookharness.hosts.profiles.openhands.tools import look, look_also_at_texts
+from pytest_hookharness.hosts.profiles.openhands.tools import find_repetition, find_repetition_of_texts
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -206,7 +206,7 @@ STEPS = StepRules(
 )
 
 STUCK = StuckRules(
-    detect=look,
+    detect=find_repetition,
     option="stuck_detection",
     rule=documented(
         "the same call with the same result 4 times, the same call with an error 3 times (both also "
@@ -273,7 +273,7 @@ OPENHANDS_1_12 = replace(
     ),
     stuck=replace(
         STUCK,
-        detect=look_also_at_texts,
+        detect=find_repetition_of_texts,
         rule=observed(
             "three texts of the agent in a row end the run as stuck, even if each was refused as a "
             "stop; so do the repetitions that end later releases",

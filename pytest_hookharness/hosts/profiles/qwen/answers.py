@@ -81,7 +81,7 @@ def assumed(text: str) -> Rule:
 def event_rule(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     merging: Merging = JOINED,
@@ -114,26 +114,26 @@ def event_rule(
         context=context,
         waits=waits,
         timeout=60.0,
-        rule=observed(says) if measured else documented(says),
+        rule=observed(fact) if measured else documented(fact),
         rests_on=(assumed(chosen),) if chosen else (),
         unreachable=unreachable,
     )
 
 
-def own_values(words: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
     Return the input values that only this host has: names of calls and subagents, batches, and notifications.
     """
-    made: dict[str, Json] = {"tool_call_id": _call_id(words.get("tool_use_id"))}
-    if "agent_id" in words:
-        made["own_agent"] = _agent_id(words)
-    if words.get("prompt") == words.get("submitted_prompt"):
-        made["typed"] = words.get("submitted_prompt", "")
-    made["own_tasks"] = [_task(words, task) for task in _objects(words.get("background_tasks"))]
-    failed = words.get("tool_calls_failed")
-    pairs = zip(_objects(words.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
-    made["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
-    return made
+    own: dict[str, Json] = {"tool_call_id": _call_id(values.get("tool_use_id"))}
+    if "agent_id" in values:
+        own["own_agent"] = _agent_id(values)
+    if values.get("prompt") == values.get("submitted_prompt"):
+        own["typed"] = values.get("submitted_prompt", "")
+    own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
+    failed = values.get("tool_calls_failed")
+    pairs = zip(_objects(values.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
+    own["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
+    return own
 
 
 def _objects(value: Json) -> list[Payload]:
@@ -144,16 +144,16 @@ def _call_id(use_id: Json) -> str:
     return f"call_{str(use_id or '').rpartition('_')[2]}"
 
 
-def _agent_id(words: Payload) -> str:
-    return f"{words.get('agent_type', '')}-{words.get('agent_id', '')}"
+def _agent_id(values: Payload) -> str:
+    return f"{values.get('agent_type', '')}-{values.get('agent_id', '')}"
 
 
-def _task(words: Payload, task: Payload) -> Payload:
+def _task(values: Payload, task: Payload) -> Payload:
     return {
-        "id": _agent_id(words),
+        "id": _agent_id(values),
         "status": task.get("status", ""),
         "agent_type": task.get("agent_type", ""),
-        "started_at": words.get("timestamp", ""),
+        "started_at": values.get("timestamp", ""),
         "description": task.get("description", ""),
     }
 
