@@ -17,8 +17,6 @@ from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule
 
-CHOSEN = "not documented; chosen for the simulation"
-
 # The facts about replies that a decision can rest on, for a host whose documents are silent.
 _REPLIES = {
     "silent": "exit code 0 without output has no effect",
@@ -59,29 +57,39 @@ _PROCESS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Documentation:
+class FactSources:
     """
-    The documents from which the facts about a host are known.
+    From where the facts about a host are known.
 
-    A question that they leave open becomes an assumed fact, never a silent default.
+    A question that neither documents nor measurements answer becomes an assumed fact, never a silent default.
 
     Attributes:
-        source: The documents, with the host's version or their date.
+        documents: The documents, with the host's version or their date.
+        measurement: What was measured; empty if the host was not.
+        choice: Why a fact is only assumed.
     """
 
-    source: str
+    documents: str
+    measurement: str = ""
+    choice: str = "not documented; chosen for the simulation"
+
+    def observed(self, text: str, source: str = "") -> Rule:
+        """
+        Return a measured fact; ``source`` replaces the usual source.
+        """
+        return Rule(text, Basis.OBSERVED, source or self.measurement)
 
     def documented(self, text: str, source: str = "") -> Rule:
         """
         Return a documented fact; ``source`` replaces the usual source.
         """
-        return Rule(text, Basis.DOCUMENTED, source or self.source)
+        return Rule(text, Basis.DOCUMENTED, source or self.documents)
 
     def assumed(self, text: str) -> Rule:
         """
-        Return a fact that no document settles.
+        Return a fact that is chosen for the simulation.
         """
-        return Rule(text, Basis.ASSUMED, CHOSEN)
+        return Rule(text, Basis.ASSUMED, self.choice)
 
     def replies(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
         """

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.claude_code.fields import (
     DURATION,
+    FACTS,
     INPUT,
     MERGED,
     MERGED_FOR_TOOL,
-    REFERENCE,
     STOPPING,
     TOOL,
     USE,
@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import (
 from pytest_hookharness.hosts.profiles.claude_code.unreached_events import UNREACHED
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Basis, Field, Rule
+from pytest_hookharness.model.protocol import Field
 
 _TASK = (
     Field(name="task_id", kind=WORD),
@@ -284,7 +284,7 @@ _SUBAGENT_EVENTS = (
         timeout=600.0,
         target="agent_type",
         context=True,
-        rule=Rule("SubagentStart cannot be refused", Basis.DOCUMENTED, REFERENCE),
+        rule=FACTS.documented("SubagentStart cannot be refused"),
     ),
     EventRule(
         fields=subagent_fields(
@@ -299,11 +299,7 @@ _SUBAGENT_EVENTS = (
         target="agent_type",
         context=True,
         context_continues=True,
-        rule=Rule(
-            "a refusal on SubagentStop makes the subagent continue",
-            Basis.OBSERVED,
-            "Claude Code 2.1.329, headless, measured",
-        ),
+        rule=FACTS.observed("a refusal on SubagentStop makes the subagent continue"),
     ),
 )
 

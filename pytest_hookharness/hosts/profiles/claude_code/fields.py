@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, ReasonChoice, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload, Ruling
 
 _TOP: Mapping[str, type] = {
     "continue": bool,
@@ -89,9 +90,12 @@ ANSWERS = AnswerRules(
 )
 
 
-RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
-REFERENCE = "Claude Code hooks reference, 2026-08"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Claude Code hooks reference, 2026-08",
+    measurement="Claude Code 2.1.329, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -131,12 +135,9 @@ MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, sever
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
     # Events of a turn have the permission mode, and the subagent that caused them.
     middle = (_MODE, *_IN_SUBAGENT) if turn else ()
-    basis = Basis.OBSERVED if recorded else Basis.DOCUMENTED
-    rule = Rule(
-        f"{event} hooks get these keys, in this order",
-        basis,
-        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
-    )
+    text = f"{event} hooks get these keys, in this order"
+    unordered = f"{FACTS.documents}; the order of the keys is assumed"
+    rule = FACTS.observed(text, _RECORDED) if recorded else FACTS.documented(text, unordered)
     return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)
 
 
@@ -164,7 +165,6 @@ def event_rule(
     """
     Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
-    source = "Claude Code 2.1.329, headless, measured" if observed else REFERENCE
     return EventRule(
         fields=_fields(event, extra, turn=turn, recorded=recorded),
         role=role,
@@ -179,8 +179,8 @@ def event_rule(
         env_file=env_file,
         ignores=ignores,
         unreachable=unreachable,
-        rule=Rule(fact, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
-        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=(FACTS.assumed(assumed),) if assumed else (),
     )
 
 
@@ -189,5 +189,5 @@ def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> Even
     Return the keys of an event that always names its subagent.
     """
     middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
-    rule = Rule(f"{event} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    rule = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
     return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)

@@ -10,7 +10,7 @@ from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.claude_code import tools
 from pytest_hookharness.hosts.profiles.claude_code import tools as tasks
 from pytest_hookharness.hosts.profiles.claude_code.events import EVENTS
-from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, CHOSEN, REFERENCE
+from pytest_hookharness.hosts.profiles.claude_code.fields import ANSWERS, FACTS
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     CommandRules,
@@ -31,22 +31,8 @@ from pytest_hookharness.hosts.rules.tools import IdRules
 from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Basis, Rule
 
-MEASURED = "Claude Code 2.1.329, headless, measured"
-
-
-def _observed(text: str) -> Rule:
-    return Rule(text, Basis.OBSERVED, MEASURED)
-
-
-def _documented(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, REFERENCE)
-
-
-def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
+_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 MATCHERS = MatcherRules(
     plain=r"[\w\- ,|]*",

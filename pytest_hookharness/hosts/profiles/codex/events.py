@@ -10,18 +10,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.moves import Subagent
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
-RECORDED = "Codex 0.169.0, headless, recorded standard input"
-MEASURED = "Codex 0.169.0, headless, measured"
-DESCRIBED = "Codex, its source and hooks documentation, mid-2026"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Codex 0.169.0, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Codex, its source and hooks documentation, mid-2026",
+    measurement="Codex 0.169.0, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
 
 # The reason that the model gives when it asks for a permission; a scripted call has none.
 NEED = "Needs to run outside of the sandbox"
@@ -85,7 +88,7 @@ def _event(
     name: str,
     *fields: Field,
     fact: str,
-    basis: Basis = Basis.OBSERVED,
+    observed: bool = True,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     merging: Merging = _EACH,
@@ -98,10 +101,9 @@ def _event(
     unreachable: str = "",
     assumed: str = "",
 ) -> EventRule:
-    sources = {Basis.OBSERVED: MEASURED, Basis.DOCUMENTED: DESCRIBED, Basis.ASSUMED: CHOSEN}
-    given = Rule(f"{name} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    keys = FACTS.observed(f"{name} hooks get these keys, in this order", _RECORDED)
     return EventRule(
-        fields=EventFields(event=name, fields=(_SESSION, *fields), rule=given),
+        fields=EventFields(event=name, fields=(_SESSION, *fields), rule=keys),
         role=role,
         power=power,
         merging=merging,
@@ -112,8 +114,8 @@ def _event(
         timeout=timeout,
         most=most,
         unreachable=unreachable,
-        rule=Rule(fact, basis, sources[basis]),
-        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=(FACTS.assumed(assumed),) if assumed else (),
     )
 
 
@@ -149,7 +151,7 @@ _SESSION_EVENTS = (
         *_PLACE,
         _MODE,
         fact="Interrupt gives its hooks one second, or up to three if they ask for it",
-        basis=Basis.DOCUMENTED,
+        observed=False,
         timeout=1.0,
         most=3.0,
         unreachable="in a scripted session no user interrupts a turn",
@@ -161,7 +163,7 @@ _SESSION_EVENTS = (
         *_PLACE,
         _TRIGGER,
         fact="PreCompact has no decision; an answer with a decision is invalid",
-        basis=Basis.DOCUMENTED,
+        observed=False,
         role=Role.BEFORE_COMPACT,
         target="trigger",
         assumed="continue: false on PreCompact prevents the compaction",
@@ -173,7 +175,7 @@ _SESSION_EVENTS = (
         *_PLACE,
         _TRIGGER,
         fact="PostCompact has no decision; an answer with a decision is invalid",
-        basis=Basis.DOCUMENTED,
+        observed=False,
         role=Role.AFTER_COMPACT,
         target="trigger",
         assumed="PostCompact occurs right after SessionStart with the source compact",
@@ -228,7 +230,7 @@ _TOOL_EVENTS = (
         _TOOL,
         Field(name="tool_input", kind="input", source="permission_input"),
         fact="hookSpecificOutput.decision answers PermissionRequest, and any deny wins",
-        basis=Basis.DOCUMENTED,
+        observed=False,
         role=Role.PERMISSION,
         power=Power.REFUSES,
         merging=_FOR_TOOL,
@@ -264,7 +266,7 @@ _SUBAGENT_EVENTS = (
         *_OF_SUBAGENT,
         fact="SubagentStart cannot be refused",
         assumed="texts of SubagentStart hooks reach only the subagent",
-        basis=Basis.DOCUMENTED,
+        observed=False,
         role=Role.SUBAGENT_START,
         target="agent_kind",
         plain=True,

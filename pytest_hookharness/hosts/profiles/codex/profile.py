@@ -10,10 +10,8 @@ from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import tools
 from pytest_hookharness.hosts.profiles.codex.answers import ANSWERS
 from pytest_hookharness.hosts.profiles.codex.events import (
-    CHOSEN,
-    DESCRIBED,
     EVENTS,
-    MEASURED,
+    FACTS,
     hold,
     own_values,
 )
@@ -36,19 +34,9 @@ from pytest_hookharness.hosts.rules.tools import IdRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Basis, Json, Rule
+from pytest_hookharness.model.protocol import Json
 
-
-def _observed(text: str) -> Rule:
-    return Rule(text, Basis.OBSERVED, MEASURED)
-
-
-def _documented(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, DESCRIBED)
-
-
-def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, CHOSEN)
+_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 
 def parse(text: str) -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.hosts.profiles.shared import Documentation
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
@@ -23,7 +23,7 @@ from pytest_hookharness.hosts.rules.settings import MatcherRules
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-DOCS = Documentation("Copilot hooks reference and changelog, to 1.0.78")
+DOCS = FactSources("Copilot hooks reference and changelog, to 1.0.78")
 # The names of tools for hooks that are configured under one of Claude Code's event names.
 CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
 

@@ -10,13 +10,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-DOCS = Documentation("Cursor hooks documentation, 2026-08")
+DOCS = FactSources("Cursor hooks documentation, 2026-08")
 TOOLS = PlainTools(run="Shell", write="Write", edit="StrReplace", read="Read")
 
 _COMMON = (

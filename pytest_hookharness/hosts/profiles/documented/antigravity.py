@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -34,7 +34,7 @@ from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-DOCS = Documentation("Antigravity CLI hooks documentation, 2026")
+DOCS = FactSources("Antigravity CLI hooks documentation, 2026")
 _CAPTURE = "a third party's capture of Antigravity CLI 1.1.18, 2026-08"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -35,7 +35,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-_DOCS = Documentation("droid hooks reference, 2026-07-24")
+_DOCS = FactSources("droid hooks reference, 2026-07-24")
 _COMMON = (
     Field(name="session_id", kind="uuid"),
     Field(name="transcript_path", kind="path"),
@@ -156,7 +156,7 @@ _ALL = (
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-DOCS = Documentation("droid hooks reference, 2026-07-24")
+DOCS = FactSources("droid hooks reference, 2026-07-24")
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -37,7 +37,7 @@ from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-DOCS = Documentation("Goose 2026, source code (crates/goose/src/hooks)")
+DOCS = FactSources("Goose 2026, source code (crates/goose/src/hooks)")
 _TOOLS = PlainTools(
     run="developer__shell",
     write="developer__write",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.shared import Documentation, PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -36,7 +36,7 @@ from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-DOCS = Documentation("Kimi Code 0.38.0, source code (first engine)")
+DOCS = FactSources("Kimi Code 0.38.0, source code (first engine)")
 _OWN = "hookSpecificOutput"
 _COMMON = (
     Field(name="hook_event_name", kind="event"),

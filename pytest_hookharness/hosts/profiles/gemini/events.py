@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
-MEASURED = "Gemini CLI 0.61.0, headless, measured"
-REFERENCE = "Gemini CLI hooks reference and source, 2026-09"
-CHOSEN = "not recorded; chosen for the simulation"
+FACTS = FactSources(
+    documents="Gemini CLI hooks reference and source, 2026-09",
+    measurement="Gemini CLI 0.61.0, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
+_RECORDED = "Gemini CLI 0.61.0, headless, recorded standard input"
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -50,14 +54,9 @@ def _event(
     observed: bool = True,
     assumed: tuple[str, ...] = (),
 ) -> EventRule:
-    recorded = Rule(
-        f"{event} hooks get these keys, in this order",
-        Basis.OBSERVED,
-        "Gemini CLI 0.61.0, headless, recorded standard input",
-    )
-    rule = Rule(fact, *((Basis.OBSERVED, MEASURED) if observed else (Basis.DOCUMENTED, REFERENCE)))
+    keys = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
     return EventRule(
-        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=recorded),
+        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         role=role,
         power=power,
         merging=_JOINED,
@@ -65,8 +64,8 @@ def _event(
         exact=exact,
         context=context,
         timeout=60.0,
-        rule=rule,
-        rests_on=tuple(Rule(text, Basis.ASSUMED, CHOSEN) for text in assumed),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=tuple(map(FACTS.assumed, assumed)),
     )
 
 

@@ -13,10 +13,8 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import (
-    CHOSEN,
     EVENTS,
-    MEASURED,
-    REFERENCE,
+    FACTS,
     own_values,
 )
 from pytest_hookharness.hosts.rules.events import EventRule
@@ -45,20 +43,9 @@ from pytest_hookharness.hosts.rules.tools import IdRules
 from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Basis, Rule, Ruling
+from pytest_hookharness.model.protocol import Rule, Ruling
 
-
-def _observed(text: str) -> Rule:
-    return Rule(text, Basis.OBSERVED, MEASURED)
-
-
-def _documented(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, REFERENCE)
-
-
-def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
+_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 MATCHERS = MatcherRules(
     trims=True,
@@ -298,13 +285,8 @@ GEMINI_CLI = Profile(
 _REPORTS = "Gemini CLI, its makers' issue tracker, 2026"
 
 
-def _reported(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, _REPORTS)
-
-
 def _older(version: str, cap: CapRules) -> Profile:
-    same = f"except for its stops, {version} is assumed to be like {GEMINI_CLI.version}"
-    rest = Rule(same, Basis.ASSUMED, CHOSEN)
+    rest = _assumed(f"except for its stops, {version} is assumed to be like {GEMINI_CLI.version}")
     return replace(GEMINI_CLI, version=version, cap=cap, events=_resting(GEMINI_CLI.events, rest))
 
 
@@ -319,7 +301,7 @@ GEMINI_CLI_0_30_0 = _older(
         flag=FlagUse.NEVER,
         rules={
             **GEMINI_CLI.cap.rules,
-            "flag": _reported("stop_hook_active is false at every stop, even after a refusal"),
+            "flag": _documented("stop_hook_active is false at every stop, even after a refusal", _REPORTS),
         },
     ),
 )
@@ -332,8 +314,8 @@ GEMINI_CLI_0_26_0 = _older(
         at_cap=AtCap.ASKS_NO_MORE,
         flag=FlagUse.NEVER,
         rules={
-            "cap": _reported("AfterAgent does not occur for the stop that follows a refusal"),
-            "counted": Rule("only a refused AfterAgent is counted", Basis.ASSUMED, CHOSEN),
+            "cap": _documented("AfterAgent does not occur for the stop that follows a refusal", _REPORTS),
+            "counted": _assumed("only a refused AfterAgent is counted"),
         },
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
     AnswerRules,
@@ -22,36 +23,17 @@ from pytest_hookharness.hosts.rules.replies import (
     VerdictPath,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule, Ruling
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Ruling
 
-RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
-MEASURED = "OpenHands SDK 1.58.0, measured"
+_RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
 OLDER = "OpenHands SDK 1.12.0, measured"
 BRANCH = "OpenHands software-agent-sdk, pull request 3183, measured"
-CODE = "source code of the OpenHands SDK, 1.43.1 to 1.58.2"
-CHOSEN = "not recorded; chosen for the simulation"
-
-
-def observed(text: str, source: str = MEASURED) -> Rule:
-    """
-    Return a fact that was measured.
-    """
-    return Rule(text, Basis.OBSERVED, source)
-
-
-def documented(text: str) -> Rule:
-    """
-    Return a fact that was read in the host's own code.
-    """
-    return Rule(text, Basis.DOCUMENTED, CODE)
-
-
-def assumed(text: str) -> Rule:
-    """
-    Return a fact that is chosen for the simulation.
-    """
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
+_FACTS = FactSources(
+    documents="source code of the OpenHands SDK, 1.43.1 to 1.58.2",
+    measurement="OpenHands SDK 1.58.0, measured",
+    choice="not recorded; chosen for the simulation",
+)
+observed, documented, assumed = _FACTS.observed, _FACTS.documented, _FACTS.assumed
 
 _NO_REASON = "Blocked by hook"
 
@@ -146,7 +128,7 @@ def _fields(event: str, own: tuple[Field, ...], metadata: Mapping[str, Json]) ->
             Field(name="working_dir", kind="folder", source="cwd"),
             Field(name="metadata", kind="object", fixed=(dict(metadata),)),
         ),
-        rule=observed(f"{event} hooks get all eight keys, in this order", RECORDED),
+        rule=observed(f"{event} hooks get all eight keys, in this order", _RECORDED),
     )
 
 

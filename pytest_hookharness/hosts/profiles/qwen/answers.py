@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import ReplyRules
 from pytest_hookharness.hosts.rules.replies import (
@@ -22,12 +23,15 @@ from pytest_hookharness.hosts.rules.replies import (
     VerdictPath,
 )
 from pytest_hookharness.hosts.rules.turns import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload, Ruling
 
-MEASURED = "Qwen Code 0.24.4, headless, measured"
-RECORDED = "Qwen Code 0.24.4, headless, recorded standard input"
-REFERENCE = "Qwen Code hooks reference and source, 2026-09"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Qwen Code 0.24.4, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Qwen Code hooks reference and source, 2026-09",
+    measurement="Qwen Code 0.24.4, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
+observed, documented, assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 WORD = "word"
 TOOLS = ("run_shell_command", "write_file", "edit", "read_file")
@@ -57,27 +61,6 @@ _SESSION = (
 )
 
 
-def observed(text: str, source: str = MEASURED) -> Rule:
-    """
-    Return a fact that was measured.
-    """
-    return Rule(text, Basis.OBSERVED, source)
-
-
-def documented(text: str) -> Rule:
-    """
-    Return a fact that was read in the documents.
-    """
-    return Rule(text, Basis.DOCUMENTED, REFERENCE)
-
-
-def assumed(text: str) -> Rule:
-    """
-    Return a fact that is chosen for the simulation.
-    """
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
-
 def event_rule(
     event: str,
     *extra: Field,
@@ -98,11 +81,9 @@ def event_rule(
     """
     Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
-    keys = Rule(
-        f"{event} hooks get these keys, in this order",
-        Basis.OBSERVED if recorded else Basis.DOCUMENTED,
-        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
-    )
+    text = f"{event} hooks get these keys, in this order"
+    unordered = f"{FACTS.documents}; the order of the keys is assumed"
+    keys = observed(text, _RECORDED) if recorded else documented(text, unordered)
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         role=role,
