@@ -85,19 +85,19 @@ def needed(profile):
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_fact_that_a_decision_names_exists(profile):
     """Every fact that the simulation can name for a decision is in the profile."""
-    config, guard = profile.config, profile.cap
+    config, cap = profile.config, profile.cap
     fails = Effect.FAILS in (config.default_effect, *config.flaws.values())
     settings = {"malformed", "unreadable", "unknown event", "unpassable", "unreachable"}
     settings |= {"disabled"} if config.switches else set()
     settings |= {"refused"} if fails else set()
-    net = {"no cap"} if guard.cap is None else {"cap", "counted"}
-    net |= {"reset"} if guard.resets is not Resets.NOTHING else set()
-    net |= {"cap across refused calls"} if guard.resets is Resets.CALLS_DONE else set()
-    net |= {"off"} if guard.cap is not None and guard.below_one is None else set()
+    cap_facts = {"no cap"} if cap.cap is None else {"cap", "counted"}
+    cap_facts |= {"reset"} if cap.resets is not Resets.NOTHING else set()
+    cap_facts |= {"cap across refused calls"} if cap.resets is Resets.CALLS_DONE else set()
+    cap_facts |= {"off"} if cap.cap is not None and cap.below_one is None else set()
 
     assert needed(profile) <= set(profile.replies.rules)
     assert settings <= set(config.rules)
-    assert net <= set(guard.rules)
+    assert cap_facts <= set(cap.rules)
 
 
 def loaded_profiles(code):

@@ -183,8 +183,8 @@ def test_a_refused_stop_names_the_hook(run, path, file):
 
     played = run(None, [GO, DONE], BLOCK, files=files, most=8)
 
-    told = [f'<hook_prompt hook_run_id="stop:{place}:{file}">not yet</hook_prompt>' for place in (0, 1)]
-    assert list(played.decisions[0].to_agent) == told
+    expected = [f'<hook_prompt hook_run_id="stop:{place}:{file}">not yet</hook_prompt>' for place in (0, 1)]
+    assert list(played.decisions[0].to_agent) == expected
 
 
 @pytest.mark.parametrize("name", ["plugin/hooks/hooks.json", "inline"])
@@ -197,8 +197,8 @@ def test_a_refused_call(run):
     """The agent gets the reason of a refusal and the refused command."""
     played = run(["PreToolUse"], [GO, CALL, DONE], BLOCK)
 
-    told = "Command blocked by PreToolUse hook: not yet. Command: make"
-    assert told in played.seen()
+    expected = "Command blocked by PreToolUse hook: not yet. Command: make"
+    assert expected in played.seen()
     assert [one.refused for one in played.performed] == [True]
 
 
@@ -263,14 +263,14 @@ def test_permission_hooks_run_unless_permissions_are_bypassed(run):
 
 
 @pytest.mark.parametrize(
-    "answer, told", [(grant(behavior="deny", message="never"), "never"), (grant(behavior="allow"), "")]
+    "answer, expected", [(grant(behavior="deny", message="never"), "never"), (grant(behavior="allow"), "")]
 )
-def test_a_permission_is_granted_or_denied(run, answer, told):
+def test_a_permission_is_granted_or_denied(run, answer, expected):
     """The decision of a permission request allows the call, or refuses it with the given reason."""
     played = run(["PermissionRequest"], [GO, CALL, DONE], answer, options={"permission_mode": "default"})
 
-    assert [one.refused for one in played.performed] == [bool(told)]
-    assert not told or told in played.seen()
+    assert [one.refused for one in played.performed] == [bool(expected)]
+    assert not expected or expected in played.seen()
 
 
 def test_exit_code_2_denies_a_permission(run, ended):

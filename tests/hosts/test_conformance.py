@@ -87,8 +87,8 @@ def test_always_refused_stop(play, ended, tally, row):
     """A stop that is always refused is overridden at the recorded hook run, or never if tools are used."""
     given = RESULTS["variants"]["loop"][row["variant"]]
     run = ended(given["exit"], given["stdout"], given["stderr"])
-    lap = [BASH, Stop()] if given["between_tool"] else [Stop()]
-    acts = [Prompt(text="go"), *(lap * row["calls"])]
+    repetition = [BASH, Stop()] if given["between_tool"] else [Stop()]
+    acts = [Prompt(text="go"), *(repetition * row["calls"])]
 
     played = play({"Stop": "./hook"}, acts, lambda *_: run)
 
@@ -303,9 +303,9 @@ def test_the_model_gets_all_refusals_of_a_stop_in_finish_order(play, ended, tall
     order = tuple(reasons.index(reason) for reason in row["finished"])
     played = play({"Stop": ["./a", "./b"]}, [Prompt(text="go"), Stop()], answer, finished=order)
 
-    told = [message.text for message in played.observations[1]]
-    assert told[-2:] == row["feedback"]
-    assert [reason in text for reason, text in zip(row["finished"], told, strict=False)] == [True, True]
+    texts = [message.text for message in played.observations[1]]
+    assert texts[-2:] == row["feedback"]
+    assert [reason in text for reason, text in zip(row["finished"], texts, strict=False)] == [True, True]
     tally["several"] += 1
 
 

@@ -20,8 +20,8 @@ def meaning(name, event, case):
     """
     What one end of a hook run means on one event of a host; the last case of that name.
     """
-    (told,) = hosts.explain(hosts.find(name), event)
-    return [one for one in told.meanings if one.case == case][-1]
+    (explained,) = hosts.explain(hosts.find(name), event)
+    return [one for one in explained.meanings if one.case == case][-1]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_whether_a_hook_refuses(name, event, case, refuses):
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_every_event_is_explained(profile):
     """Every event of a session is explained with its timeout, and each end of a hook run with a fact."""
-    told = hosts.explain(profile)
+    explained = hosts.explain(profile)
 
-    assert [one.event for one in told] == [
+    assert [one.event for one in explained] == [
         name for name, rule in profile.events.items() if not rule.unreachable
     ]
-    for one in told:
+    for one in explained:
         assert one.limit > 0
         assert len(one.meanings) >= 12
         for each in one.meanings:
@@ -69,10 +69,10 @@ def test_every_event_is_explained(profile):
 def test_explanations_agree_with_simulations(play, ended, profile, role):
     """A session with such a hook does what the explanation says, and its agent gets the same texts."""
     event = profile.by_role(role).name
-    (told,) = hosts.explain(profile, event)
+    (explained,) = hosts.explain(profile, event)
     code = {"exit 1": 1, "exit 2": 2, "exit 3": 3, "no such": 127}
 
-    for one in told.meanings:
+    for one in explained.meanings:
         if one.case == "killed at its timeout":
             continue
         words = one.case.endswith("stderr")
@@ -85,8 +85,8 @@ def test_explanations_agree_with_simulations(play, ended, profile, role):
 
         decision = next(made for made in played.decisions if made.event == event)
         assert decision.refused is one.refuses, one.case
-        heard = () if played.endings and played.endings[0].how == "waiting" else decision.to_agent
-        assert len(heard) == len(one.to_agent), one.case
+        received = () if played.endings and played.endings[0].how == "waiting" else decision.to_agent
+        assert len(received) == len(one.to_agent), one.case
         assert decision.rule == one.rule, one.case
 
 
@@ -108,9 +108,9 @@ def test_another_rule_gives_another_explanation():
     )
     other = replace(claude, replies=replace(claude.replies, codes=codes))
 
-    (told,) = hosts.explain(other, "Stop")
+    (explained,) = hosts.explain(other, "Stop")
 
-    case = next(one for one in told.meanings if one.case.startswith("exit 1"))
+    case = next(one for one in explained.meanings if one.case.startswith("exit 1"))
     assert (case.refuses, case.deed) == (True, "the agent continues")
 
 
@@ -155,6 +155,6 @@ def test_second_names_are_not_counted():
     """An event with two names counts as one event."""
     copilot = hosts.find("copilot-cli")
 
-    told = hosts.summarise(copilot)
+    explained = hosts.summarise(copilot)
 
-    assert told.events + told.unreached < len(copilot.events)
+    assert explained.events + explained.unreached < len(copilot.events)

@@ -347,7 +347,7 @@ SAME = [GO, *[call("terminal", command="ls"), DONE] * 2]
         # The fourth of the like calls, of which two were made in four turns.
         (SAME, 2, {}, [7, 500]),
         (SAME, 2, {"stuck_detection": False}, [500]),
-        # A lap as long as all moves of the turn began before its prompt.
+        # A repetition as long as all moves of the turn began before its prompt.
         ([GO, DONE, DONE], 2, {}, []),
     ],
 )

@@ -266,7 +266,7 @@ def test_which_ruling_wins(play, profile, merging, rulings, refused):
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, expected",
     [
         (ReasonChoice.EACH, ["a", "b"]),
         (ReasonChoice.FIRST, ["a"]),
@@ -274,7 +274,7 @@ def test_which_ruling_wins(play, profile, merging, rulings, refused):
         (ReasonChoice.JOINED, ["a\nb"]),
     ],
 )
-def test_which_reasons_the_agent_gets(play, profile, words, told):
+def test_which_reasons_the_agent_gets(play, profile, words, expected):
     """Of several reasons the agent gets each, one, or all in one text."""
     kind = of_event(profile, "Stop", merging=Merging(reasons=words))
     kind = change(kind, "wording", feedback="{reason}", blocked="")
@@ -282,7 +282,7 @@ def test_which_reasons_the_agent_gets(play, profile, words, told):
 
     played = play({"Stop": ["./a", "./b"]}, [GO, DONE], lambda _, i: answers[i], profile=kind, most=6)
 
-    assert list(played.decisions[0].to_agent) == told
+    assert list(played.decisions[0].to_agent) == expected
 
 
 def test_hooks_that_run_one_by_one(play, profile):
@@ -390,18 +390,18 @@ def test_the_flag(play, profile, use, flags):
 
 
 @pytest.mark.parametrize(
-    "told, flags",
+    "given, flags",
     [
         ((False,), [False, False, False, False]),
         ((True,), [True, True, True, True]),
         ((False, True, False), [False, True, False, False]),
     ],
 )
-def test_a_flag_of_the_scenario(play, told, flags):
+def test_a_flag_of_the_scenario(play, given, flags):
     """The flags that a scenario gives are used in turn instead of the host's."""
     acts = [GO, DONE, DONE, DONE, DONE]
 
-    assert play({"Stop": "./x"}, acts, always(BLOCK), flags=told).flags() == flags
+    assert play({"Stop": "./x"}, acts, always(BLOCK), flags=given).flags() == flags
 
 
 def test_the_position_in_the_flags_is_part_of_the_state(play):

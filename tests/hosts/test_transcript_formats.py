@@ -172,8 +172,8 @@ def test_lines_of_the_host_are_no_prompts():
 def test_outputs_of_codex(output, text, outcome):
     """The exit code in the head of an output, or beside it, decides whether a call failed."""
     call = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "1"}
-    told = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
-    records = [{"type": "response_item", "payload": item} for item in (call, told)]
+    answered = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
+    records = [{"type": "response_item", "payload": item} for item in (call, answered)]
     (action,) = read(*records).items
 
     assert (action.arguments, action.result, action.outcome) == ({"input": "*** Begin"}, text, outcome)
