@@ -1,5 +1,5 @@
 """
-Forms of settings files other than Claude Code's groups, and which files are read.
+Forms of settings files other than the groups of the first host, and which files are read.
 """
 
 import json
@@ -22,14 +22,14 @@ from pytest_hookharness.hosts.settings.formats import (
 
 def reading(profile, **values):
     """
-    The profile with other rules for settings, which leaves out malformed values.
+    The profile with other rules for settings, which drops what is wrong.
     """
     return replace(profile, config=replace(profile.config, default_effect=Effect.DROPS, **values))
 
 
 def commands(configuration):
     """
-    The commands of the hooks, with their events and matchers.
+    What the hooks run, with their events and matchers.
     """
     return [(hook.event, hook.matcher, hook.command) for hook in configuration.hooks]
 
@@ -63,8 +63,8 @@ def test_forms(profile, form, text):
 @pytest.mark.parametrize(
     "inline", [{"PreToolUse": "x"}, {"PreToolUse": ["x"]}, {"PreToolUse": {"command": "x"}}]
 )
-def test_short_forms_are_expanded(profile, form, inline):
-    """A short form means the same in every form, and settings in the host's form stay as they are."""
+def test_short_forms_are_dressed(profile, form, inline):
+    """A short form means the same in every form, and what is already in form stays."""
     kind = reading(profile, form=form, untyped="command")
     whole = form.build({"PreToolUse": [{"command": "x"}]})
 
@@ -73,7 +73,7 @@ def test_short_forms_are_expanded(profile, form, inline):
 
 
 def test_other_keys_of_handlers(profile):
-    """The command, the timeout and the key for failures can have other names, and events other spellings."""
+    """Command, limit and what blocks on a failure may have other names, and events other spellings."""
     keys = HandlerKeys(timeout="timeoutSec", on_failure={"failClosed": True})
     kind = reading(
         profile, form=FLAT, keys=keys, untyped="command", types={"command": "bash"}, events={"stop": "Stop"}
@@ -87,7 +87,7 @@ def test_other_keys_of_handlers(profile):
 
 
 def test_which_files_are_read(profile):
-    """Files are read in the order of their patterns, all of them or only the first."""
+    """Files are read in the order of their patterns, all of them or the first alone."""
     files = {
         f"workspace/{name}": json.dumps({"hooks": {"Stop": [{"command": name}]}})
         for name in ("own.json", "many/b.json", "many/a.json")
@@ -120,7 +120,7 @@ def test_settings_of_another_host(profile):
 
 
 def test_switches(profile):
-    """Any switch turns hooks off, and the file with the highest precedence that has it decides."""
+    """Hooks are off by any setting that says so, and the nearest file that has it decides."""
     switch = Switch(("hooksConfig", "enabled"), off=False)
     kind = reading(profile, untyped="command", switches=(switch,), paths=("a", "b"))
     on, off = ({"hooksConfig": {"enabled": value}, "hooks": {"Stop": GROUP}} for value in (True, False))
@@ -129,8 +129,8 @@ def test_switches(profile):
     assert not hosts.configure(kind, {"a": json.dumps(off), "b": json.dumps(on)}).disabled
 
 
-def test_a_key_that_is_not_allowed_at_the_top(profile):
-    """A host that allows only certain keys at the top does not start with another key."""
+def test_a_key_that_a_file_must_not_have(profile):
+    """A host that allows only some keys at the top does not begin with another."""
     rules = {**profile.config.rules, "refused": profile.config.rules["malformed"]}
     kind = reading(profile, known_keys=("hooks",), flaws={Flaw.UNKNOWN_KEY: Effect.FAILS}, rules=rules)
 
