@@ -76,7 +76,7 @@ def test_explanations_agree_with_simulations(play, ended, profile, role):
         if one.case == "killed at its timeout":
             continue
         words = one.case.endswith("stderr")
-        err = "WORDS" if words else "sh: ./hook: not found" if "no such" in one.case else ""
+        err = "TEXT" if words else "sh: ./hook: not found" if "no such" in one.case else ""
         run = ended(code.get(one.case[:6].strip(), code.get(one.case[:7], 0)), one.printed, err)
         settings = {event: "./hook"}
 
@@ -95,7 +95,7 @@ def test_refusals_are_shown_in_the_host_s_own_form():
     cursor = meaning("cursor", "stop", "the host's own refusal")
     droid = meaning("droid", "PreToolUse", "ask")
 
-    assert json.loads(cursor.printed) == {"followup_message": "WORDS"}
+    assert json.loads(cursor.printed) == {"followup_message": "TEXT"}
     assert json.loads(droid.printed)["hookSpecificOutput"]["permissionDecision"] == "ask"
 
 
