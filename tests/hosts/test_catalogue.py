@@ -66,7 +66,7 @@ def needed(profile):
     cases = {
         "async": profile.replies.background or profile.replies.announced or not all(e.waits for e in events),
         "undecodable": profile.replies.undecodable_fails,
-        "wordless": any(code.meaning is CodeMeaning.REFUSES_IF_TEXT for code in codes),
+        "wordless": any(code.meaning is CodeMeaning.REFUSES_IF_WORDS for code in codes),
         "failure blocks": bool(profile.config.keys.on_failure),
         "halt": any(one.halting is not Halting.IGNORED for one in answers),
         "empty": any(one.empty is not EmptyAnswer.NOTHING for one in answers),

@@ -195,8 +195,8 @@ def test_a_single_item_counts_as_a_list(profile):
     "alone, words, ruling",
     [
         (CodeMeaning.REFUSES, "", Ruling.DENY),
-        (CodeMeaning.REFUSES_IF_TEXT, "", Ruling.NONE),
-        (CodeMeaning.REFUSES_IF_TEXT, "no", Ruling.DENY),
+        (CodeMeaning.REFUSES_IF_WORDS, "", Ruling.NONE),
+        (CodeMeaning.REFUSES_IF_WORDS, "no", Ruling.DENY),
         (CodeMeaning.FAILS, "no", Ruling.NONE),
         (CodeMeaning.NOTHING, "no", Ruling.NONE),
     ],

@@ -149,7 +149,7 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
         said = _told_failure(reader, table, code, stderr)
     fault = f"{kind}: {said}"
-    if code == _REFUSAL and rule.meaning is CodeMeaning.REFUSES_IF_TEXT:
+    if code == _REFUSAL and rule.meaning is CodeMeaning.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.meaning is CodeMeaning.IGNORED:
         fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
@@ -163,7 +163,7 @@ def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: 
     """
     A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
     """
-    refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_TEXT)
+    refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL in (rule.codes or ()) and rule.meaning in refusing for rule in table)
     meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
     return f'exit code {code}{meant}: "{_first_line(stderr)}"'
@@ -186,7 +186,7 @@ def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault:
             return _fail(reader, fault, rule.rule)
         case CodeMeaning.REFUSES:
             return _refuse_by_code(reader, rule, stdout, stderr)
-        case CodeMeaning.REFUSES_IF_TEXT:
+        case CodeMeaning.REFUSES_IF_WORDS:
             if not _first(rule.reason_streams, stdout, stderr).strip():
                 return _fail(reader, f"{fault}; it refuses only with words", "wordless")
             return _refuse_by_code(reader, rule, stdout, stderr)

@@ -78,7 +78,7 @@ class CodeMeaning(enum.Enum):
     IGNORED = "nothing, and the report says so"
     FAILS = "the hook has failed: its output has no effect, or it blocks if it is configured so"
     REFUSES = "a refusal"
-    REFUSES_IF_TEXT = "a refusal if there is a text for its reason, otherwise a failure"
+    REFUSES_IF_WORDS = "a refusal if there is a text for its reason, otherwise a failure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

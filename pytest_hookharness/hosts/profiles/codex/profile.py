@@ -110,7 +110,7 @@ REPLIES = ReplyRules(
         CodeRule(
             codes=(2,),
             reason_streams=(Stream.ERR,),
-            meaning=CodeMeaning.REFUSES_IF_TEXT,
+            meaning=CodeMeaning.REFUSES_IF_WORDS,
             rule="code refuses",
         ),
         CodeRule(meaning=CodeMeaning.FAILS),

@@ -66,7 +66,7 @@ _PERMISSION = (
 )
 _AFTER_FAILURE = (
     _SUCCESS,
-    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_TEXT, rule="code tells"),
+    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code tells"),
     CodeRule(meaning=CodeMeaning.FAILS),
 )
 _GRANTS = AnswerRules(

@@ -129,7 +129,7 @@ REPLIES = ReplyRules(
         # text.
         CodeRule(codes=(1,), answer=_EITHER, meaning=CodeMeaning.FAILS),
         CodeRule(
-            answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_TEXT, rule="code refuses"
+            answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"
         ),
     ),
     signalled=CodeMeaning.PLAIN,

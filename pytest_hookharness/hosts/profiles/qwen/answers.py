@@ -197,7 +197,7 @@ ANSWERS = AnswerRules(
 REPLIES = ReplyRules(
     codes=(
         CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
-        CodeRule(codes=(2,), answer=(Stream.ERR,), meaning=CodeMeaning.REFUSES_IF_TEXT, rule="code refuses"),
+        CodeRule(codes=(2,), answer=(Stream.ERR,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
         CodeRule(answer=_EITHER, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
