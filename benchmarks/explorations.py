@@ -14,6 +14,7 @@ from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 MOST = 2.0
@@ -64,7 +65,7 @@ def _turn(
             until=time.time() + 600.0,
         )
         began = time.perf_counter()
-        expand(errand, supervisor, folder / "explorations")
+        expand(errand, Resources(supervisor=supervisor, base=folder / "explorations"))
         return time.perf_counter() - began
 
     def turn() -> Sequence[float]:

@@ -51,16 +51,16 @@ class Loop:
         stage: Testbed,
         agent: agents.Agent,
         on_turn: OnTurn | None,
-        witness: Observer,
+        observer: Observer,
         on_probe: OnProbe = lambda: None,
         *,
-        ageing: bool = False,
+        by_ageing: bool = False,
     ) -> None:
         self.stage = stage
         self.player = SessionDriver(stage, agent)
-        self.player.on_step = witness.step
+        self.player.on_step = observer.step
         self.on_turn = on_turn
-        self.witness = witness
+        self.observer = observer
         self.reported = 0
         self.history = History(stage.files, Contents(stage.workspace.roots).read)
         self.initial = stage.files
@@ -79,7 +79,7 @@ class Loop:
             on_probe=on_probe,
         )
         self.ageing = TimeShift(self.history, CheckpointEditor(stage))
-        if ageing:
+        if by_ageing:
             self.player.pass_time = self.ageing.let_pass
 
     @property
@@ -95,7 +95,7 @@ class Loop:
         """
         return max(0.0, self.stage.settings.wall - (self.stage.slot.clock() - self.began))
 
-    def play(self) -> RunEnd:
+    def run(self) -> RunEnd:
         """
         Play until something ends it.
         """
@@ -117,7 +117,7 @@ class Loop:
             player.take(request, act)
 
     @property
-    def timely(self) -> bool:
+    def time_may_matter(self) -> bool:
         """
         Whether there is reason to ask how the run would go with more time between its turns.
         """
@@ -157,7 +157,7 @@ class Loop:
         )
         steps = [step for step in self.player.steps if step.turn == self.turn]
         self.history.remember(self.turn, after, self.player.moment, saw, steps)
-        self.witness.state(self.turn, after)
+        self.observer.state(self.turn, after)
 
     def _recurred(self) -> RunEnd | None:
         before = self.lasso

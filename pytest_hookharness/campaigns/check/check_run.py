@@ -30,7 +30,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
+from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
 from pytest_hookharness.simulation.testbed.single_event import ask
 from pytest_hookharness.simulation.testbed.testbed import Testbed
@@ -260,8 +260,8 @@ class CheckRun:
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)
-        if stays_apart(example, self.settings.tier, self.supervisor):
-            yield from (result for _, result in work(jobs, self.base))
+        if can_run_concurrently(example, self.settings.tier, self.supervisor):
+            yield from (result for _, result in run_jobs(jobs, self.base))
         else:
             yield from (job(None, self.base) for job in jobs)
 

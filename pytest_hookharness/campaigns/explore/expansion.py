@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Executor, as_completed
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeAlias
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
@@ -28,11 +30,15 @@ from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import StateEntry, Trace
 from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.simulate import Resources
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
+# Expands the states of tasks; yields the position of each task and its result, in order of completion.
+ExpandAll: TypeAlias = Callable[[Sequence["ExpansionTask"]], Iterable[tuple[int, Expansion]]]
 _OPAQUE = "the state is not known completely"
 _GONE = StateEntry(kind="gone", mode=0, content="")
 
@@ -57,27 +63,63 @@ class ExpansionTask:
     until: float
 
 
-def expand(
-    errand: ExpansionTask, supervisor: Supervisor, base: Path, slot: CpuSlot | None = None
-) -> Expansion:
+def expand(task: ExpansionTask, resources: Resources) -> Expansion:
     """
-    Go to a state and try every move there.
+    Go to the state of a task, and try every move there.
     """
-    if time.time() > errand.until:
+    if time.time() > task.until:
         return Expansion(digest="", why=LATE)
-    with Testbed.open(errand.scenario, errand.settings, supervisor, base, slot) as stage:
-        return _Expansion(stage, errand).make()
+    testbed = Testbed.open(task.scenario, task.settings, resources.supervisor, resources.base, resources.slot)
+    with testbed:
+        return _StateExpansion(testbed, task).run()
 
 
-def expand_apart(errand: ExpansionTask) -> Expansion:
+def expand_in_new_process(task: ExpansionTask) -> Expansion:
     """
-    The same in any process, which has neither supervisor nor folder yet.
+    Expand a state in a process that has neither a supervisor nor a folder yet.
     """
     with tempfile.TemporaryDirectory(prefix="hookharness-") as folder, Supervisor() as supervisor:
-        return expand(errand, supervisor, Path(folder))
+        return expand(task, Resources(supervisor=supervisor, base=Path(folder)))
 
 
-class _Expansion:
+def expand_here(resources: Resources, tasks: Sequence[ExpansionTask]) -> Generator[tuple[int, Expansion]]:
+    """
+    Expand states in this process, at the same time where simulations share nothing.
+
+    Yields:
+        The position of each task and its result, in order of completion.
+    """
+    first = tasks[0]
+    concurrent = can_run_concurrently(first.scenario, first.settings.tier, resources.supervisor)
+    if len(tasks) == 1 or resources.slot is not None or not concurrent:
+        for place, task in enumerate(tasks):
+            yield place, expand(task, resources)
+        return
+
+    def with_slot(task: ExpansionTask) -> Job[Expansion]:
+        return lambda slot, base: expand(task, replace(resources, base=base, slot=slot))
+
+    yield from run_jobs([*map(with_slot, tasks)], resources.base)
+
+
+def expand_with(executor: Executor) -> ExpandAll:
+    """
+    Return a function that expands states with an executor, in its processes and on its machines.
+    """
+
+    def expand_all(tasks: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
+        places = {executor.submit(expand_in_new_process, task): place for place, task in enumerate(tasks)}
+        try:
+            for future in as_completed(places):
+                yield places[future], future.result()
+        finally:
+            for future in places:
+                future.cancel()
+
+    return expand_all
+
+
+class _StateExpansion:
     """
     One errand on its stage.
     """
@@ -92,7 +134,7 @@ class _Expansion:
         self._signs = ((str(stage.workspace.base), "\0base\0"), (stage.facts.words["slug"], "\0slug\0"))
         self._began: hosts.Session | None = None
 
-    def make(self) -> Expansion:
+    def run(self) -> Expansion:
         """
         Play the way, and then each move from there.
         """

@@ -11,14 +11,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.explore.candidate_moves import CandidateMoves, Suggestions
-from pytest_hookharness.campaigns.explore.expansion import ExpansionTask, expand_apart
+from pytest_hookharness.campaigns.explore.expansion import ExpandAll, ExpansionTask
 from pytest_hookharness.campaigns.explore.state_graph import StateGraph
 from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
@@ -46,8 +44,6 @@ from pytest_hookharness.model.trace import Happened, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
-# Gives what came of errands, each with its place among them, as soon as it is there.
-Work: TypeAlias = Callable[[Sequence[ExpansionTask]], Iterable[tuple[int, Expansion]]]
 # Moves on a menu; one that was left out is open in every state.
 MOST_MOVES = 24
 # Acts of a run after which no way out of its loop is looked for, because each try plays them again.
@@ -103,23 +99,6 @@ def way_to(outcome: Outcome, turn: int) -> tuple[Act, ...]:
     return tuple(acts)
 
 
-def with_executor(executor: Executor) -> Work:
-    """
-    Have errands done by an executor, in whatever processes and on whatever machines it has.
-    """
-
-    def work(errands: Sequence[ExpansionTask]) -> Iterable[tuple[int, Expansion]]:
-        places = {executor.submit(expand_apart, errand): place for place, errand in enumerate(errands)}
-        try:
-            for future in as_completed(places):
-                yield places[future], future.result()
-        finally:
-            for future in places:
-                future.cancel()
-
-    return work
-
-
 class Explorer:
     """
     One exploration under way.
@@ -133,7 +112,7 @@ class Explorer:
         scenario: Scenario,
         settings: Settings,
         suggestions: Suggestions,
-        work: Work,
+        expand_all: ExpandAll,
         *,
         seconds: float,
     ) -> None:
@@ -144,7 +123,7 @@ class Explorer:
             scenario: What is played.
             settings: The settings of the run.
             suggestions: What the agent can do, if the scenario does not say.
-            work: Who tries the moves.
+            expand_all: Expands the states of tasks.
             seconds: Real time for all of it.
         """
         wish = scenario.explore or ExploreOptions()
@@ -158,7 +137,7 @@ class Explorer:
             moves=(),
             until=0.0,
         )
-        self._work = work
+        self._expand_all = expand_all
         self._began = time.monotonic()
         self._seconds = seconds
         self._searching = seconds * _SEARCHING
@@ -257,7 +236,7 @@ class Explorer:
         until = time.time() + max(0.0, self._began + seconds - time.monotonic())
         errands = [replace(self._plain, way=way, moves=moves, until=until) for way, moves in asked]
         found: list[Expansion | None] = [None] * len(errands)
-        for place, expansion in self._work(errands):
+        for place, expansion in self._expand_all(errands):
             found[place] = expansion
         return found
 

@@ -58,10 +58,10 @@ class ThreadSessions:
 
     Attributes:
         turn: The last turn that was begun, of whichever thread.
-        timely: Whether the run should be played again at another pace; real processes have their own.
+        time_may_matter: Always false: real processes have a pace of their own.
     """
 
-    timely = False
+    time_may_matter = False
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class ThreadSessions:
         agent: agents.Agent,
         supervisor: Supervisor,
         on_turn: OnTurn | None,
-        witness: Observer,
+        observer: Observer,
     ) -> None:
         scenario, settings = stage.scenario, stage.settings
         if scenario.pace or any(isinstance(act, Wait) for act in scenario.script.acts):
@@ -80,7 +80,7 @@ class ThreadSessions:
         self._stage = stage
         self._agent = agent
         self._on_turn = on_turn
-        self._witness = witness
+        self._observer = observer
         self._most_turns = scenario.turns if settings.turns is None else settings.turns
         self._initial = stage.files
         self._began = time.monotonic()
@@ -91,7 +91,7 @@ class ThreadSessions:
     def _remaining(self) -> float:
         return max(0.0, self._stage.settings.wall - (time.monotonic() - self._began))
 
-    def play(self) -> RunEnd:
+    def run(self) -> RunEnd:
         """
         Play the person's thread and all that process hooks spawn, until nothing can happen any more.
         """
@@ -146,7 +146,7 @@ class ThreadSessions:
         )
         player = SessionDriver(stage, agent, turn=self.turn)
         earlier = sum(len(played.player.steps) for played in self._played)
-        player.on_step = lambda step: self._witness.step(replace(step, number=earlier + step.number))
+        player.on_step = lambda step: self._observer.step(replace(step, number=earlier + step.number))
         self._played.append(_Played(player, RunEnd(how="interrupted", turn=self.turn)))
         end = self._go_on(player, number)
         self._played[-1] = _Played(player, end)

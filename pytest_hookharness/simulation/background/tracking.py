@@ -34,11 +34,12 @@ def with_detach(scenario: Scenario) -> Scenario:
     """
     if not scenario.processes:
         return scenario
-    if DETACH in scenario.commands:
+    double = Double(stdout=_SAID)
+    if scenario.commands.get(DETACH, double) != double:
         raise SimulationError(
             f"commands.{DETACH}: with `processes` this command is the harness's own; leave it out"
         )
-    return replace(scenario, commands={**scenario.commands, DETACH: Double(stdout=_SAID)})
+    return replace(scenario, commands={**scenario.commands, DETACH: double})
 
 
 class BackgroundTracking:

@@ -45,13 +45,13 @@ exit 0
 @dataclass
 class Coin:
     """
-    A theatre in which it is known how chance falls, which no real one can promise.
+    A trial runner whose outcomes are given, so that chance plays no part.
     """
 
     outcomes: list[Outcome]
 
-    def play(self, *_):
-        return self.outcomes.pop(0), False
+    def simulate(self, *_):
+        return self.outcomes.pop(0)
 
     def side_by_side(self, jobs, _settings):
         yield from ((place, job(self)) for place, job in enumerate(jobs))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_hookharness.execution.processes.slots import NoFreeSlot, processors
-from pytest_hookharness.simulation.parallel_jobs import work
+from pytest_hookharness.simulation.parallel_jobs import run_jobs
 
 BASE = Path("/base")
 
@@ -18,7 +18,7 @@ def test_each_job_gives_its_result_with_its_place():
     """What comes of each job comes with its place, and each has a folder of its own."""
     jobs = [lambda _, base, place=place: (place, base) for place in range(5)]
 
-    assert dict(work(jobs, BASE)) == {place: (place, BASE / str(place)) for place in range(5)}
+    assert dict(run_jobs(jobs, BASE)) == {place: (place, BASE / str(place)) for place in range(5)}
 
 
 def test_no_empty_folder_of_a_job_is_left(tmp_path):
@@ -34,9 +34,9 @@ def test_no_empty_folder_of_a_job_is_left(tmp_path):
         base.mkdir()
         raise NoFreeSlot
 
-    list(work([removes, keeps], tmp_path))
+    list(run_jobs([removes, keeps], tmp_path))
     with pytest.raises(NoFreeSlot):
-        list(work([fails], tmp_path))
+        list(run_jobs([fails], tmp_path))
 
     assert [path.name for path in tmp_path.iterdir()] == ["1"]
 
@@ -51,7 +51,7 @@ def test_who_was_crowded_out_is_done_alone_at_the_end():
             raise NoFreeSlot
         return "alone"
 
-    assert list(work([crowded, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
+    assert list(run_jobs([crowded, lambda *_: "beside"], BASE)) == [(1, "beside"), (0, "alone")]
     assert shared == [True, False]
 
 
@@ -69,12 +69,12 @@ def test_a_job_that_fails_ends_the_others():
         raise ValueError("no such thing")
 
     with pytest.raises(ValueError, match="no such thing"):
-        list(work([fails, *[stands] * 5], BASE))
+        list(run_jobs([fails, *[stands] * 5], BASE))
 
 
 def test_no_job_is_no_work():
     """Without a job nothing is given."""
-    assert list(work([], BASE)) == []
+    assert list(run_jobs([], BASE)) == []
 
 
 @pytest.mark.parametrize(("workers", "share"), [("", 8), ("3", 2), ("8", 1), ("20", 1)])

@@ -16,7 +16,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.processes import Tier
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.scenario_files import scenario_from
-from pytest_hookharness.simulation.concurrent_hosts import ConcurrentHostRuns
+from pytest_hookharness.simulation.parallel_jobs import ConcurrentHostRuns
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 ONE, OTHER = (Scenario(name="loop", host=host) for host in ("codex", "kimi"))

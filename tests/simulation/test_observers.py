@@ -42,14 +42,14 @@ class Listener(Observer):
         return [value for kind, value in self.heard if kind == word]
 
 
-def play(scenario, folder, witness=None):
+def play(scenario, folder, observer=None):
     with Harness(Settings(base=folder)) as harness:
         return simulate(
             scenario,
             settings=harness.settings,
             supervisor=harness.supervisor,
             base=folder,
-            witness=witness,
+            observer=observer,
         )
 
 
