@@ -19,6 +19,7 @@ from pytest_hookharness.frontends.harness import Harness
 from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.host_actions import run_hooks
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -89,7 +90,7 @@ def _works(stage: Testbed) -> tuple[Callable[[], object], Callable[[], object]]:
     before = state({}, "", environment, stage.files)
 
     def fire() -> None:
-        stage.fire(hooks, payload, 60.0)
+        run_hooks(stage, hooks, payload, 60.0)
 
     def step() -> None:
         nonlocal before

@@ -23,16 +23,14 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.checkup.complaints import complaints
-from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Step, Trace
-from pytest_hookharness.model.verdicts import Terminated
+from pytest_hookharness.simulation.conclude import conclude_event
 from pytest_hookharness.simulation.parallel_jobs import can_run_concurrently, run_jobs
+from pytest_hookharness.simulation.testbed.host_actions import run_event
 from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
-from pytest_hookharness.simulation.testbed.single_event import ask
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 T = TypeVar("T")
@@ -248,15 +246,7 @@ class CheckRun:
         Ask the hooks of one event, outside of any session.
         """
         with Testbed.open(session.scenario, settings, self.supervisor, base, slot) as stage:
-            hooked = ask(stage, session.event, session.fields).hooked
-        trace = Trace(steps=(Step(number=1, turn=0, exchange=hooked),))
-        return Outcome(
-            scenario=session.scenario,
-            host=stage.profile.id,
-            trace=trace,
-            verdict=Terminated(turn=0),
-            findings=find(trace) if hooked.hook_runs else (),
-        )
+            return conclude_event(stage, run_event(stage, session.event, session.fields).hooked)
 
     def _side_by_side(self, jobs: Sequence[_Job[T]]) -> Iterator[T]:
         example = Scenario(name="check", host=self.place.host)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_hookharness.campaigns.run import simulate
-from pytest_hookharness.campaigns.scenario_from_settings import draft
+from pytest_hookharness.campaigns.scenario_from_settings import scenario_from_settings
 from pytest_hookharness.frontends.harness import Harness, header, options
 from pytest_hookharness.frontends.node_ids import pick
 from pytest_hookharness.frontends.option_types import seconds
@@ -104,7 +104,9 @@ def compose(arguments: argparse.Namespace) -> Scenario:
         scenario = pick(target)
     else:
         scenario = replace(
-            draft(Path(target), host=arguments.host), vary=(), script=Script(acts=(FIRST_PROMPT,))
+            scenario_from_settings(Path(target), host=arguments.host),
+            vary=(),
+            script=Script(acts=(FIRST_PROMPT,)),
         )
     commands = tuple(RunCommand(command=command) for command in arguments.run)
     wish = scenario.explore or ExploreOptions()

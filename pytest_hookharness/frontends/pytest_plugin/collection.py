@@ -16,7 +16,7 @@ import pytest
 from _pytest._code.code import ReprEntryNative, ReprExceptionInfo, ReprFileLocation, ReprTraceback
 
 from pytest_hookharness import scenario_files
-from pytest_hookharness.campaigns.scenario_from_settings import stressed
+from pytest_hookharness.campaigns.scenario_from_settings import with_all_trials
 from pytest_hookharness.frontends import harness
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
@@ -69,7 +69,7 @@ class ScenarioFile(pytest.Module):
         except scenario_files.ScenarioErrors as errors:
             raise self.CollectError(str(errors)) from None
         if self.config.getoption("--hook-stress"):
-            scenarios = tuple(map(stressed, scenarios))
+            scenarios = tuple(map(with_all_trials, scenarios))
         for scenario in scenarios:
             item = ScenarioItem.from_parent(
                 self, name=scenario.id, callobj=_play(scenario), scenario=scenario

@@ -15,7 +15,7 @@ LOOKS = "#!/bin/sh\n[ -e deps.lock ] && exit 0\necho 'deps.lock must be there.' 
 WRITES_WHERE = '#!/bin/sh\npwd >where.txt; echo "$HOME" >>where.txt; exit 2\n'
 
 
-def errand(hook, moves, way=(), *, seconds=30.0, settings, **keys):
+def errand(hook, moves, path=(), *, seconds=30.0, settings, **keys):
     """An errand with one hook at the stop."""
     scenario = scenario_from(
         {"name": "test", "files": {"check.sh": hook}, "hooks": {"Stop": "./check.sh"}, **keys}
@@ -23,7 +23,7 @@ def errand(hook, moves, way=(), *, seconds=30.0, settings, **keys):
     return ExpansionTask(
         scenario=scenario,
         settings=settings,
-        way=(FIRST_PROMPT, *way),
+        path=(FIRST_PROMPT, *path),
         moves=tuple(moves),
         until=time.time() + seconds,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness.campaigns.explore.candidate_moves import Suggestions
-from pytest_hookharness.campaigns.explore.explorer import Explorer, first_way, way_to
+from pytest_hookharness.campaigns.explore.explorer import Explorer, initial_path, path_to
 from pytest_hookharness.model.exploration import INTERRUPTED, Expansion, ExploreOptions, Successor
 from pytest_hookharness.model.moves import FIRST_PROMPT, Prompt, RunCommand, Script, Stop, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -246,8 +246,8 @@ def test_what_comes_before_the_first_move_is_played_first():
     """A script's prompts and waits come before the exploration, and one without a prompt is given one."""
     acts = (Prompt(text="a"), Wait(seconds=1.0), Stop(), Prompt(text="b"))
 
-    assert first_way(Script(acts=acts)) == acts[:2]
-    assert first_way(Script()) == (FIRST_PROMPT,)
+    assert initial_path(Script(acts=acts)) == acts[:2]
+    assert initial_path(Script()) == (FIRST_PROMPT,)
 
 
 def test_a_way_to_a_turn_is_all_that_was_done():
@@ -258,4 +258,4 @@ def test_a_way_to_a_turn_is_all_that_was_done():
         scenario=Scenario(name="a"), host="h", trace=Trace(steps=steps), verdict=Terminated(turn=2)
     )
 
-    assert way_to(outcome, 1) == (FIRST_PROMPT, Stop())
+    assert path_to(outcome, 1) == (FIRST_PROMPT, Stop())
