@@ -91,8 +91,7 @@ def simulate(
     )
     rerun = rerun_settings(outcome, settings)
     if scenario.vary:
-        left = replace(rerun, wall=max(0.0, settings.wall - outcome.wall))
-        outcome = _vary(outcome, traits[0], left, resources, on_trial)
+        outcome = _vary(outcome, traits[0], rerun, resources, on_trial)
     if scenario.explore is not None:
         outcome = _explore(outcome, scenario.explore, rerun, resources, executor)
     if scenario.parallel is not None:
@@ -144,6 +143,7 @@ def _vary(
     """
     from pytest_hookharness.campaigns.stress.stress_run import vary
 
+    settings = replace(settings, wall=max(0.0, settings.wall - outcome.wall))
     latest = outcome
 
     def note_trial(seen: Outcome, made: int, total: int) -> None:

@@ -81,7 +81,7 @@ def test_a_place_where_nobody_looks_is_refused(settings, place):
 @pytest.mark.parametrize("path", ["/dev/null", "/"])
 def test_what_is_no_file_is_not_said_to_be_missing(path):
     """A device and a folder are there, and are said to be no file."""
-    with pytest.raises(SimulationError, match=f"^{path}: is not a file; name a host's settings file"):
+    with pytest.raises(SimulationError, match=f"^{path}: not a file; give a host's settings file"):
         scenario_from_settings(Path(path))
 
 

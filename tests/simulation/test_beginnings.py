@@ -150,7 +150,7 @@ def test_a_branch_of_the_worktree(play):
 
 def test_a_flag_needs_a_host_that_has_one(play):
     """A scenario's flag is an error on a host whose hooks are never told of one."""
-    with pytest.raises(SimulationError, match=r"flag: .* tells hooks nothing of stop_hook_active"):
+    with pytest.raises(SimulationError, match=r"flag: .* does not send stop_hook_active to hooks"):
         play(host="openhands", hooks={"Stop": "true"}, flag="never")
 
 

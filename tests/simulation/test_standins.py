@@ -176,7 +176,7 @@ def test_what_a_stand_in_cannot_play_is_an_error(play):
 
 def test_a_host_that_nobody_can_call_is_an_error(play):
     """A stand-in for a host whose call is not known is refused before anything is fired."""
-    for agent, told in (("openhands", "there are stand-ins for claude-code, codex"), ("x", "no host 'x'")):
+    for agent, told in (("openhands", "there are fake agents for claude-code, codex"), ("x", "no host 'x'")):
         with pytest.raises(SimulationError, match=f"commands.a.agent: .*{told}"):
             play(agent=SCRIPT, commands={"a": {"agent": agent}}, hooks=hooks("true", event="Stop"))
 

@@ -14,8 +14,8 @@ which is checked; no probe is part of the trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
@@ -23,7 +23,7 @@ from pytest_hookharness.execution.state.file_contents import is_statements
 from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
 from pytest_hookharness.judging.probing.sizes import Measure
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, difference
+from pytest_hookharness.judging.recurrence.similar_turns import difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
@@ -42,9 +42,9 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.model.trace import StateEntry, Step
 from pytest_hookharness.simulation.session.checkpoint import Checkpoint
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.session.history import Repetition
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
@@ -52,40 +52,6 @@ _SLOW_REPETITION = 1.5
 _TRANSCRIPT_FACTOR = 10
 # Repetitions by which the agent's script is advanced at most; no more files are made either.
 _ADVANCE_LIMIT = 500
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repetition:
-    """
-    A cycle repetition that really took place; probes are compared with it.
-
-    Attributes:
-        start: Where host and agent stood at its start.
-        point: Where they stood at its end.
-        period: Its length in turns.
-        steps: Its steps.
-        files: The covered files at its end.
-        written: The contents of the files that were written since the session began.
-        outline: Returns a text without numbers, times and ids.
-        wall: Seconds that its hook runs took.
-    """
-
-    start: SessionPoint
-    point: SessionPoint
-    period: int
-    steps: tuple[Step, ...]
-    files: Mapping[str, StateEntry]
-    written: Files
-    outline: TextOutline
-    wall: float = 0.0
-
-    @property
-    def turns(self) -> list[list[Step]]:
-        """
-        Its steps by turn.
-        """
-        numbers = sorted({step.turn for step in self.steps})
-        return [[step for step in self.steps if step.turn == number] for number in numbers]
 
 
 class Prober:

@@ -16,7 +16,7 @@ from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClo
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.trace import HookEvent
-from pytest_hookharness.simulation.probing.prober import Prober, Repetition
+from pytest_hookharness.simulation.probing.prober import Prober
 from pytest_hookharness.simulation.session.driver import SessionDriver
 from pytest_hookharness.simulation.session.history import History
 from pytest_hookharness.simulation.testbed.hook_source import numbers
@@ -222,27 +222,14 @@ class ProbeSchedule:
 
     def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
         driver = self._driver
-        steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
-        hook_runs = [
-            run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs
-        ]
-        repetition = Repetition(
-            start=self._history.point(driver.turn - period),
-            point=driver.point,
-            period=period,
-            steps=steps,
-            files=driver.testbed.files,
-            written=self._history.written(driver.turn),
-            outline=self._history.outlines.of,
-            wall=sum(run.run.wall for run in hook_runs if run.run is not None),
-        )
+        repetition = self._history.last_repetition(driver, period)
         prober = Prober(
             driver.testbed,
             repetition,
             clock=self._clock,
             pattern=pattern,
             sizes=self._sizes(period) if pattern is not None else (),
-            numbers=numbers(driver.testbed, hook_runs) if pattern is not None else (),
+            numbers=numbers(driver.testbed, repetition.hook_runs) if pattern is not None else (),
             remaining=self._remaining,
             on_probe=self._on_probe,
         )

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.state_diff import SessionClock, find_stamps
+from pytest_hookharness.judging.state_diff import Files, SessionClock, find_stamps
 from pytest_hookharness.judging.verdict.run_end import duration
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
-from pytest_hookharness.simulation.session.history import Files, History
+from pytest_hookharness.simulation.session.history import History
 
 # Seconds between two turns of an agent that is slow, or left alone.
 SLOW = 3600.0

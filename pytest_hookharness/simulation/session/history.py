@@ -6,21 +6,67 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import LONGEST, TextOutlines, TurnSignature, conduct
-from pytest_hookharness.judging.state_diff import SessionClock, same_but_for_stamps
+from pytest_hookharness.judging.recurrence.similar_turns import (
+    LONGEST,
+    TextOutline,
+    TextOutlines,
+    TurnSignature,
+    conduct,
+)
+from pytest_hookharness.judging.state_diff import Files, SessionClock, same_but_for_stamps
 from pytest_hookharness.model.moves import Message, Observation
-from pytest_hookharness.model.trace import State, StateEntry, Step
-from pytest_hookharness.simulation.session.driver import SessionPoint
+from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 
-Files = Mapping[str, bytes | None]
 # Why a state equals no other: its turns differ in nothing but the time.
 BLURRED = "a clock went on while it was compared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repetition:
+    """
+    A cycle repetition that really took place; probes are compared with it.
+
+    Attributes:
+        start: Where host and agent stood at its start.
+        point: Where they stood at its end.
+        period: Its length in turns.
+        steps: Its steps.
+        files: The covered files at its end.
+        written: The contents of the files that were written since the session began.
+        outline: Returns a text without numbers, times and ids.
+        hook_runs: Its hook runs.
+    """
+
+    start: SessionPoint
+    point: SessionPoint
+    period: int
+    steps: tuple[Step, ...]
+    files: Mapping[str, StateEntry]
+    written: Files
+    outline: TextOutline
+    hook_runs: tuple[HookRun, ...] = ()
+
+    @property
+    def wall(self) -> float:
+        """
+        Seconds that its hook runs took.
+        """
+        return sum(run.run.wall for run in self.hook_runs if run.run is not None)
+
+    @property
+    def turns(self) -> list[list[Step]]:
+        """
+        Its steps by turn.
+        """
+        numbers = sorted({step.turn for step in self.steps})
+        return [[step for step in self.steps if step.turn == number] for number in numbers]
 
 
 class History:
@@ -112,6 +158,25 @@ class History:
         Return the known contents, after a turn, of the files written since the session began.
         """
         return self._contents.get(turn, {})
+
+    def last_repetition(self, driver: SessionDriver, period: int) -> Repetition:
+        """
+        Return the repetition that a driver has just completed.
+        """
+        steps = tuple(step for step in driver.steps if step.turn > driver.turn - period)
+        hook_runs = (
+            run for step in steps if isinstance(step.exchange, HookEvent) for run in step.exchange.hook_runs
+        )
+        return Repetition(
+            start=self.point(driver.turn - period),
+            point=driver.point,
+            period=period,
+            steps=steps,
+            files=driver.testbed.files,
+            written=self.written(driver.turn),
+            outline=self.outlines.of,
+            hook_runs=tuple(hook_runs),
+        )
 
     def only_time_differs(self, first: int, second: int, clock: SessionClock) -> bool:
         """

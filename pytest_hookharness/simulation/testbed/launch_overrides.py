@@ -144,7 +144,7 @@ def check_disks(scenario: Scenario, locate: Callable[[str], Path], place: Launch
         return
     if place.tier is not Tier.NAMESPACES:
         raise SimulationError(
-            f"readonly, full: need the tier 'namespaces', and this one is {place.tier.value!r}"
+            f"readonly, full: need kernel namespaces; the tier here is {place.tier.value!r}"
         )
     env = {"PATH": os.defpath}
     tries = [

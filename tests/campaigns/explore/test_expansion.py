@@ -116,7 +116,7 @@ def test_a_way_that_ends_the_session_leads_nowhere(harness, tmp_path):
     given = errand("#!/bin/sh\n", [Stop()], [Stop(), Stop()], settings=harness.settings)
     found = expand(given, resources(harness, tmp_path))
 
-    assert (found.digest, found.why) == ("", "the session was over on the way")
+    assert (found.digest, found.why) == ("", "the session ended on the path")
 
 
 def test_without_time_nothing_is_tried(harness, tmp_path):

@@ -53,7 +53,7 @@ class Machine:
         """What comes of one errand."""
         self.asked += 1
         state = "open"
-        for act in errand.way:
+        for act in errand.path:
             state = state if isinstance(act, Prompt | Wait) else self.follow(state, act)
         return Expansion(digest=state, successors=tuple(self.make(state, move) for move in errand.moves))
 
@@ -195,7 +195,7 @@ def test_a_lock_out_that_does_not_come_again_is_none():
 
     assert explored.trap is None
     assert explored.open == {
-        "made once more, a year later, it led elsewhere, or there was no time to make it": 2
+        "run again, a year later, the move led to another state, or the time budget ended": 2
     }
 
 

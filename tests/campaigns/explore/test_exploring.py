@@ -165,5 +165,5 @@ def test_a_lock_that_time_opens_is_no_lock_out(harness):
 @pytest.mark.parametrize("keys", [{"cover": ["/opt"]}, {"processes": {"build": {"run": "true"}}}])
 def test_what_cannot_be_undone_is_not_explored(harness, keys):
     """Folders of the developer, and processes that go on, are refused beside an exploration."""
-    with pytest.raises(SimulationError, match="explore: moves cannot be undone in what is under"):
+    with pytest.raises(SimulationError, match="explore: moves cannot be undone with"):
         harness.simulate(scenario_from({**LOCKED, **keys}))
