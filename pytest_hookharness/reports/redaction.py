@@ -1,7 +1,7 @@
 """
 Redaction: secrets that are taken out of what was seen before it is written.
 
-Pure. Values of the model are redacted, not their reports: what is cut, folded or
+Values of the model are redacted, not their reports: what is cut, folded or
 escaped in a report would no longer be found. No list of secrets is complete, so neither is this.
 
 What secrets look like, where nobody has told their values.

@@ -229,7 +229,7 @@ def kept_run(text="all is well"):
     seen = Outcome(
         scenario=Scenario(name="lint"), host="claude-code", trace=Trace(), verdict=Terminated(turn=1)
     )
-    occasion = trace_records.TraceHeader(id="lint", door="pytest", host="claude-code")
+    occasion = trace_records.TraceHeader(id="lint", front_end="pytest", host="claude-code")
     made = [trace_records.begin(seen.scenario, occasion), trace_records.end(seen, entry=text)]
     return "".join(f"{json.dumps(record)}\n" for record in made)
 

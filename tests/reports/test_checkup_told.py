@@ -12,7 +12,7 @@ from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symp
 from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script
 from pytest_hookharness.model.protocol import Hook
 from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.reports.terminal.check_report import as_json, headline, told
+from pytest_hookharness.reports.terminal.check_report import as_json, headline, render_check
 
 HOOKS = tuple(Hook(event="Stop", command=command) for command in ("./a.sh", "./b.sh", "./c.sh"))
 PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
@@ -24,7 +24,7 @@ def problem(hook, kind="livelock", **more):
 
 
 def report(**more):
-    return told(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
+    return render_check(CheckReport(place=PLACE, **more), lambda _: "hookharness check")
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_which_hooks_have_problems():
         woken=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
-    assert "\n\nno problem was seen with:\n  - ./b.sh\n\ntried:" in told(made, lambda _: "")
+    assert "\n\nno problem was seen with:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")
     assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
-    assert "no problem was seen" not in told(replace(made, undecided=("No time.",)), lambda _: "")
+    assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda _: "")
 
 
 def test_problems_of_all_hooks_or_of_none():

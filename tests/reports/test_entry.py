@@ -28,7 +28,7 @@ from pytest_hookharness.model.verdicts import (
     Undecided,
     Violation,
 )
-from pytest_hookharness.reports.markdown.incident import TO_DO, IncidentContext, entry
+from pytest_hookharness.reports.markdown.incident import TO_DO, IncidentContext, incident_report
 
 HEADINGS = [
     "Symptoms",
@@ -42,7 +42,7 @@ HEADINGS = [
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b"))
 EVIL = "EVIL ``` ~~~\n# EVIL\n```\n[EVIL](http://e) @EVIL \x1b[31mEVIL\u202e `EVIL`` ![EVIL](x)\n\n    EVIL"
-AROUND = IncidentContext(again="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
+AROUND = IncidentContext(replay_command="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
 
 
 def asked(command, reason):
@@ -122,7 +122,7 @@ def outside(text):
 
 def test_seven_sections_in_order():
     """An entry has a heading with day and verdict, and the seven sections, each with a word to its author."""
-    text = entry(outcome(), AROUND)
+    text = incident_report(outcome(), AROUND)
 
     assert text.startswith("## 2026-01-02: livelock in `lint[claude-code]`\n")
     assert list(sections(text)) == HEADINGS
@@ -132,7 +132,7 @@ def test_seven_sections_in_order():
 def test_what_the_trace_knows_is_filled_in():
     """Numbers, reasons, loop, rule, finding, experiment, files and command stand where they belong."""
     told = sections(
-        entry(
+        incident_report(
             outcome(
                 probe_reports=(PROBING,),
                 findings=(FINDING,),
@@ -201,7 +201,7 @@ def test_hostile_text_stays_in_its_place(text):
         assumptions=(text,),
     )
 
-    page = entry(told, replace(AROUND, again=text))
+    page = incident_report(told, replace(AROUND, replay_command=text))
 
     assert "EVIL" not in outside(page)
     assert [line for line in outside(page).splitlines() if line.startswith("#")][1:] == [
@@ -233,7 +233,7 @@ def test_text_that_leaves_its_place_is_seen():
 )
 def test_every_verdict_has_its_entry(verdict):
     """Every verdict is told with all sections, and none of the others is called a loop."""
-    told = sections(entry(outcome(verdict=verdict), IncidentContext(again="")))
+    told = sections(incident_report(outcome(verdict=verdict), IncidentContext(replay_command="")))
 
     assert list(told) == HEADINGS
     assert "The loop begins" not in told["Root Cause"]
@@ -243,7 +243,7 @@ def test_long_lists_are_cut_and_say_so():
     """Of many findings the first twenty are told, and how many more there were."""
     many = tuple(replace(FINDING, text=f"Number {number}.") for number in range(50))
 
-    told = sections(entry(outcome(findings=many), AROUND))["Root Cause"]
+    told = sections(incident_report(outcome(findings=many), AROUND))["Root Cause"]
 
     assert "Number 19." in told
     assert "Number 20." not in told
@@ -254,4 +254,7 @@ def test_events_that_were_asked_alone_are_told():
     """What a test asked with single fires stands beside its simulation."""
     response = Response(hooked=asked("./alone.sh", "not alone"))
 
-    assert "./alone.sh" in sections(entry(outcome(), replace(AROUND, asked=[response])))["Investigation"]
+    assert (
+        "./alone.sh"
+        in sections(incident_report(outcome(), replace(AROUND, asked=[response])))["Investigation"]
+    )

@@ -166,7 +166,7 @@ def test_what_the_shell_plays_is_left_to_no_test(read_back):
     """A simulation of the shell command without a scenario file keeps the usual promise, or breaks it."""
     runs = [read_back(kept_workspace=kept) for kept in (True, False)]
     for run in runs:
-        run.begin.update(file=None, id="try[claude-code]", door="hookharness")
+        run.begin.update(file=None, id="try[claude-code]", front_end="hookharness")
 
     assert [row.promise for row in rows_of(runs, {})] == ["kept", "broken"]
 

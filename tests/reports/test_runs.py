@@ -12,13 +12,13 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.reports.markdown.incident import unfinished
-from pytest_hookharness.reports.terminal.table import render
+from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace import read, records
 from pytest_hookharness.reports.trace.read import UnreadableTrace, read_run, row
 
 SCENARIO = Scenario(name="lint", variant="old")
 BEGIN = records.begin(
-    SCENARIO, records.TraceHeader(id="a::b`", door="pytest", host="claude-code", tier=Tier.GROUP)
+    SCENARIO, records.TraceHeader(id="a::b`", front_end="pytest", host="claude-code", tier=Tier.GROUP)
 )
 STATE = records.state(1, records.State())
 STEP = {
@@ -49,7 +49,7 @@ def test_a_whole_run_is_read():
         False,
         False,
     )
-    assert "lint[old]  claude-code           0       0  terminated  2.0 s  yes" in render([row(run)])
+    assert "lint[old]  claude-code           0       0  terminated  2.0 s  yes" in render_table([row(run)])
 
 
 def test_a_run_without_an_end_was_interrupted():
@@ -57,7 +57,7 @@ def test_a_run_without_an_end_was_interrupted():
     run = read_run(lines(BEGIN, STEP), "a.jsonl")
 
     assert run.interrupted
-    assert render([row(run)]).splitlines()[1:] == [
+    assert render_table([row(run)]).splitlines()[1:] == [
         "lint[old]  claude-code           3       0  interrupted  0.0 s  ?",
         "1 simulation, none not as promised, 1 not known",
     ]

@@ -52,7 +52,7 @@ from pytest_hookharness.model.verdicts import (
     Violation,
 )
 from pytest_hookharness.reports.safe_text import columns
-from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.headline import most_severe
 from pytest_hookharness.reports.terminal.story import first_line, story
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -429,12 +429,12 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
     looped = outcome(Livelock(stem=2, period=1), violations=broken)
     line = first_line(looped)
     assert line.startswith("agent[1].expect: expected deny, seen allow (and 1 more); livelock: after turn 3")
-    assert gravest(looped) == broken[1]
+    assert most_severe(looped) == broken[1]
 
     unpromised = Violation(path="variants.b.expect.verdict", expected="terminated", seen="livelock")
     both = replace(looped, violations=(*broken, unpromised))
     assert first_line(both).startswith("livelock: ")
-    assert gravest(both) == unpromised
+    assert most_severe(both) == unpromised
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
-from pytest_hookharness.reports.terminal.host_paths import way
+from pytest_hookharness.reports.terminal.host_paths import path_of
 
 READING = Rule("the word deny refuses", Basis.OBSERVED, "a host")
 EVENT = Rule("a hint undoes a refusal", Basis.OBSERVED, "a host")
@@ -36,7 +36,7 @@ def came(*asked):
     """
     steps = tuple(Step(number=number, turn=1, exchange=one) for number, one in enumerate(asked))
     trace = Trace(steps=steps)
-    turns = way(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
+    turns = path_of(Outcome(scenario=Scenario(name="x"), host="a", trace=trace, verdict=Terminated(turn=1)))
     assert json.loads(json.dumps(turns)) == turns
     return turns[0]
 

@@ -1,7 +1,7 @@
 """
 GitHub Actions: broken promises as annotations, and a run as a step's summary.
 
-Pure. Workflow commands are documented by GitHub under "Workflow commands for GitHub
+Workflow commands are documented by GitHub under "Workflow commands for GitHub
 Actions", the bound of a summary (1 MiB for each step) under "Adding a job summary".
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.markdown.fences import code, fence
-from pytest_hookharness.reports.safe_text import laid_out, plain
+from pytest_hookharness.reports.safe_text import plain_lines, plain
 from pytest_hookharness.reports.terminal.table import Row
 
 MOST_BYTES = 1 << 20
@@ -129,7 +129,7 @@ def _cell(text: object) -> str:
 
 def _folded(failure: FailureAnnotation) -> str:
     head = html.escape(plain(f"{failure.name}: {failure.headline}", _LONGEST))
-    story = fence(laid_out(failure.story))
+    story = fence(plain_lines(failure.story))
     return _lines(["<details>", f"<summary><code>{head}</code></summary>", *story, "</details>", ""])
 
 

@@ -1,7 +1,7 @@
 """
 SARIF 2.1.0: broken promises and findings for viewers of static analysis.
 
-Pure. The format is that of the OASIS standard; what GitHub makes of it is documented
+The format is that of the OASIS standard; what GitHub makes of it is documented
 under "SARIF support for code scanning". What a scenario promises is no result, also if it promises a defect.
 """
 

@@ -1,13 +1,13 @@
 """
 The trace page: many simulations as one file for a browser.
 
-Pure. The file needs nothing but itself. What hooks and agents said is data in it,
+The file needs nothing but itself. What hooks and agents said is data in it,
 never markup: JSON without a sign that could end its element, which a script of ours puts into text nodes. The
 page's own policy names that script and its style by their digests; a browser loads and runs nothing else.
 
 The list on a trace page: what one line says of each simulation.
 
-Pure. What is read back from trace files was held against their schema.
+What is read back from trace files was held against their schema.
 """
 
 from __future__ import annotations

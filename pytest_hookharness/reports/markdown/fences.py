@@ -5,7 +5,7 @@ Pure.
 
 Markdown around hostile text: fences and code spans that it cannot leave.
 
-Pure. What comes from a run stands nowhere else, for only there no reader of Markdown
+What comes from a run stands nowhere else, for only there no reader of Markdown
 makes a link, an image, a mention or a heading of it.
 """
 

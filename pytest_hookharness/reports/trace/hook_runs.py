@@ -1,11 +1,9 @@
 """
 Fires in a trace file: what a process was given, and what became of it.
 
-Pure. Every union is matched to its end.
-
 Excerpts: texts of any length, and other values, as JSON of a known size.
 
-Pure. An excerpt is an object of its own, which says how much of a text it holds; what
+An excerpt is an object of its own, which says how much of a text it holds; what
 is no character is replaced, and that is said too.
 """
 
@@ -35,7 +33,7 @@ from pytest_hookharness.model.processes import (
 )
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule
 from pytest_hookharness.model.trace import HookEvent, HookRun
-from pytest_hookharness.reports.terminal.phrases import activity_words, ending_words, reply_words
+from pytest_hookharness.reports.terminal.phrases import describe_activity, describe_ending, describe_reply
 
 TraceRecord: TypeAlias = dict[str, Json]
 
@@ -180,7 +178,7 @@ def run_data(run: ProcessResult) -> TraceRecord:
     """
     doing = run.ending.doing if isinstance(run.ending, TimedOut) else ()
     return {
-        "words": ending_words(run.ending, run.wall),
+        "words": describe_ending(run.ending, run.wall),
         "ending": _ending(run.ending),
         "stdout": of_output(run.stdout),
         "stderr": of_output(run.stderr),
@@ -207,7 +205,7 @@ def process_data(process: Process) -> TraceRecord:
 def _activity(activity: Activity) -> TraceRecord:
     return {
         **process_data(activity.process),
-        "words": activity_words(activity),
+        "words": describe_activity(activity),
         "state": activity.state,
         "blocked_in": activity.blocked_in,
         "waits_for": activity.waits_for,
@@ -254,7 +252,7 @@ def _reply(fire: HookRun, hooked: HookEvent) -> TraceRecord:
     reply: Reply = fire.reply
     unheard = reply.unheard
     return {
-        "words": reply_words(fire, hooked),
+        "words": describe_reply(fire, hooked),
         "ruling": reply.ruling.value,
         "reason": excerpt(fire.reason),
         "context": excerpt(reply.context),

@@ -1,7 +1,5 @@
 """
 Steps in a trace file: what the agent did, what happened, what the hooks said.
-
-Pure. Every union is matched to its end.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from pytest_hookharness.model.agent_sessions import ChildSession
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, Moved, Performed, Step
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal.phrases import event_words, move_words
+from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move
 from pytest_hookharness.reports.trace.hook_runs import (
     MOST,
     TraceRecord,
@@ -64,14 +62,14 @@ def _exchange(exchange: Exchange, contents: Mapping[str, Versions]) -> TraceReco
         case Moved():
             return {
                 "kind": "moved",
-                "words": move_words(exchange.move),
+                "words": describe_move(exchange.move),
                 "move": {"name": type(exchange.move).__name__.lower(), "data": of_json(exchange.move)},
                 "saw": _saw(exchange.saw),
             }
         case Happened():
             return {
                 "kind": "happened",
-                "words": event_words(exchange.event),
+                "words": describe_event(exchange.event),
                 "happening": {"name": type(exchange.event).__name__.lower(), "data": of_json(exchange.event)},
             }
         case Performed():
