@@ -1,8 +1,8 @@
 """
 Make hostile text safe to print: what a hook, an agent or a file name says.
 
-No result moves a cursor, colours a terminal, changes the direction of writing, begins a new line, commands a CI
-runner from its log or is unbounded.
+No result moves a cursor, colours a terminal, changes the direction of writing, begins a new line, commands a
+CI runner from its log or is unbounded.
 """
 
 from __future__ import annotations

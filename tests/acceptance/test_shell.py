@@ -120,7 +120,7 @@ def test_a_session_that_ended_by_no_decision_says_so(hookharness):
     result = hookharness("try", "Stop", "./missing.sh")
 
     assert result.returncode == 1
-    assert "but not by a decision of every hook (NOT-RUN)" in result.stdout.splitlines()[1]
+    assert "but not every hook decided (NOT-RUN)" in result.stdout.splitlines()[1]
 
 
 def test_schema(hookharness):

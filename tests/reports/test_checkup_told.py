@@ -46,7 +46,7 @@ def test_which_hooks_have_problems():
         woken=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
-    assert "\n\nno problem was seen with:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")
+    assert "\n\nno problem found:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")
     assert as_json([made], lambda _: "")["checkups"][0]["no_problem_with"] == ["./b.sh"]
     assert "no problem was seen" not in render_check(replace(made, undecided=("No time.",)), lambda _: "")
 
@@ -72,7 +72,7 @@ def test_a_session_that_was_not_made_smaller():
         move=RunCommand(command="rm -rf build"),
     )
     said = report(problems=(found,))
-    assert '  shown by  turn 29 of hostile text, not made smaller: runs "rm -rf build"\n' in said
+    assert '  shown by  turn 29 of hostile text, not shrunk: runs "rm -rf build"\n' in said
     assert "others before" not in said
 
 

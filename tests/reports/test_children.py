@@ -61,7 +61,7 @@ def test_sessions_are_told_as_a_tree() -> None:
         "  claude -p x  on 7 bytes: stopped",
         '    Stop ./a.sh  exited 2 -> deny "not yet"',
         "    claude -p x  on 7 bytes: cut off",
-        "  claude -p x  is refused, beyond a depth of 2",
+        "  claude -p x  refused: beyond a depth of 2",
     ]
 
 
@@ -72,7 +72,7 @@ def test_a_great_many_sessions_and_fires_are_cut_short() -> None:
     many = [child(number, number - 1, number, hook_runs=(FIRE,) * 9) for number in range(1, 60)]
     lines = render_sessions(many)
     assert len(lines) == 17
-    assert lines[5] == "    and 5 more fires"
+    assert lines[5] == "    and 5 more hook runs"
     assert lines[-1].startswith("  ... ")
     assert render_sessions([child(1, 2), child(2, 1)])
 
@@ -94,7 +94,7 @@ def test_a_chain_is_told_from_its_root() -> None:
     """
     chain = tuple(f"link {number}" for number in range(1, 13))
     told = story(outcome(Recursing(turn=1, limit="a depth of 12", chain=chain), refusing())).splitlines()
-    place = told.index("  how it came to that:")
+    place = told.index("  chain of causes:")
     assert told[place + 1 : place + 11] == [*(f"    link {n}" for n in range(1, 9)), "    ...", "    link 12"]
     assert "how it came" not in story(outcome(Terminated(turn=1), refusing()))
 

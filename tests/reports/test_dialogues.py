@@ -19,7 +19,7 @@ def test_an_answer_is_told_with_its_question() -> None:
     The story quotes what was asked and what was typed.
     """
     run = ProcessResult(ending=Exited(0), dialogue=Dialogue(asked=(Asked("Name:", "robin"),)))
-    assert [*describe_dialogue(run)] == ['asks "Name:" on the terminal, and is told "robin"']
+    assert [*describe_dialogue(run)] == ['asks "Name:" on the terminal and gets "robin"']
 
 
 def test_a_question_that_was_given_up_is_told() -> None:

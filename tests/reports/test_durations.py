@@ -46,7 +46,7 @@ def test_the_slowest_hook_stands_first():
     found = [timing("./quick.sh", 0.004, limit=None), timing("./slow.sh", 0.2, 3.0)]
 
     assert render_durations(found) == [
-        "   p50     p95  of limit  fires  event  hook",
+        "   p50     p95  of timeout  runs  event  hook",
         "200 ms  3.00 s       5 %      2  Stop   ./slow.sh",
         "  4 ms    4 ms                1  Stop   ./quick.sh",
     ]
@@ -73,7 +73,7 @@ def test_a_hook_that_was_cut_is_the_slowest():
     lines = render_durations([timing("./long.sh", 30.0), timing("./stuck.sh", 10.0, cut=True)])
 
     assert lines[1].split()[:3] == [">", "10.00", "s"]
-    assert lines[-1] == "> was cut then, and would have taken longer"
+    assert lines[-1] == "> timed out then; it would have taken longer"
 
 
 @pytest.mark.parametrize(("limit", "share"), [(600.0, "not known"), (10.0, "100 %")])

@@ -42,7 +42,9 @@ HEADINGS = [
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host, 1.0, measured")
 GUARD = Cap(overrides=9, why="It overrides the ninth.", rule=Rule("Eight are honoured.", Basis.ASSUMED, "b"))
 EVIL = "EVIL ``` ~~~\n# EVIL\n```\n[EVIL](http://e) @EVIL \x1b[31mEVIL\u202e `EVIL`` ![EVIL](x)\n\n    EVIL"
-AROUND = IncidentContext(replay_command="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2"))
+AROUND = IncidentContext(
+    replay_command="hookharness run 'a::b' --seed 7", day="2026-01-02", versions=("A 1.0", "B 2")
+)
 
 
 def asked(command, reason):
@@ -169,7 +171,7 @@ def test_what_the_trace_knows_is_filled_in():
             "`Eight are honoured.` (assumed: `b`)",
             "HH001 HUNG-FIRE: It hung. (first in turn 2, 3 times)",
         ],
-        "The Fix": ["The same stop will be refused for ever.", "Give it a limit."],
+        "The Fix": ["The same stop will be refused forever.", "Give it a limit."],
         "Test Cases Affected": [
             "`scenarios/lint.scenario.yaml` breaks its promise",
             "`expect.verdict`, line 14",

@@ -52,7 +52,7 @@ def test_an_explanation():
 
     text = explanation([event])
 
-    assert "Before of a@1: before a tool; a hook has 1.5 s" in text
+    assert "Before of a@1: before a tool; timeout 1.5 s" in text
     assert "the order is not known [assumed: chosen]" in text
     assert "REFUSES: the call is not made" in text
     assert 'prints: {"a": 1}' in text

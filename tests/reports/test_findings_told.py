@@ -7,9 +7,9 @@ from pytest_hookharness.model.verdicts import FindingCode
 from pytest_hookharness.reports.terminal.host_facts import (
     SEEN,
     codes_table,
+    describe_findings,
     index,
     page_head,
-    describe_findings,
 )
 
 CODE = FindingCode("HH777", "ODD-THING", "A thing was odd.", "It matters.", "Mend it.")

@@ -106,8 +106,8 @@ def test_hooks_that_were_told_otherwise_part_hosts():
     other = {**turn(1, "let go on", "silence is no opinion"), "flag": "true"}
     text = render_matrix([run("a@1", "livelock", told), run("b@2", "terminated", other)])
 
-    assert "a@1: in turn 1 refused, told stop_hook_active false, for exit code 2 refuses" in text
-    assert "b@2: in turn 1 let go on, told stop_hook_active true, for silence" in text
+    assert "a@1: in turn 1 refused, with stop_hook_active false, for exit code 2 refuses" in text
+    assert "b@2: in turn 1 let go on, with stop_hook_active true, for silence" in text
     assert "told nothing" in render_matrix([run("a@1", "livelock", REFUSED), run("b@2", "terminated", other)])
     halted = {**turn(1, "halted", "x"), "flag": "false"}
     assert "told" not in render_matrix([run("a@1", "livelock", told), run("b@2", "hung", halted)])
@@ -127,12 +127,12 @@ def test_scenarios_whose_hosts_agree_are_counted():
     agreeing = [run(host, "hung", scenario=name) for host in ("a@1", "b@2") for name in ("x", "y")]
     text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *agreeing])
 
-    assert "the same on all of their hosts: 2 scenarios" in text
+    assert "same result on all hosts: 2 scenarios" in text
     assert "hung" not in text
-    assert render_matrix(agreeing) == "the same on all of their hosts: 2 scenarios"
+    assert render_matrix(agreeing) == "same result on all hosts: 2 scenarios"
     one = [played for played in agreeing if played.scenario == "x"]
     text = render_matrix([run("a@1", "livelock"), run("b@2", "capped"), *one])
-    assert "the same on all of their hosts: 1 scenario\n" in text
+    assert "same result on all hosts: 1 scenario\n" in text
 
 
 def test_one_host_is_no_comparison():

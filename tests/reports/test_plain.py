@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_hookharness.reports.safe_text import columns, fit, plain_lines, plain, quoted, squeeze
+from pytest_hookharness.reports.safe_text import columns, fit, plain, plain_lines, quoted, squeeze
 
 HOSTILE = {
     "\x1b[2J\x1b[31mred": "\\x1b[2J\\x1b[31mred",

@@ -59,7 +59,7 @@ def test_a_run_without_an_end_was_interrupted():
     assert run.interrupted
     assert render_table([row(run)]).splitlines()[1:] == [
         "lint[old]  claude-code           3       0  interrupted  0.0 s  ?",
-        "1 simulation, none not as promised, 1 not known",
+        "1 simulation: 1 as expected, 1 not known",
     ]
     assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"
     assert "turn 3  writes: \\x1b[31m" in unfinished(run)
@@ -85,11 +85,11 @@ def test_a_line_that_is_not_whole_is_left_out():
 
 
 BAD = [
-    ([b"nothing\n"], "a.jsonl:1: is no JSON"),
-    ([b'{"record": NaN}\n'], "a.jsonl:1: is no JSON"),
-    ([b'{"record": 1e999}\n'], "a.jsonl:1: is no JSON"),
-    ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is no JSON"),
-    ([b"\xff\n"], "a.jsonl:1: is no JSON"),
+    ([b"nothing\n"], "a.jsonl:1: is not JSON"),
+    ([b'{"record": NaN}\n'], "a.jsonl:1: is not JSON"),
+    ([b'{"record": 1e999}\n'], "a.jsonl:1: is not JSON"),
+    ([b"[" * 100_000 + b"\n"], "a.jsonl:1: is not JSON"),
+    ([b"\xff\n"], "a.jsonl:1: is not JSON"),
     ([b"[]\n"], "a.jsonl:1: is no record of a trace"),
     ([b'{"record": ["begin"]}\n'], "a.jsonl:1: is no record of a trace"),
     (lines({**BEGIN, "version": 2}), "a.jsonl:1: is of version 2, known is 1"),
@@ -98,8 +98,8 @@ BAD = [
     (lines(STEP), "a.jsonl:1: a 'step' record does not belong there"),
     (lines(BEGIN, BEGIN), "a.jsonl:2: a 'begin' record does not belong there"),
     (lines(BEGIN, END, STEP), "a.jsonl:3: a 'step' record does not belong there"),
-    (lines(BEGIN, {**STEP, "kind": "begin"}), "a.jsonl:2: is a step of no kind that is known"),
-    (lines(BEGIN, {**STEP, "kind": []}), "a.jsonl:2: is a step of no kind that is known"),
+    (lines(BEGIN, {**STEP, "kind": "begin"}), "a.jsonl:2: is a step of unknown kind"),
+    (lines(BEGIN, {**STEP, "kind": []}), "a.jsonl:2: is a step of unknown kind"),
     (lines(BEGIN, {**STEP, "turn": "3"}), "a.jsonl:2: /turn is not of type integer"),
 ]
 

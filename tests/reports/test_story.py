@@ -62,7 +62,7 @@ STOP = Moved(move=Stop(text="I am done."))
 ORIGIN = Origin(file=Path("/work place/scenarios/lint.scenario.yaml"), marks={"expect.verdict": (14, 12)})
 CHANGED = tuple(Change(path=f"workspace/{name}", how="content") for name in ("log", "b", "c", "d"))
 VERDICTS: list[tuple[Verdict, str]] = [
-    (Terminated(turn=2), "terminated: the hooks let the agent stop in turn 2 after 1 block"),
+    (Terminated(turn=2), "terminated: the hooks allowed the stop in turn 2 after 1 block"),
     (
         Capped(turn=9, cap=GUARD, changed=CHANGED),
         (
@@ -100,7 +100,7 @@ VERDICTS: list[tuple[Verdict, str]] = [
             "for it for ever"
         ),
     ),
-    (Recursing(turn=3, limit="a depth of 3"), "recursing: fires caused fires in turn 3, beyond a depth of 3"),
+    (Recursing(turn=3, limit="a depth of 3"), "recursing: hook runs caused hook runs in turn 3, beyond a depth of 3"),
     (
         Lockout(turn=2, moves=(Stop(), moves.RunCommand(command="true"))),
         "lockout: after turn 2 none of the 2 moves that the agent has leads to a stop",
@@ -117,10 +117,10 @@ VERDICTS: list[tuple[Verdict, str]] = [
 ENDINGS: list[tuple[Ending, str]] = [
     (Exited(2), "exited 2 in 0.1 s"),
     (Signaled(11), "was killed by signal 11 in 0.1 s"),
-    (TimedOut(0.5, by=Cut.HOOK_TIMEOUT), "was cut after 0.5 s (our patience)"),
+    (TimedOut(0.5, by=Cut.HOOK_TIMEOUT), "timed out after 0.5 s (the harness's hook timeout)"),
     (
         TimedOut(60, by=Cut.LIMIT, ignored_term=True),
-        "was cut after 60 s (the host's limit) and ignored the signal",
+        "timed out after 60 s (the host's timeout) and ignored the signal",
     ),
     (HeldOpen(Exited(0), 0.5, (Process(7, "sleep", 0),)), "exited 0 but sleep (pid 7) holds its output open"),
     (HeldOpen(Signaled(9), 0.5), "was killed by signal 9 but another process holds its output open"),
@@ -231,16 +231,16 @@ def test_tells_a_livelock_to_the_end() -> None:
         '  before  script  writes: "Fix it."',
         '  turn 1  agent   stops: "I am done."',
         '          Stop    ./lint_or_die.sh  exited 2 in 0.3 s  -> block "ruff: not found"',
-        "  turns 2 to 4  the same, and so for ever      (claude-code would override it at block 9)",
+        "  turns 2 to 4  the same, and so on forever      (claude-code would override it at block 9)",
         "  expected: terminated within 3                   scenarios/lint.scenario.yaml:14  expect.verdict",
         "  seen:     livelock",
-        "  The same stop will be refused for ever. Let the hook allow when nothing changed since its last",
+        "  The same stop will be refused forever. Let the hook allow when nothing changed since its last",
         "  refusal, or read `stop_hook_active` from its input.",
         "  assumed: Ids are derived.",
         "  assumed: The network is not watched.",
         "  tier:    process group: a process that leaves its group is not seen; /tmp is shared with the",
         "           machine",
-        "  again:  hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
+        "  replay: hookharness run 'scenarios/lint.scenario.yaml::lint[claude-code]' --seed 7",
     ]
 
 
@@ -250,8 +250,8 @@ def test_a_cycle_of_several_turns_is_folded_as_a_whole() -> None:
     """
     call = Moved(move=moves.RunCommand(command="true"))
     told = story(outcome(Livelock(stem=1, period=2), trace(*(STOP, asked(), call) * 3)))
-    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so for ever" in told
-    assert "claude-code has no known guard against it" in told
+    assert "  turns 3 to 6  the same as turns 1 and 2\n  and so on forever" in told
+    assert "claude-code has no known cap on refusals" in told
 
 
 def test_turns_that_differ_are_never_folded() -> None:

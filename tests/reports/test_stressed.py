@@ -44,7 +44,7 @@ def test_a_row_that_is_not_fine_has_evidence_and_a_command():
         cell("one", "open", evidence="it let it through"), cell("other", "as declared", evidence="same")
     )
 
-    assert lines[2:4] == ["    it let it through", "    again:  play one"]
+    assert lines[2:4] == ["    it let it through", "    replay: play one"]
     assert len(lines) == 6
 
 

@@ -41,7 +41,7 @@ def test_a_row_says_what_became_of_a_scenario() -> None:
         "scenario   host           iterations  blocks  verdict      time  kept",
         "lint       claude-code@2           0       0  terminated  1.2 s  yes",
         "loop[old]  claude-code@2           0       0  undecided   1.2 s  NO",
-        "2 simulations, 1 not as promised",
+        "2 simulations: 1 as expected, 1 failed",
     ]
 
 

@@ -90,7 +90,9 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = error.outcome, True
         print("\ninterrupted: this was seen until then")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    print(story.story(replace(outcome, violations=()), width=width, replay_command=_again(arguments, settings)))
+    print(
+        story.story(replace(outcome, violations=()), width=width, replay_command=_again(arguments, settings))
+    )
     print(conclusion_of(outcome.explored))
     return UNKNOWN if interrupted else judge(outcome)
 

@@ -34,9 +34,9 @@ from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import story
 from pytest_hookharness.reports.terminal.host_facts import (
     codes_table,
+    describe_findings,
     explanation,
     hosts_table,
-    describe_findings,
 )
 from pytest_hookharness.reports.trace.schema import schema as trace_schema
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
@@ -72,14 +72,18 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "item", metavar="NODEID", help="FILE::name[variant-host], as pytest and reports print it"
     )
-    run.set_defaults(scenario=_from_file, replay_command=lambda _, scenario, settings: again(scenario, settings))
+    run.set_defaults(
+        scenario=_from_file, replay_command=lambda _, scenario, settings: again(scenario, settings)
+    )
 
     page = commands.add_parser(
         "entry", parents=[shown], help="play one item and write a debugging entry about it, in Markdown"
     )
     page.add_argument("item", metavar="NODEID", help="as for run; an expected verdict is told as any other")
     page.add_argument("-o", "--output", type=Path, metavar="FILE", help="a new file (standard output)")
-    page.set_defaults(scenario=_from_file, replay_command=run.get_default("replay_command"), tell=_write_entry)
+    page.set_defaults(
+        scenario=_from_file, replay_command=run.get_default("replay_command"), tell=_write_entry
+    )
 
     once = commands.add_parser(
         "try",

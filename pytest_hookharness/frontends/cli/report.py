@@ -23,7 +23,7 @@ from pytest_hookharness.judging.detectors.window import is_own
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
-from pytest_hookharness.reports.safe_text import plain_lines, plain
+from pytest_hookharness.reports.safe_text import plain, plain_lines
 from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace.read import TraceRun, row
 from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords

@@ -80,7 +80,9 @@ def circumstances(replay_command: str, asked: Sequence[Response] = ()) -> Incide
         f"{platform.system()} {platform.release()}",
     )
     day = datetime.now().astimezone().date().isoformat()
-    return IncidentContext(replay_command=replay_command, day=day, versions=versions, asked=asked, root=Path.cwd())
+    return IncidentContext(
+        replay_command=replay_command, day=day, versions=versions, asked=asked, root=Path.cwd()
+    )
 
 
 def secrets_of(scenario: Scenario) -> Secrets:

@@ -73,7 +73,12 @@ def enrich(
     if report.failed and not is_scenario:
         for outcome in outcomes[-MOST_STORIES:]:
             report.sections.append(
-                ("hook story", story.story(outcome, replay_command=TraceItem.of_test(item.nodeid, outcome.seed).replay_command))
+                (
+                    "hook story",
+                    story.story(
+                        outcome, replay_command=TraceItem.of_test(item.nodeid, outcome.seed).replay_command
+                    ),
+                )
             )
     if report.failed and item.config.getoption("--hook-stress"):
         report.sections.append(("hook stress", _table(item, outcomes[-1])))

@@ -22,8 +22,8 @@ from pytest_hookharness.model.verdicts import Capped, Finding, Hung, Livelock
 from pytest_hookharness.reports.markdown.fences import code, fence, related_files, shown
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.advice import advice
-from pytest_hookharness.reports.terminal.headline import first_line, describe_cap
-from pytest_hookharness.reports.terminal.phrases import text_of_changes, describe_tier
+from pytest_hookharness.reports.terminal.headline import describe_cap, first_line
+from pytest_hookharness.reports.terminal.phrases import describe_tier, text_of_changes
 from pytest_hookharness.reports.terminal.probe_report import render_probes
 from pytest_hookharness.reports.terminal.turns import render_response, render_turns
 from pytest_hookharness.reports.trace.hook_runs import TraceRecord

@@ -44,7 +44,8 @@ def advice(outcome: Outcome) -> str:
             return "Let the hook allow or refuse by itself; in this session nobody is there to answer."
         case Hung():
             return (
-                "Give the hook a timeout of its own. Let it read only what it needs instead of waiting for the "
+                "Give the hook a timeout of its own. Let it read only what it needs instead of "
+                "waiting for the "
                 "end of its input, a terminal or the network."
             )
         case Recursing() if outcome.background.denials:
@@ -53,7 +54,7 @@ def advice(outcome: Outcome) -> str:
                 "narrower pattern, and keep `max_spawns` low."
             )
         case Recursing():
-            return "Let the hook detect that it caused itself, for example with a variable that it sets and reads."
+            return "Let the hook detect that it caused itself, for example with a variable that it sets."
         case Lockout():
             return _locked(outcome)
         case Undecided():
@@ -143,7 +144,8 @@ def _beyond(outcome: Outcome) -> str:
     if threshold.turn is None:
         return "Let the hook count its refusals instead of seconds, so that it allows the stop at any pace."
     return (
-        f"To see the stop allowed, give the run `turns: {threshold.turn + 10}`; to spare the agent these turns, "
+        f"To see the stop allowed, give the run `turns: {threshold.turn + 10}`; to spare the agent "
+        "these turns, "
         "lower the hook's threshold."
     )
 
@@ -153,7 +155,8 @@ def _uncovered(outcome: Outcome) -> str:
         return ""
     return (
         "Explore more (`explore: {states: ..., time: ...}`, within the time budget), or name the moves that "
-        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states is enough: "
+        "matter (`explore: {moves: [...]}`). Where a file only counts or grows, no number of states "
+        "is enough: "
         "if it decides nothing, declare it (`mask`)."
     )
 
@@ -167,5 +170,5 @@ def _unknown(verdict: Undecided) -> str:
     if verdict.why.startswith("interrupted"):
         return ""
     if verdict.changed:
-        return f"{_mask(verdict.changed)} If it is a threshold of the hook, give the run more `turns` to reach it."
+        return f"{_mask(verdict.changed)} If it is a threshold of the hook, raise `turns` to reach it."
     return "Give the run more turns or time, or extend the script until the agent tries to stop."

@@ -22,7 +22,7 @@ from pytest_hookharness.model.exploration import (
 from pytest_hookharness.model.moves import Move
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.safe_text import columns, fit, plain
-from pytest_hookharness.reports.terminal.phrases import text_of_command, describe_move, text_of_reason
+from pytest_hookharness.reports.terminal.phrases import describe_move, text_of_command, text_of_reason
 from pytest_hookharness.reports.terminal.turns import render_turns
 
 _LABEL = 40
@@ -57,7 +57,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
     yield f"explored: {states}, {moves} tried in each, {made} in all"
     if explored.trap is not None:
         inside = counted(explored.trap.states, "state")
-        yield f"  {inside} can be reached from there; repeated a simulated year later, all moves gave the same"
+        yield f"  {inside} can be reached from there; a simulated year later all moves give the same"
     elif explored.covered:
         yield "  from every state some of these moves lead to a stop that the hooks allow"
     else:

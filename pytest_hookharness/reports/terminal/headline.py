@@ -163,7 +163,8 @@ def _blocked(outcome: Outcome, verdict: Livelock) -> str:
 def _probed(probing: ProbeReport) -> str:
     changing = "part that changes does" if len(probing.parts) == 1 else "parts that change do"
     return (
-        f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} {changing} "
+        f"every {_turns(probing.period)} the same up to turn {probing.turn}; the {len(probing.parts)} "
+        f"{changing} "
         f"not affect the decision; probed evidence: {counted(len(probing.probes), 'experiment')}"
     )
 

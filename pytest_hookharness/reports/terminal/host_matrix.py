@@ -12,7 +12,7 @@ from itertools import zip_longest
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.reports.safe_text import fit, plain
-from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, Turn, HostPath
+from pytest_hookharness.reports.terminal.host_paths import FLAG, REFUSED, UNASKED, HostPath, Turn
 from pytest_hookharness.reports.terminal.table import Row
 
 _GAP = "  "

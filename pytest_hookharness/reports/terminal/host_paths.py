@@ -1,7 +1,7 @@
 """
 The path of a run on one host: the result of each turn, and the host fact behind it.
 
-A path is plain JSON, so that it can cross from one process to another and be compared with that of another host.
+A path is plain JSON, so that it can cross from one process to another and be compared with another path.
 """
 
 from __future__ import annotations

@@ -19,11 +19,11 @@ from pytest_hookharness.reports.terminal.agent_tree import render_sessions
 from pytest_hookharness.reports.terminal.headline import describe_cap
 from pytest_hookharness.reports.terminal.phrases import (
     describe_activity,
-    text_of_command,
     describe_ending,
     describe_event,
     describe_move,
     describe_reply,
+    text_of_command,
 )
 
 _LONGEST = 100

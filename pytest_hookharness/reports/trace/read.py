@@ -85,7 +85,9 @@ def read_run(lines: Iterable[bytes], name: str) -> TraceRun | None:
         record = _record(line, where)
         kind = record["record"]
         if (kind == "begin") != (number == 1) or found["end"] or found["trouble"]:
-            raise UnreadableTrace(f"{where}: a {kind!r} record does not belong there; each run has a file of its own")
+            raise UnreadableTrace(
+                f"{where}: a {kind!r} record does not belong there; each run has a file of its own"
+            )
         found[str(kind)].append(record)
     if not found["begin"]:
         return None
@@ -104,7 +106,9 @@ def _record(line: bytes, where: str) -> TraceRecord:
     try:
         record = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
-        raise UnreadableTrace(f"{where}: is not JSON; a trace file has one JSON object in each line") from None
+        raise UnreadableTrace(
+            f"{where}: is not JSON; a trace file has one JSON object in each line"
+        ) from None
     if not isinstance(record, dict) or record.get("record") not in _KINDS:
         known = ", ".join(_KINDS)
         raise UnreadableTrace(f"{where}: is no record of a trace; expected under 'record': {known}")

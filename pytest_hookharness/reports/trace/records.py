@@ -1,9 +1,9 @@
 """
 The records of a trace file: how one simulation began, its states, how it ended.
 
-A record is plain JSON with its kind under ``record``. A simulation has one ``begin``, then a ``step`` for each
-exchange and a ``state`` for each turn, and finally an ``end``, or ``trouble`` if it could not be played. A
-file without either was interrupted.
+A record is plain JSON with its kind under ``record``. A simulation has one ``begin``, then a ``step`` for
+each exchange and a ``state`` for each turn, and finally an ``end``, or ``trouble`` if it could not be
+played. A file without either was interrupted.
 """
 
 from __future__ import annotations
@@ -137,7 +137,10 @@ def trouble(why: str) -> TraceRecord:
 
 
 def end(
-    outcome: Outcome, codes: Mapping[str, FindingCode] | None = None, replay_command: str = "", incident: str = ""
+    outcome: Outcome,
+    codes: Mapping[str, FindingCode] | None = None,
+    replay_command: str = "",
+    incident: str = "",
 ) -> TraceRecord:
     """
     Return the record of an outcome.

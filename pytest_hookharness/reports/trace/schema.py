@@ -1,7 +1,7 @@
 """
-The JSON Schema of trace files, by which they are also read back.
+The JSON Schema of trace files, which is also used to read them back.
 
-Data only. More keys may come within a version; those that are named stay.
+Within a version keys may be added; the listed ones stay.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ RECORDS: Mapping[str, Schema] = {
         ),
         background=_object(processes=_list(_DATA), threads=_list(_DATA), denials=_list(_DATA)),
         kept_workspace=_TEXT,
-        entry=_EXCERPT,
+        incident=_EXCERPT,
     ),
 }
 
@@ -157,7 +157,7 @@ DEFINITIONS: Mapping[str, Schema] = {
         **_object(text=_TEXT, bytes=_COUNT, cut_at=_or_null(_COUNT), replaced=_FLAG),
     },
     "rule": {
-        "description": "A fact about a host, and where it is known from.",
+        "description": "A fact about a host, and how it is known.",
         **_object(text=_TEXT, basis=_one_of(*(basis.value for basis in Basis)), source=_TEXT),
     },
     "hook": _object(**_HOOK),

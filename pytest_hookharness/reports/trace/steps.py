@@ -1,5 +1,5 @@
 """
-Steps in a trace file: what the agent did, what happened, what the hooks said.
+The steps of a trace file: what the agent did, what happened, what the hooks replied.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAME = 40
 @dataclass(frozen=True, slots=True)
 class Versions:
     """
-    The contents of a file before and after a step; ``None`` for one that is not known.
+    The contents of a file before and after a step; ``None`` where unknown.
     """
 
     before: bytes | None
@@ -43,7 +43,7 @@ class Versions:
 
 def step(seen: Step, contents: Mapping[str, Versions] | None = None) -> TraceRecord:
     """
-    The record of one step.
+    Return the record of one step.
 
     Args:
         seen: The step.
@@ -137,10 +137,10 @@ def _consequences(exchange: Performed | HookEvent, contents: Mapping[str, Versio
 
 def change_data(change: Change, versions: Versions | None = None) -> TraceRecord:
     """
-    A file that differs, and in what, if it is a text whose contents are known.
+    Return a changed file, with a diff if it is a text with known contents.
     """
-    told = _difference(change, versions)
-    return {"path": change.path, "how": change.how, "diff": None if told is None else excerpt(told)}
+    diff = _difference(change, versions)
+    return {"path": change.path, "how": change.how, "diff": None if diff is None else excerpt(diff)}
 
 
 def _difference(change: Change, versions: Versions | None) -> str | None:

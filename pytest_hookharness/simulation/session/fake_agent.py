@@ -234,7 +234,7 @@ def _configure(
         scenario if project else replace(scenario, hooks=None),
         profile,
         place,
-        replay_command=True,
+        again=True,
         only=None if project and named else line.sources,
         further=further,
     )
