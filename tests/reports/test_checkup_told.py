@@ -29,13 +29,13 @@ def report(**more):
 
 @pytest.mark.parametrize(
     ("undecided", "said"),
-    [((), "is not seen any more"), (("No time.",), "was not seen, but not all could be told")],
+    [((), "no longer seen"), (("No time.",), "not seen, but the check is incomplete")],
 )
 def test_one_problem_that_was_looked_for(undecided, said):
     """Where one problem was looked for, it is said whether it is gone, and not that all is well."""
     made = CheckReport(place=PLACE, only="livelock-a", undecided=undecided)
-    assert headline(made).startswith(f"claude-code: the problem livelock-a {said}, ")
-    assert "Only livelock-a was looked for" in report(only="livelock-a")
+    assert headline(made).startswith(f"claude-code: problem livelock-a {said}, ")
+    assert "only livelock-a" in report(only="livelock-a")
 
 
 def test_which_hooks_have_problems():
@@ -87,5 +87,7 @@ def test_all_files_are_played_by_one_command():
     """The command that plays all files that were written names each of them, wherever they stand."""
     found = tuple(problem(hook, file=Path(f"{hook[2]} b.scenario.yaml")) for hook in ("./a.sh", "./b.sh"))
     said = report(problems=found)
-    assert "were written: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+    assert (
+        "run all written scenarios: pytest --hook-scenarios 'a b.scenario.yaml' 'b b.scenario.yaml'\n" in said
+    )
     assert "were written" not in report(problems=(problem("./a.sh"),))

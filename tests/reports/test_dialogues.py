@@ -39,7 +39,7 @@ def test_a_question_that_held_the_fire_up_is_told_of_its_process() -> None:
     """
     ending = TimedOut(1.0, Cut.HOOK_TIMEOUT, doing=(ASKING,))
     assert [*describe_dialogue(ProcessResult(ending=ending, dialogue=Dialogue(unanswered="Username:")))] == []
-    assert describe_activity(ASKING) == 'nobody answers git (pid 3), which asks on the terminal: "Username:"'
+    assert describe_activity(ASKING) == 'git (pid 3) asks on the terminal and nobody answers: "Username:"'
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def test_the_slowest_hook_stands_first():
 
     assert render_durations(found) == [
         "   p50     p95  of timeout  runs  event  hook",
-        "200 ms  3.00 s       5 %      2  Stop   ./slow.sh",
-        "  4 ms    4 ms                1  Stop   ./quick.sh",
+        "200 ms  3.00 s         5 %     2  Stop   ./slow.sh",
+        "  4 ms    4 ms                 1  Stop   ./quick.sh",
     ]
 
 
@@ -76,7 +76,7 @@ def test_a_hook_that_was_cut_is_the_slowest():
     assert lines[-1] == "> timed out then; it would have taken longer"
 
 
-@pytest.mark.parametrize(("limit", "share"), [(600.0, "not known"), (10.0, "100 %")])
+@pytest.mark.parametrize(("limit", "share"), [(600.0, "unknown"), (10.0, "100 %")])
 def test_how_near_a_cut_fire_came_to_the_limit_is_not_known(limit, share):
     """A fire that was cut below its host's limit says nothing of it; one cut there has reached it."""
     (_, line, _) = render_durations([timing("./stuck.sh", 10.0, cut=True, limit=limit)])

@@ -146,7 +146,7 @@ def test_what_the_trace_knows_is_filled_in():
 
     expected = {
         "Symptoms": [
-            "3 turns, 3 fires",
+            "3 turns, 3 hook runs",
             "3 refusals",
             "`Stop` was asked 3 times: 3 deny",
             "3 times:",
@@ -156,7 +156,7 @@ def test_what_the_trace_knows_is_filled_in():
             "hookharness run 'a::b' --seed 7",
             "`claude-code@1`",
             "`./check.sh --all` on `Stop`",
-            "`.claude/settings.json`, fired 3 times",
+            "`.claude/settings.json`, run 3 times",
             "subreaper",
             "seed 7",
             "`A 1.0`",
@@ -173,7 +173,7 @@ def test_what_the_trace_knows_is_filled_in():
         ],
         "The Fix": ["The same stop will be refused forever.", "Give it a limit."],
         "Test Cases Affected": [
-            "`scenarios/lint.scenario.yaml` breaks its promise",
+            "`scenarios/lint.scenario.yaml` fails",
             "`expect.verdict`, line 14",
         ],
         "Key Learnings": ["would override it at block 9"],

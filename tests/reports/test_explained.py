@@ -25,7 +25,7 @@ def test_a_line_for_each_host():
     head, first, second = lines[:3]
     assert first.split() == ["a@1", "3", "none", "1", "2", "30"]
     assert "3 + 2" in second
-    assert head.index("guard") == first.index("none") == second.index("none")
+    assert head.index("cap on") == first.index("none") == second.index("none")
 
 
 def test_an_explanation():

@@ -49,7 +49,7 @@ def test_the_tree():
         "      on_exit (exit code 1: failure) -> thread 1, depth 1: turns 3 to 4, terminated",
         "        build.2 (pid 7), started with unknown parent  still running, 0 lines",
         "          build.on_exit -> no thread: a limit",
-        "      on_exit (exit code 1: failure) -> thread 2, depth 1: was due, and not played",
+        "      on_exit (exit code 1: failure) -> thread 2, depth 1: due, but not played",
         "      on_exit (exit code 1: failure) -> thread 3, depth 1: turn 5, hung",
         "    detach rm -> not started: no such process",
     ]

@@ -49,7 +49,7 @@ def test_a_whole_run_is_read():
         False,
         False,
     )
-    assert "lint[old]  claude-code           0       0  terminated  2.0 s  yes" in render_table([row(run)])
+    assert "lint[old]  claude-code           0       0  terminated  2.0 s  passed" in render_table([row(run)])
 
 
 def test_a_run_without_an_end_was_interrupted():
@@ -58,8 +58,8 @@ def test_a_run_without_an_end_was_interrupted():
 
     assert run.interrupted
     assert render_table([row(run)]).splitlines()[1:] == [
-        "lint[old]  claude-code           3       0  interrupted  0.0 s  ?",
-        "1 simulation: 1 as expected, 1 not known",
+        "lint[old]  claude-code           3       0  interrupted  0.0 s  unknown",
+        "1 simulation: 0 as expected, 1 unknown",
     ]
     assert unfinished(run).splitlines()[0] == "## interrupted: `` a::b` ``"
     assert "turn 3  writes: \\x1b[31m" in unfinished(run)
@@ -92,8 +92,8 @@ BAD = [
     ([b"\xff\n"], "a.jsonl:1: is not JSON"),
     ([b"[]\n"], "a.jsonl:1: is no record of a trace"),
     ([b'{"record": ["begin"]}\n'], "a.jsonl:1: is no record of a trace"),
-    (lines({**BEGIN, "version": 2}), "a.jsonl:1: is of version 2, known is 1"),
-    (lines({**BEGIN, "version": "\x1b[2J"}), r"a.jsonl:1: is of version \x1b[2J, known is 1"),
+    (lines({**BEGIN, "version": 1}), "a.jsonl:1: has version 1, expected 2"),
+    (lines({**BEGIN, "version": "\x1b[2J"}), r"a.jsonl:1: has version \x1b[2J, expected 2"),
     (lines({**BEGIN, "host": 3}), "a.jsonl:1: /host is not of type string"),
     (lines(STEP), "a.jsonl:1: a 'step' record does not belong there"),
     (lines(BEGIN, BEGIN), "a.jsonl:2: a 'begin' record does not belong there"),

@@ -38,9 +38,9 @@ def test_a_row_says_what_became_of_a_scenario() -> None:
     assert render_table(
         rows([outcome(), outcome("loop", variant="old", broken=True)]), width=100
     ).splitlines() == [
-        "scenario   host           iterations  blocks  verdict      time  kept",
-        "lint       claude-code@2           0       0  terminated  1.2 s  yes",
-        "loop[old]  claude-code@2           0       0  undecided   1.2 s  NO",
+        "scenario   host           iterations  blocks  verdict      time  result",
+        "lint       claude-code@2           0       0  terminated  1.2 s  passed",
+        "loop[old]  claude-code@2           0       0  undecided   1.2 s  FAILED",
         "2 simulations: 1 as expected, 1 failed",
     ]
 
@@ -59,7 +59,7 @@ def test_the_table_keeps_to_the_terminal(width: int) -> None:
     """
     table = render_table([row(outcome("n" * 300, host="漢" * 60)), row(outcome())], width=width)
     assert max(map(columns, table.splitlines())) <= width
-    assert width < 75 or table.splitlines()[2].endswith("yes")
+    assert width < 75 or table.splitlines()[2].endswith("passed")
 
 
 def test_names_in_the_table_are_hostile_text() -> None:

@@ -46,7 +46,7 @@ def test_a_turn_came_to_what_was_lost_in_it():
     turn = came(hooked("ignored: block is no refusal"), hooked())
 
     assert (turn["came"], turn["noted"], turn["fact"]) == (
-        "let go on",
+        "allowed",
         "ignored: block is no refusal",
         READING.text,
     )
@@ -56,7 +56,7 @@ def test_an_undone_refusal_is_noted():
     """A refusal that other words undid is noted, with the rule of its event."""
     turn = came(hooked(ruling=Ruling.DENY), hooked())
 
-    assert (turn["came"], turn["noted"], turn["fact"]) == ("let go on", "a refusal was undone", EVENT.text)
+    assert (turn["came"], turn["noted"], turn["fact"]) == ("allowed", "a refusal was overruled", EVENT.text)
 
 
 def test_what_held_the_agent_up_counts():
