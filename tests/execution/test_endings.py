@@ -130,7 +130,7 @@ def test_closed_streams_are_not_an_exit(sandbox: Sandbox) -> None:
 
 def test_a_hook_that_ignores_term_is_cut_and_says_so(sandbox: Sandbox) -> None:
     """
-    A hook that ignores TERM is cut by the harness's hook timeout, ended by force and reported as ignoring it.
+    A hook that ignores TERM is cut by our patience, ended by force and reported as ignoring it.
     """
     _, ending = cut(sandbox, "ignores_term.sh")
     assert ending.ignored_term

@@ -87,11 +87,11 @@ def test_a_file_without_the_key_is_left_as_it_is() -> None:
 
 def test_what_is_no_json_counts_whole_and_is_told() -> None:
     """
-    Keys cannot be masked in what is not JSON: all of it counts, and the reason is given.
+    Keys cannot be masked in what is no JSON: all of it counts, and the reason is given.
     """
     masked = Masking([Mask(file="workspace/f", keys=("at",))]).apply("workspace/f", b"{at: 1")
     assert (masked.data, masked.changed) == (b"{at: 1", False)
-    assert masked.problem.startswith("workspace/f is not JSON, so at could not be masked in it")
+    assert masked.problem.startswith("workspace/f is no JSON, so at could not be masked in it")
     assert Masking([Mask(file="workspace/f", keys=("at",))]).apply("workspace/f", b"[" * 100_000).problem
 
 

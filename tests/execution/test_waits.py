@@ -71,8 +71,7 @@ def test_the_second_signal_waits_for_the_whole_tree(sandbox: Sandbox) -> None:
 
 def test_a_host_that_waits_for_ever_waits_as_long_as_we_do(sandbox: Sandbox) -> None:
     """
-    A host that sends one signal and waits for the end is waited with, until the harness's hook timeout says
-    otherwise.
+    A host that sends one signal and waits for the end is waited with, until our patience says otherwise.
     """
     kill = KillPolicy(signals=(15,), scope=KillScope.CHILD, close_wait=None)
     _, own_end = fire(sandbox, "trap '' TERM; sleep 0.8", kill)

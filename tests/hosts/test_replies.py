@@ -107,7 +107,7 @@ def test_used_words_are_no_fault(read, event, code, stdout):
     [
         (
             TimedOut(1.0, by=Cut.LIMIT),
-            "timed-out: it timed out after 1 s although it had already answered",
+            "timed-out: it was cut after 1 s although it had already answered",
         ),
         (Signaled(9), "crashed: signal 9"),
         (NotStarted("no such file"), "not-run: no such file"),

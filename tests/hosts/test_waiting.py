@@ -169,10 +169,7 @@ def cut(after, by, ended=None):
     ids=["limit is over", "limit is to come", "only output is open", "host cut it", "host gives up"],
 )
 def test_a_hook_that_is_waited_for_without_end(play, profile, close_wait, run, how):
-    """
-    A host that gives up on no hook waits for ever for one that only the harness's hook timeout cut, past
-    its limit.
-    """
+    """A host that gives up on no hook waits for ever for one that only our patience cut, past its limit."""
     kind = change(profile, "process", kill=replace(profile.process.kill, close_wait=close_wait))
     handler = {"type": "command", "command": "./x", "timeout": 1}
 

@@ -317,4 +317,4 @@ def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     (alone,), (within,) = find(trace(asked)), find(trace(replace(asked, children=children)))
 
     assert "assumed: never ends" in alone.text
-    assert "the harness's hook timeout; 1 session within it went on" in within.text
+    assert "our patience; 1 session within it went on" in within.text

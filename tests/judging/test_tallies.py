@@ -47,7 +47,7 @@ def test_json_that_cannot_be_read_is_torn() -> None:
     A file that was JSON alone and is none side by side is torn, and one that never was is not.
     """
     whole, torn = tally(b'{"calls": 4}', CALLS), tally(b'{"calls": 4}}', CALLS)
-    assert find_torn([whole], torn) == "it is not JSON: '{\"calls\": 4}}'"
+    assert find_torn([whole], torn) == "it is no JSON: '{\"calls\": 4}}'"
     assert find_torn([torn], torn) == ""
     assert find_torn([whole], whole) == ""
 

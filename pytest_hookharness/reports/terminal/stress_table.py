@@ -46,8 +46,8 @@ class _Row:
         """
         Return the fault outcome for one hook; results that concern no single hook count for all.
         """
-        found = [self.worst[name] for name in (hook, "") if name in self.worst]
-        return min(found, key=_weight).verdict if found else "-"
+        describe_found = [self.worst[name] for name in (hook, "") if name in self.worst]
+        return min(describe_found, key=_weight).verdict if describe_found else "-"
 
 
 def _weight(result: TrialResult) -> int:
