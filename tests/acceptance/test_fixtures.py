@@ -281,7 +281,7 @@ def test_flaky_command(flaky_command, hook_loop):
 
 
 def test_hanging_command(hanging_command, hook_loop):
-    """A hanging command is cut at our patience, and the finding says what was waited for."""
+    """A hanging command is cut at the harness's hook timeout, and the finding says what was waited for."""
     hanging_command("npm")
 
     outcome = hook_loop(Stop="npm test", hook_timeout=0.5)

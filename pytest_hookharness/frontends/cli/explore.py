@@ -23,7 +23,7 @@ from pytest_hookharness.model.moves import FIRST_PROMPT, RunCommand, Script, Sto
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.exploration_report import conclude
+from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Interrupted, Settings
 
 FREE, LOCKED, UNKNOWN = 0, 1, 2
@@ -90,8 +90,10 @@ def tell(arguments: argparse.Namespace, settings: Settings) -> int:
         outcome, interrupted = error.outcome, True
         print("\ninterrupted: this was seen until then")
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 100
-    print(story.story(replace(outcome, violations=()), width=width, again=_again(arguments, settings)))
-    print(conclude(outcome.explored))
+    print(
+        story.story(replace(outcome, violations=()), width=width, replay_command=_again(arguments, settings))
+    )
+    print(conclusion_of(outcome.explored))
     return UNKNOWN if interrupted else judge(outcome)
 
 

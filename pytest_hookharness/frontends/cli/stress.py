@@ -149,7 +149,7 @@ def _print(outcome: Outcome, arguments: argparse.Namespace, settings: Settings) 
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
     print(f"as it is: {story.first_line(replace(outcome, violations=()))}")
     print(tables.table(outcome, lambda words: _again(words, arguments, settings), width=width))
-    print(tables.found(outcome), end="")
+    print(tables.describe_found(outcome), end="")
     if arguments.refuses_nothing and _refuses_calls(outcome):
         print(_REFUSED)
     if _guards_nothing(outcome) and not arguments.refuses_nothing:

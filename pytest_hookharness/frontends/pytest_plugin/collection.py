@@ -22,7 +22,7 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal import story
-from pytest_hookharness.reports.terminal.headline import gravest
+from pytest_hookharness.reports.terminal.headline import most_severe
 
 # Marks by which an item may turn out not to be run.
 _DOUBTS = frozenset({"skip", "skipif", "xfail"})
@@ -143,9 +143,9 @@ class ScenarioItem(pytest.Function):
         problem = excinfo.value
         if isinstance(problem, ScenarioFailed):
             outcome = problem.outcome
-            broken = gravest(outcome)
+            broken = most_severe(outcome)
             again = harness.again(self.scenario, harness.settings(self.config))
-            told = story.story(outcome, again=again)
+            told = story.story(outcome, replay_command=again)
             return self._told(broken.path if broken else "expect", story.first_line(outcome), told)
         if isinstance(problem, harness.TROUBLE):
             said = plain(str(problem), 1000)

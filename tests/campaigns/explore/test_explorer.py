@@ -15,7 +15,7 @@ from pytest_hookharness.model.protocol import Basis, Decision, Rule
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Step, Trace
 from pytest_hookharness.model.verdicts import Livelock, Terminated
-from pytest_hookharness.reports.terminal.exploration_report import conclude
+from pytest_hookharness.reports.terminal.exploration_report import conclusion_of
 from pytest_hookharness.simulation.testbed.run_settings import Settings
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -145,7 +145,7 @@ def test_an_interruption_leaves_open_what_it_ended(errands):
     assert explored.trap is None
     assert not explored.covered
     assert INTERRUPTED in explored.open
-    assert conclude(explored).endswith("because it was interrupted")
+    assert conclusion_of(explored).endswith("because it was interrupted")
 
 
 def test_what_is_not_known_is_no_lock_out():

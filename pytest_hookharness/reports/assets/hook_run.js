@@ -1,12 +1,12 @@
-// One fire: what the hook read and wrote, how it ended, what the host made of it, what it changed.
+// One hook run: what it read and wrote, how it ended, how the host interpreted it, what it changed.
 
 const FOLDED = 1600;
 
 // A text of any length, with its size; long ones are folded.
 function stream(name, text, {json = false} = {}) {
   if (!text?.text) return html("p", {class: "step"}, html("span", {class: "who"}, name), html("span", {class: "soft"}, "nothing"));
-  const cut = text.cut_at === null ? "" : `, of which the first ${size(text.cut_at)} are here`;
-  const odd = text.replaced ? ", with bytes that are no UTF-8" : "";
+  const cut = text.cut_at === null ? "" : `, cut after ${size(text.cut_at)}`;
+  const odd = text.replaced ? ", with bytes that are not UTF-8" : "";
   const heading = `${name} (${size(text.bytes)}${cut}${odd})`;
   const block = () => html("pre", {tabindex: "0", role: "region", "aria-label": heading}, json ? laidOut(text.text) : text.text);
   if (text.text.length > FOLDED) return opened({class: "more"}, heading, block);
@@ -19,14 +19,14 @@ function ruleBlock(rule) {
     html("div", {class: "small soft"}, badge(rule.basis, rule.basis === "assumed" ? "odd" : ""), " ", rule.source));
 }
 
-function fireCard(step, fire) {
-  const command = fire.command || `${fire.type} handler`;
-  const {ruling, reason} = fire.reply;
-  const ended = fire.run?.words ?? "answered by the scenario";
+function hookRunCard(step, hookRun) {
+  const command = hookRun.command || `${hookRun.type} handler`;
+  const {ruling, reason} = hookRun.reply;
+  const ended = hookRun.run?.words ?? "answered by the scenario";
   const summary = [html("code", {}, oneLine(command)), html("span", {class: /^exited 0\b/.test(ended) ? "soft small" : "small"}, ended),
     ruling === "none" ? null : badge(rulingWords(step, ruling), rulingMood(step, ruling)),
     reason.text.trim() ? html("span", {class: "words"}, "“", html("bdi", {}, oneLine(reason.text)), "”") : null];
-  return opened({class: "fire"}, summary, () => insideFire(fire, command, ended));
+  return opened({class: "hook-run"}, summary, () => insideHookRun(hookRun, command, ended));
 }
 
 function rulingWords(step, ruling) {
@@ -40,18 +40,18 @@ function rulingMood(step, ruling) {
   return ruling === "deny" && step.decision.refused ? "bad" : "odd";
 }
 
-function insideFire(fire, command, ended) {
-  const {run, reply} = fire;
+function insideHookRun(hookRun, command, ended) {
+  const {run, reply} = hookRun;
   return [
     html("h4", {}, "Command"), html("pre", {}, command),
-    stream("Standard input", fire.stdin, {json: true}),
+    stream("Standard input", hookRun.stdin, {json: true}),
     run ? [stream("Standard output", run.stdout, {json: true}), stream("Standard error", run.stderr)] : null,
     run?.dialogue ? stream("On the terminal", run.dialogue.shown) : null,
-    html("h4", {}, "How it ended"), facts([["ended", ended], ...(run ? measures(run) : [])]),
-    run?.doing.length ? [html("h4", {}, "What it was doing"), listed(run.doing.map((each) => each.words))] : null,
+    html("h4", {}, "Ending"), facts([["ended", ended], ...(run ? measures(run) : [])]),
+    run?.doing.length ? [html("h4", {}, "Activity at the timeout"), listed(run.doing.map((each) => each.words))] : null,
     run?.processes.length ? [html("h4", {}, "Processes left behind"), processes(run.processes)] : null,
-    html("h4", {}, "How the host reads it"), reply.words ? html("p", {}, html("bdi", {}, reply.words)) : null, ruleBlock(reply.rule),
-    reply.unheard ? [stream("Kept from the agent", reply.unheard.text), ruleBlock(reply.unheard.rule)] : null,
+    html("h4", {}, "How the host interprets it"), reply.words ? html("p", {}, html("bdi", {}, reply.words)) : null, ruleBlock(reply.rule),
+    reply.unheard ? [stream("Not shown to the agent", reply.unheard.text), ruleBlock(reply.unheard.rule)] : null,
   ];
 }
 
@@ -85,7 +85,7 @@ function changeBlock({path, how, diff}) {
   return diff?.text ? opened({class: "more"}, label, () => diffBlock(diff.text)) : html("p", {class: "step"}, label);
 }
 
-// The signs of a unified diff stay; colour only repeats what they say.
+// The signs of a unified diff stay; colour only repeats them.
 function diffBlock(diff) {
   const kinds = {"+": "added", "-": "gone", "@": "place"};
   // The first two lines name the file; a line of it may begin as they do.
