@@ -16,9 +16,9 @@ from pathlib import Path
 from time import time_ns
 
 import pytest
+from pytest_hookharness.execution.state.inotify import Watch
 
 from pytest_hookharness.execution.state import survey
-from pytest_hookharness.execution.state.inotify import Watch
 from pytest_hookharness.execution.state.masks import Masking
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.state.survey import Survey

@@ -23,7 +23,7 @@ from pytest_hookharness.execution.background import watcher
 from pytest_hookharness.execution.isolation.confinement import Confinement
 from pytest_hookharness.execution.paths import write_bytes
 from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
+from pytest_hookharness.execution.workspace.test_doubles import PACKAGE, TestDoubles
 from pytest_hookharness.execution.workspace.workspace import Workspace
 from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
 
@@ -87,7 +87,7 @@ class BackgroundArea:
             network=network,
             # What is asked for in here is recorded elsewhere than what the agent's shell asks for.
             private={**place.private, str(place.records(DETACH)): str(self._asked.records(DETACH))},
-            visible=(*place.visible, str(_PROGRAM.parent), str(self._folder)),
+            visible=(*place.visible, str(PACKAGE), str(self._folder)),
             writable=(*place.writable, str(self._folder)),
             outside=str(outside),
         )

@@ -22,6 +22,7 @@ import select
 import signal
 import sys
 import time
+import types
 from collections import deque
 
 TYPE_CHECKING = False
@@ -156,25 +157,30 @@ def others(keeper: int) -> list[str]:
     """
     The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
     """
-    rows = [_row(name) for name in os.listdir("/proc") if name.isdecimal()]
+    # Not at the top: only this needs the package, and this program must start quickly.
+    _make_package_importable()
+    from pytest_hookharness.execution import platform
+
+    table = platform.processes()
+    rows = table.all_rows()
     below = {keeper}
-    while more := {pid for pid, parent, _ in rows if parent in below} - below:
+    while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
-    ours = _row("self")[2]
-    return [words for pid, _, words in rows if pid in below - {keeper} and words and words != ours]
+    ours = table.command_line(os.getpid())
+    lines = [table.command_line(row.pid) for row in rows if row.pid in below - {keeper} and row.state != "Z"]
+    return [line for line in lines if line and line != ours]
 
 
-def _row(name: str) -> tuple[int, int, str]:
+def _make_package_importable() -> None:
     """
-    Number, parent and command line of a process; no command line if it is dead.
+    Make this program's package importable without running the package's ``__init__``, which costs time.
+
+    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
     """
-    try:
-        with open(f"/proc/{name}/stat", "rb") as stat, open(f"/proc/{name}/cmdline", "rb") as command:
-            pid, rest = stat.read().split(b" ", 1)
-            words = command.read(LONGEST).replace(b"\0", b" ").decode("utf-8", "replace").strip()
-            return int(pid), int(rest[rest.rindex(b")") + 2 :].split()[1]), words
-    except OSError:
-        return 0, 0, ""
+    if "pytest_hookharness" not in sys.modules:
+        package = types.ModuleType("pytest_hookharness")
+        package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
+        sys.modules[package.__name__] = package
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:

@@ -15,12 +15,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.clock.shims import Shims
 from pytest_hookharness.execution.paths import WorkspaceError
 from pytest_hookharness.model.processes import ProcessSpec
 
-# The clock by which Linux stamps files, CLOCK_REALTIME_COARSE, for which Python has no name.
-_KERNELS = 5
 _TICK = 0.001
 
 
@@ -110,7 +109,7 @@ class Clock:
         if not self.seconds:
             return
         since, until = self._since, time.time_ns()
-        self._since = time.clock_gettime_ns(_KERNELS)
+        self._since = platform.files().file_clock()
         for place, status in self._files():
             # What has a time that its writer chose, by this clock, is right already.
             if status.st_ctime_ns >= since and since <= status.st_mtime_ns <= until:
@@ -151,7 +150,7 @@ def _shift(place: str, status: os.stat_result, seconds: float) -> None:
 
 def _next_tick() -> int:
     # Within one tick the kernel gives the same time to what came before and to what comes after.
-    before = time.clock_gettime_ns(_KERNELS)
-    while (now := time.clock_gettime_ns(_KERNELS)) <= before:
+    before = platform.files().file_clock()
+    while (now := platform.files().file_clock()) <= before:
         time.sleep(_TICK)
     return now

@@ -12,11 +12,11 @@ import os
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.coverage.preload_scripts import MAKE_WAY
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
 
@@ -68,7 +68,7 @@ class Shims:
         }
 
     def _make(self) -> None:
-        if sys.platform != "linux":
+        if not platform.files().SHIFTS_TIME:
             raise WorkspaceError(self.folder, "moves the clock of hooks; that can be done on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)

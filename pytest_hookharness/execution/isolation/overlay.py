@@ -19,11 +19,13 @@ from __future__ import annotations
 import os
 import stat
 
-from pytest_hookharness.execution.isolation import mounts
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+mounts = platform.isolation()
 
 # What is mounted at a place: a folder of the item, what its writes are meant for, what is the developer's but
 # hidden by the first, or an overlay.

@@ -11,8 +11,9 @@ import select
 import socket
 import time
 
-from pytest_hookharness.execution.processes import framing, proc_table
-from pytest_hookharness.execution.processes.framing import ProcessRequest
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import framing, process_tree
+from pytest_hookharness.execution.processes.framing import WAITS, WORKS, ProcessRequest
 from pytest_hookharness.execution.processes.hook_process import (
     CLOSING,
     CUTTING,
@@ -22,13 +23,14 @@ from pytest_hookharness.execution.processes.hook_process import (
     RUNNING,
     HookProcess,
 )
-from pytest_hookharness.execution.processes.slots import Load
 from pytest_hookharness.execution.processes.stdio import InputWriter, OutputReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
+    from pytest_hookharness.execution.platform.protocol import ProcessRow
     from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
     from pytest_hookharness.execution.processes.spawn import Spawner
 
@@ -36,6 +38,49 @@ _NEVER = float("inf")
 _LOOK_AGAIN = 0.005
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
+_table = platform.processes()
+
+_FIRST, _INTERVAL = 0.05, 0.1
+_IDLE = 0.2  # of one processor; what sleeps and looks about now and then needs less
+_BUSY = "RD"
+
+
+class Load:
+    """
+    A look at all descendants of this process every now and then.
+
+    Attributes:
+        due: When to look next.
+    """
+
+    def __init__(self, now: float, *, wanted: bool) -> None:
+        self.due = now + _FIRST if wanted else _NEVER
+        self._looked = now
+        self._spent = _spent(()) if wanted else 0.0
+        self._said = WORKS
+
+    def look(self, now: float) -> str | None:
+        """
+        Tell whether they work or wait, if that has changed.
+        """
+        rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
+        # The time of one whose parent does not ask for it is lost, and then the sum may shrink.
+        spent, before = _spent(rows), self._spent
+        idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
+        # On a machine that is overloaded a process that wants to work may get next to nothing.
+        said = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
+        self._spent, self._looked, self.due = spent, now, now + _INTERVAL
+        news = None if said == self._said else said
+        self._said = said
+        return news
+
+
+def _spent(rows: Iterable[ProcessRow]) -> float:
+    """
+    Seconds of processors that these have had, and all whose end this process has seen.
+    """
+    times = os.times()
+    return times.children_user + times.children_system + sum(each.cpu_time for each in rows)
 
 
 class Batch:
@@ -111,7 +156,7 @@ class Batch:
             return True
         if len(self._pending) == 1:
             return False
-        return all(child in self._by_pid for child in proc_table.children(os.getpid()))
+        return all(child in self._by_pid for child in _table.children(os.getpid()))
 
     def _turn(self) -> None:
         """

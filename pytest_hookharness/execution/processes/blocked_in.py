@@ -6,26 +6,11 @@ Reads /proc on Linux; loaded by the supervisor too.
 
 from __future__ import annotations
 
-import os
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes.process_tree import describe, has_open
 
-from pytest_hookharness.execution.processes import proc_table
+_table = platform.processes()
 
-_CALLS = {
-    "x86_64": {
-        0: "read", 1: "write", 7: "poll", 19: "readv", 20: "writev", 23: "select", 34: "pause",
-        35: "nanosleep", 42: "connect", 43: "accept", 44: "sendto", 45: "recvfrom", 47: "recvmsg",
-        61: "wait4", 72: "fcntl", 73: "flock", 130: "rt_sigsuspend", 202: "futex", 230: "clock_nanosleep",
-        232: "epoll_wait", 247: "waitid", 257: "openat", 270: "pselect6", 271: "ppoll",
-        281: "epoll_pwait", 288: "accept4", 441: "epoll_pwait2",
-    },
-    "aarch64": {
-        22: "epoll_pwait", 25: "fcntl", 32: "flock", 56: "openat", 63: "read", 64: "write", 65: "readv",
-        66: "writev", 72: "pselect6", 73: "ppoll", 95: "waitid", 98: "futex", 101: "nanosleep",
-        115: "clock_nanosleep", 133: "rt_sigsuspend", 202: "accept", 203: "connect", 206: "sendto",
-        207: "recvfrom", 212: "recvmsg", 242: "accept4", 260: "wait4", 441: "epoll_pwait2",
-    },
-}  # fmt: skip
-_NAMES = _CALLS.get(os.uname().machine, {})
 _READING = {"read", "readv", "recvfrom", "recvmsg"}
 _WRITING = {"write", "writev", "sendto"}
 _LOCKING = {"flock", "fcntl"}
@@ -69,10 +54,10 @@ def look(pids: list[int], began: float, streams: Streams) -> list[tuple[int, str
     """
     seen = []
     for pid in pids:
-        found = proc_table.row(pid)
+        found = _table.row(pid)
         if found is not None and found.state != "Z":
             call, words = _blocked(pid, found.state, pids, streams)
-            seen.append((*proc_table.describe(pid, began), found.state, call, words))
+            seen.append((*describe(pid, began), found.state, call, words))
     return seen
 
 
@@ -82,19 +67,8 @@ def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[s
     """
     if state in "Tt":
         return "", "a signal to go on: it is stopped"
-    number, _, arguments = proc_table.read_bytes(f"/proc/{pid}/syscall").decode().strip().partition(" ")
-    if not number or number == "running" or int(number) < 0:
-        return ("" if state == "R" else _kernel_function(pid)), ""
-    call = _NAMES.get(int(number), "")
-    if not call:
-        return _kernel_function(pid), ""
-    first = int(arguments.split(" ", 1)[0], 16)
-    return call, _awaited(pid, call, first, pids, streams)
-
-
-def _kernel_function(pid: int) -> str:
-    name = proc_table.read_bytes(f"/proc/{pid}/wchan").decode()
-    return "" if name == "0" else name
+    call, first = _table.blocked_call(pid, state)
+    return call, "" if first is None else _awaited(pid, call, first, pids, streams)
 
 
 def _awaited(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
@@ -104,11 +78,11 @@ def _awaited(pid: int, call: str, first: int, pids: list[int], streams: Streams)
     if call in _CHILD:
         return _children(pid) or "a child"
     if call in _READING:
-        return _input(pid, proc_table.link(pid, first), first, pids, streams)
+        return _input(pid, _table.link(pid, first), first, pids, streams)
     if call in _WRITING:
-        return _room(pid, proc_table.link(pid, first), first, pids, streams)
+        return _room(pid, _table.link(pid, first), first, pids, streams)
     if call in _LOCKING:
-        return f"a lock on {proc_table.link(pid, first) or 'a file'}"
+        return f"a lock on {_table.link(pid, first) or 'a file'}"
     if call in _EPOLL:
         return _events(pid, first, streams)
     words = _SAID.get(call, "")
@@ -117,14 +91,14 @@ def _awaited(pid: int, call: str, first: int, pids: list[int], streams: Streams)
 
 
 def _children(pid: int) -> str:
-    names = [f"{_short(child)} (pid {child})" for child in proc_table.children(pid)[:3]]
+    names = [f"{_short(child)} (pid {child})" for child in _table.children(pid)[:3]]
     if not names:
         return ""
     return ("its child " if len(names) == 1 else "its children ") + ", ".join(names)
 
 
 def _short(pid: int) -> str:
-    return proc_table.read_bytes(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "gone"
+    return _table.name(pid) or "gone"
 
 
 def _stdin(streams: Streams) -> str:
@@ -163,7 +137,7 @@ def _behind(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
     """
     if not name.startswith(("pipe:", "/")) or name.startswith("/dev/null"):
         return "a socket" if name.startswith("socket:") else f"descriptor {descriptor} ({name or 'closed'})"
-    sharers = [other for other in pids if other != pid and proc_table.holds(other, {name})]
+    sharers = [other for other in pids if other != pid and has_open(other, {name})]
     what = "a pipe" if name.startswith("pipe:") else name
     if not sharers:
         return f"{what} that no other process has open" if what == "a pipe" else what
@@ -174,9 +148,7 @@ def _events(pid: int, descriptor: int, streams: Streams) -> str:
     """
     Say what an event loop waits for: node and its like read stdin in one.
     """
-    lines = proc_table.read_bytes(f"/proc/{pid}/fdinfo/{descriptor}").decode().splitlines()
-    watched = [int(line.split()[1]) for line in lines if line.startswith("tfd:")]
-    names = [proc_table.link(pid, number) for number in watched]
+    names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
     if any(streams.names.get(name) == 0 for name in names):
         return f"events in its loop, one of them {_stdin(streams)}"
     return "events in its loop, or a timer"

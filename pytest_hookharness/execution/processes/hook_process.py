@@ -11,7 +11,8 @@ import select
 import signal
 import time
 
-from pytest_hookharness.execution.processes import blocked_in, proc_table, process_tree
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.processes import blocked_in, process_tree
 from pytest_hookharness.execution.processes.framing import CHILD, GROUP, ProcessRequest
 from pytest_hookharness.execution.processes.spawn import explain
 from pytest_hookharness.execution.processes.stdio import HookStdio
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
 # was cut is awaited, draining while that of one that ended is; lingering while its descendants may end by
 # themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
-_NEVER = float("inf")
 _KILL_PATIENCE = 10.0
 _DRAIN_ROUNDS = 64
+_table = platform.processes()
 _monotonic = time.monotonic
 
 
@@ -84,7 +85,7 @@ class HookProcess:
         order = self.order
         self._channels = channels = HookStdio(order)
         self.source, self.sinks = channels.source, channels.sinks
-        self._boot = proc_table.boot_clock()
+        self._boot = _table.boot_clock()
         self.began = now = _monotonic()
         if order.delay:
             self.source.due = now + order.delay
@@ -252,7 +253,7 @@ class HookProcess:
             self.deadline = now + _KILL_PATIENCE
         else:
             raise process_tree.SurvivorError(
-                f"the kernel does not end {proc_table.command(self.pid)} (pid {self.pid})"
+                f"the kernel does not end {_table.command_line(self.pid)} (pid {self.pid})"
             )
 
     def _signal(self, number: int) -> None:
@@ -271,7 +272,7 @@ class HookProcess:
 
     def _end_leftovers(self) -> None:
         family = self._batch.family(self)
-        self._leftovers = [proc_table.describe(pid, self._boot) for pid in family]
+        self._leftovers = [process_tree.describe(pid, self._boot) for pid in family]
         process_tree.send(family, signal.SIGKILL)
         self.phase = DONE
 

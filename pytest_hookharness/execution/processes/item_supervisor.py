@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 
-from pytest_hookharness.execution.isolation import namespaces
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.isolation.overlay import OverlayView
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.batch import Batch
@@ -72,7 +72,7 @@ def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
         _keep_in_namespaces(peer, spawner, network, OverlayView(*view))
     else:
         if tier == SUBREAPER:
-            namespaces.become_subreaper()
+            platform.spawning().become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
         serve(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
 
@@ -82,7 +82,7 @@ def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, vi
     Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
     """
     try:
-        own_users = namespaces.enter(network)
+        own_users = platform.isolation().enter(network)
         pid = os.fork()
     except OSError as problem:
         framing.send(peer, ("refused", trace(problem)))
@@ -94,8 +94,8 @@ def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, vi
         os.waitpid(pid, 0)
         return
     try:
-        namespaces.die_with_parent()
-        namespaces.arrange(network)
+        platform.spawning().die_with_parent()
+        platform.isolation().set_up(network)
         view.furnish(own_users=own_users)
     except OSError as problem:
         framing.send(peer, ("refused", trace(problem)))

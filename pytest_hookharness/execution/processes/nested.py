@@ -9,12 +9,12 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 
-from pytest_hookharness.execution.isolation import namespaces
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes import item_supervisor
 from pytest_hookharness.execution.processes.batch import Batch
-from pytest_hookharness.execution.processes.framing import decode, encode
 from pytest_hookharness.execution.processes.process_tree import Descendants, ProcessGroup
 from pytest_hookharness.execution.processes.spawn import Spawner
+from pytest_hookharness.execution.processes.translation import decode, encode
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 
@@ -26,7 +26,7 @@ class NestedProcesses:
     def __init__(self) -> None:
         self._reach: Descendants | ProcessGroup
         try:
-            namespaces.become_subreaper()
+            platform.spawning().become_subreaper()
             self._reach = Descendants(first_of_namespace=False)
         except OSError:
             self._reach = ProcessGroup()

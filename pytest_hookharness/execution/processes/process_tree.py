@@ -10,13 +10,46 @@ import os
 import signal
 import time
 
-from pytest_hookharness.execution.processes import proc_table
+from pytest_hookharness.execution import platform
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-_PATIENCE = 10.0
+_table = platform.processes()
+
+_KILL_TIMEOUT = 10.0
+
+
+def descendants(pid: int) -> list[int]:
+    """
+    List all descendants of a process, nearest first.
+    """
+    found: list[int] = []
+    level = [pid]
+    while level:
+        level = [child for parent in level for child in _table.children(parent)]
+        found += level
+    return found
+
+
+def describe(pid: int, boot_time: float) -> tuple[int, str, float]:
+    """
+    Return number, command line and start of a process.
+
+    The start is in seconds after ``boot_time``, the start of its hook run on the clock of the table.
+    """
+    found = _table.row(pid)
+    age = 0.0 if found is None else found.started - boot_time
+    # The table counts in ticks and rounds down, so a process may seem up to one tick older than it is.
+    return pid, _table.command_line(pid), round(age if age < -2 * _table.TICK else max(age, 0.0), 3)
+
+
+def has_open(pid: int, names: set[str]) -> bool:
+    """
+    Return whether a process has one of these files open, by the names that the process table gives them.
+    """
+    return any(name in names for name in _table.open_files(pid))
 
 
 class SurvivorError(Exception):
@@ -68,13 +101,13 @@ class Descendants:
             others: The other hooks that still run.
             alone: Whether this is the last fire of its batch.
         """
-        found = [pid, *proc_table.descendants(pid)] if lives else []
-        for orphan in proc_table.children(os.getpid()):
+        found = [pid, *descendants(pid)] if lives else []
+        for orphan in _table.children(os.getpid()):
             if orphan == pid or orphan in others:
                 continue
             # An orphan tells by its session or its group whose it was. One that left both cannot be told
             # apart any more; it is counted with the fire that ends last.
-            tree = [orphan, *proc_table.descendants(orphan)]
+            tree = [orphan, *descendants(orphan)]
             found += tree if alone else [each for each in tree if _is_of(each, pid)]
         return found
 
@@ -82,20 +115,20 @@ class Descendants:
         """
         Describe who has one of these files open.
         """
-        below = proc_table.descendants(os.getpid())
-        return [proc_table.describe(pid, began) for pid in below if proc_table.holds(pid, names)]
+        below = descendants(os.getpid())
+        return [describe(pid, began) for pid in below if has_open(pid, names)]
 
     def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
         """
         End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
         """
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _KILL_TIMEOUT
         while True:
             self._strike()
             if self._reaped(time.monotonic() + 0.05):
                 return
             if time.monotonic() > end:
-                left = [proc_table.describe(pid, 0.0)[:2] for pid in proc_table.descendants(os.getpid())]
+                left = [describe(pid, 0.0)[:2] for pid in descendants(os.getpid())]
                 raise SurvivorError(f"the kernel does not end {left}")
 
     def _strike(self) -> None:
@@ -103,7 +136,7 @@ class Descendants:
         if self._first and os.getpid() == 1:
             send((-1,), signal.SIGKILL)
         else:
-            send(proc_table.descendants(os.getpid()), signal.SIGKILL)
+            send(descendants(os.getpid()), signal.SIGKILL)
 
     def _reaped(self, until: float) -> bool:
         """
@@ -134,7 +167,7 @@ class ProcessGroup:
         """
         if not self._lives(pid):
             return []
-        rows = [each for each in proc_table.everyone() if each.group == pid and each.pid != pid]
+        rows = [each for each in _table.all_rows() if each.group == pid and each.pid != pid]
         return [pid] * lives + [each.pid for each in rows if each.state != "Z"]
 
     def _lives(self, pid: int) -> bool:
@@ -148,8 +181,8 @@ class ProcessGroup:
         """
         Describe who has one of these files open.
         """
-        everyone = [each.pid for each in proc_table.everyone() if each.pid != os.getpid()]
-        return [proc_table.describe(pid, began) for pid in everyone if proc_table.holds(pid, names)]
+        everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
+        return [describe(pid, began) for pid in everyone if has_open(pid, names)]
 
     def sweep(self, hooks: Collection[int]) -> None:
         """
@@ -157,7 +190,7 @@ class ProcessGroup:
         """
         for pid in hooks:
             send_group(pid, signal.SIGKILL)
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _KILL_TIMEOUT
         # Orphans are reaped by somebody else, so their end can only be looked for.
         while any(self.family(pid, False, (), False) for pid in hooks):
             if time.monotonic() > end:
@@ -171,7 +204,7 @@ class ProcessGroup:
 
 
 def _is_of(pid: int, hook: int) -> bool:
-    found = proc_table.row(pid)
+    found = _table.row(pid)
     return found is not None and hook in (found.session, found.group)
 
 
@@ -179,5 +212,5 @@ def is_in_group(pid: int, leader: int) -> bool:
     """
     Tell whether a process is in the group that another one leads.
     """
-    found = proc_table.row(pid)
+    found = _table.row(pid)
     return found is not None and found.group == leader

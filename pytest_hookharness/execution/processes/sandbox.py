@@ -18,12 +18,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
 from pytest_hookharness.execution.processes import framing
-from pytest_hookharness.execution.processes.framing import decode, encode
+from pytest_hookharness.execution.processes.framing import WAITS
 from pytest_hookharness.execution.processes.pseudo_terminals import converse, told
-from pytest_hookharness.execution.processes.slots import WAITS, CpuSlot
-from pytest_hookharness.execution.state.inotify import Watches
+from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.processes.translation import decode, encode
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = Path(__file__).with_name("supervisor.py")
@@ -193,7 +194,7 @@ class Supervisor:
     """
 
     def __init__(self) -> None:
-        self.watches = Watches()
+        self.watches = platform.watch_pool()
         self._starting = threading.Lock()
         self._channel: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None

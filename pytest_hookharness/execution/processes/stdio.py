@@ -12,7 +12,10 @@ import os
 import struct
 import termios
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessRequest
+
+_table = platform.processes()
 
 _SIOCOUTQ = termios.TIOCOUTQ
 _SURE = 4096  # what a fresh pipe takes at once under every limit
@@ -236,7 +239,7 @@ class HookStdio:
 
     def stream_names(self) -> dict[str, int]:
         """
-        Name what lies behind the hook's streams, as /proc does, with the number of each stream.
+        Return the names of the files behind the hook's streams, with the number of each stream.
         """
         if self.names:
             return {name: number for number, name in enumerate(self.names)}
@@ -292,4 +295,4 @@ def _terminal() -> tuple[int, int]:
 def _name(descriptor: int, stdio: str) -> str:
     if stdio == TTY:
         return os.ttyname(descriptor)
-    return f"{'pipe' if stdio == PIPE else 'socket'}:[{os.fstat(descriptor).st_ino}]"
+    return _table.stream_name(descriptor, socket=stdio != PIPE)

@@ -63,6 +63,7 @@ class Supervision:
     """
 
     def __init__(self, channel: socket.socket, pytest_pid: int, spawner: object) -> None:
+        from pytest_hookharness.execution import platform
         from pytest_hookharness.execution.processes import item_supervisor
 
         self._channel = channel
@@ -71,7 +72,7 @@ class Supervision:
         self._tiers: dict[str, str] = {}
         self._wake = item_supervisor.watch_children()
         # The socket alone would not do: a process forked from pytest may hold its other end open.
-        self._pytest = _watch_process(pytest_pid)
+        self._pytest = platform.spawning().open_process(pytest_pid)
         self._reaper = False
 
     def run(self) -> None:
@@ -108,10 +109,10 @@ class Supervision:
         if not self._tiers:
             self._tiers = _probe()
         if kind == ANY and not self._reaper and not self._tiers["subreaper"]:
-            from pytest_hookharness.execution.isolation import namespaces
+            from pytest_hookharness.execution import platform
 
             # A keeper that is killed by force leaves its orphans to us.
-            namespaces.become_subreaper()
+            platform.spawning().become_subreaper()
             self._reaper = True
         pid = os.fork()
         if pid == 0:
@@ -163,11 +164,13 @@ class Supervision:
         """
         End the orphans that came to us, and theirs, until there are none.
         """
-        from pytest_hookharness.execution.processes import proc_table, process_tree
+        from pytest_hookharness.execution import platform
+        from pytest_hookharness.execution.processes import process_tree
 
-        while strangers := [pid for pid in proc_table.children(os.getpid()) if pid not in self._keepers]:
+        table = platform.processes()
+        while strangers := [pid for pid in table.children(os.getpid()) if pid not in self._keepers]:
             for pid in strangers:
-                process_tree.send([pid, *proc_table.descendants(pid)], signal.SIGKILL)
+                process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
             for pid in strangers:
                 try:
                     os.waitpid(pid, 0)
@@ -190,13 +193,6 @@ class Supervision:
             os.kill(pid, signal.SIGKILL)
         self._keepers.clear()
         self._sweep_strangers()
-
-
-def _watch_process(pid: int) -> int:
-    try:
-        return os.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return -1
 
 
 def _probe() -> dict[str, str]:
@@ -233,13 +229,13 @@ def _try(attempt: Callable[[], None]) -> str:
 
 
 def _enter_namespaces() -> None:
-    from pytest_hookharness.execution.isolation import namespaces
+    from pytest_hookharness.execution import platform
 
-    namespaces.enter(False)
+    platform.isolation().enter(False)
     pid = os.fork()
     if pid == 0:
         try:
-            namespaces.arrange(False)
+            platform.isolation().set_up(False)
         except OSError as problem:
             # The report of the parent's parent is a pipe that this process has as well.
             os._exit((problem.errno or 1) & 0x7F)
@@ -251,9 +247,9 @@ def _enter_namespaces() -> None:
 
 
 def _become_subreaper() -> None:
-    from pytest_hookharness.execution.isolation import namespaces
+    from pytest_hookharness.execution import platform
 
-    namespaces.become_subreaper()
+    platform.spawning().become_subreaper()
 
 
 def _make_package_importable() -> None:

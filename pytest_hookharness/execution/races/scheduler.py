@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_ALL = 0x40000000  # tasks of every kind, threads too
 _LOOK = 0.01
 # Looks since something happened at which all tasks of a fire slept, until it is taken to wait for others.
 _ASLEEP = 3
@@ -79,9 +78,9 @@ class SteeredProcess:
             steered = os.read(gate, 1) == b"s"
             os.chdir(self.order["cwd"])
             if steered:
-                from pytest_hookharness.execution.races import ptrace
+                from pytest_hookharness.execution import platform
 
-                ptrace.filter_calls()
+                platform.tracing().filter_calls()
             words, env = self.order["argv"], self.order["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook is what it is for
         except BaseException as problem:  # noqa: BLE001  # it is told where the command would speak
@@ -124,6 +123,10 @@ class InterleavingScheduler:
         self.free = False
         self.changed = 0.0
         self._poll = select.poll()
+        # Not at the top: as a program, this file must make the package importable first.
+        from pytest_hookharness.execution import platform
+
+        self._tracing = platform.tracing()
 
     def run(self) -> dict[str, Any]:
         """
@@ -164,12 +167,10 @@ class InterleavingScheduler:
             for descriptor in fire.outputs:
                 self._poll.register(descriptor, select.POLLIN)
         try:
-            from pytest_hookharness.execution.races import ptrace
-
-            ptrace.try_filter()
+            self._tracing.try_filter()
             for fire in self.hook_runs:
                 if not self.reason:
-                    ptrace.seize(fire.pid)
+                    self._tracing.seize(fire.pid)
         except (OSError, AttributeError) as problem:
             self.reason = str(problem)
 
@@ -185,7 +186,7 @@ class InterleavingScheduler:
                 self._poll.unregister(descriptor)
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG | _ALL)
+                pid, status = os.waitpid(-1, os.WNOHANG | self._tracing.ALL_TASKS)
             except ChildProcessError:
                 return
             if not pid:
@@ -209,8 +210,6 @@ class InterleavingScheduler:
         """
         Look after a task that stopped or ended.
         """
-        from pytest_hookharness.execution.races import ptrace
-
         fire = self._owner(task)
         if not os.WIFSTOPPED(status):
             if fire is not None:
@@ -219,17 +218,17 @@ class InterleavingScheduler:
         number, event = os.WSTOPSIG(status), status >> 16
         if fire is not None:
             fire.tasks.add(task)
-        if event == ptrace.FILTERED and fire is not None and self._holds(fire, task):
+        if event == self._tracing.FILTERED and fire is not None and self._holds(fire, task):
             return
-        if event in ptrace.FORKS and fire is not None:
-            fire.tasks |= ptrace.started(task)
-        if event == ptrace.STOPPED and number != signal.SIGTRAP:
-            ptrace.stay(task)
+        if event in self._tracing.FORKS and fire is not None:
+            fire.tasks |= self._tracing.started(task)
+        if event == self._tracing.STOPPED and number != signal.SIGTRAP:
+            self._tracing.keep_stopped(task)
         else:
-            ptrace.go_on(task, 0 if event else number)
+            self._tracing.resume(task, 0 if event else number)
 
     def _owner(self, task: int) -> SteeredProcess | None:
-        for relative in (task, *_relatives(task)):
+        for relative in (task, *self._tracing.relatives(task)):
             for fire in self.hook_runs:
                 if relative in fire.tasks:
                     return fire
@@ -248,9 +247,7 @@ class InterleavingScheduler:
         """
         Hold a task, if it is about to change what is watched and nobody else of its fire is held.
         """
-        from pytest_hookharness.execution.races import ptrace
-
-        if self.free or fire.held or not ptrace.changes(task, self.watched):
+        if self.free or fire.held or not self._tracing.changes(task, self.watched):
             return False
         fire.held = task
         self.queue.append(fire)
@@ -267,13 +264,11 @@ class InterleavingScheduler:
         """
         Let the next one go on, as soon as it cannot be got any worse.
         """
-        from pytest_hookharness.execution.races import ptrace
-
         if not self.queue:
             return
         others = [fire for fire in self.hook_runs if not fire.held and (fire.tasks or fire.gate >= 0)]
         for fire in others:
-            fire.asleep += fire.gate < 0 and all(map(_sleeps, fire.tasks))
+            fire.asleep += fire.gate < 0 and all(map(self._tracing.sleeps, fire.tasks))
         if any(fire.asleep < _ASLEEP for fire in others):
             if time.monotonic() < self.changed + _STALL:
                 return
@@ -286,30 +281,7 @@ class InterleavingScheduler:
         self._happened()
         for fire in going:
             task, fire.held = fire.held, 0
-            ptrace.go_on(task)
-
-
-def _relatives(task: int) -> list[int]:
-    """
-    The process that a task belongs to, and the one that started that.
-    """
-    found = {}
-    try:
-        with open(f"/proc/{task}/status", "rb") as status:
-            for line in status:
-                name, _, value = line.partition(b":")
-                found[name] = value
-    except OSError:
-        return []
-    return [int(found[name]) for name in (b"Tgid", b"PPid") if name in found]
-
-
-def _sleeps(task: int) -> bool:
-    try:
-        with open(f"/proc/{task}/stat", "rb") as stat:
-            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
-    except OSError:
-        return True
+            self._tracing.resume(task)
 
 
 def _make_package_importable() -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 import time
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import lies_in
 from pytest_hookharness.execution.snapshots.content_store import ContentStore
 from pytest_hookharness.execution.snapshots.permissions import Permissions
@@ -290,18 +290,11 @@ def attributes_of(path: str) -> Attributes:
     Raises:
         OSError: They cannot be read.
     """
-    if sys.platform != "linux":
-        return ()
-    try:
-        return tuple(
-            (name, os.getxattr(path, name, follow_symlinks=False))
-            for name in sorted(os.listxattr(path, follow_symlinks=False))
-            if name.startswith(_SPACES) or name == _CAPABILITY
-        )
-    except OSError as error:
-        if error.errno == errno.ENOTSUP:
-            return ()
-        raise
+    return tuple(platform.files().read_attributes(path, _is_kept).items())
+
+
+def _is_kept(name: str) -> bool:
+    return name.startswith(_SPACES) or name == _CAPABILITY
 
 
 def _key(status: os.stat_result) -> Key:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import remove_tree
 from pytest_hookharness.execution.snapshots.inventory import (
     FolderScan,
@@ -293,11 +293,6 @@ class Restore:
 
 
 def _set_attributes(path: str, found: InventoryEntry) -> None:
-    if sys.platform != "linux":
-        return
     now, wanted = dict(attributes_of(path)), dict(found.attributes)
-    for name in now.keys() - wanted.keys():
-        os.removexattr(path, name, follow_symlinks=False)
-    for name, value in wanted.items():
-        if now.get(name) != value:
-            os.setxattr(path, name, value, follow_symlinks=False)
+    changed = {name: value for name, value in wanted.items() if now.get(name) != value}
+    platform.files().change_attributes(path, now.keys() - wanted.keys(), changed)

@@ -19,11 +19,11 @@ import errno
 import os
 import sqlite3
 import stat
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -85,21 +85,18 @@ def attributes_of(real: str) -> str:
     """
     A digest of the extended attributes that programs and people set; empty if there are none.
     """
-    if sys.platform != "linux":
-        return ""
     try:
-        names = os.listxattr(real, follow_symlinks=False)
-        # Those of an overlay are its own book-keeping.
-        found = {
-            name: os.getxattr(real, name, follow_symlinks=False)
-            for name in sorted(names)
-            if name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
-        }
+        found = platform.files().read_attributes(real, _is_of_a_program)
     except OSError as error:
-        if error.errno in (errno.ENOTSUP, errno.ENODATA):
+        if error.errno == errno.ENODATA:
             return ""
         raise
     return blake2b(repr(found).encode(), digest_size=16).hexdigest() if found else ""
+
+
+def _is_of_a_program(name: str) -> bool:
+    # Those of an overlay are the kernel's own records.
+    return name in _LISTS or (name.startswith("user.") and not name.startswith("user.overlay."))
 
 
 def _digest(descriptor: int, size: int) -> str:

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from pytest_hookharness.execution.state.inotify import TouchedPaths, Watch, Watches
+from pytest_hookharness.execution import platform
+from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch, WatchPool
 from pytest_hookharness.execution.state.masks import Hidden, Masking
 from pytest_hookharness.execution.state.survey import Survey
 from pytest_hookharness.model.scenario import Mask
@@ -36,7 +37,7 @@ class Scanner:
         skip: Collection[str | Path] = (),
         transcripts: Sequence[Path] = (),
         watch: bool = True,
-        watches: Watches | None = None,
+        watches: WatchPool | None = None,
         walked: Collection[str] = (),
     ) -> None:
         """
@@ -61,7 +62,7 @@ class Scanner:
         self._hidden = Hidden()
         self._survey = Survey(self._masking, self._skip, self._hidden)
         self._trouble: tuple[str, ...] = ()
-        self._watches = watches or Watches()
+        self._watches = watches or platform.watch_pool()
         self._lends = watches is not None
         self._watch = _begin(self._watches) if watch else None
         self._since = TouchedPaths(lost=True)
@@ -289,7 +290,7 @@ class Scanner:
         return None
 
 
-def _begin(watches: Watches) -> Watch | None:
+def _begin(watches: WatchPool) -> Watch | None:
     try:
         return watches.take()
     except OSError:

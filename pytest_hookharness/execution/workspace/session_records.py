@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -24,9 +25,10 @@ from pytest_hookharness.execution.paths import (
     read_bytes,
     write_bytes,
 )
-from pytest_hookharness.execution.processes import proc_table
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
+
+_table = platform.processes()
 
 _MOST_RECORD = 8 << 20
 _MOST_SESSIONS = 200
@@ -82,8 +84,8 @@ class SessionRecords:
         elif number - before > limits.sessions:
             session = replace(session, refused=f"{counted(limits.sessions, 'session')} of one event")
         own = os.getpid()
-        row = proc_table.row(own)
-        known = {"number": number, "depth": session.depth, "born": row.since_boot if row else 0.0}
+        row = _table.row(own)
+        known = {"number": number, "depth": session.depth, "born": row.started if row else 0.0}
         write_bytes(self.folder / "living" / str(own), json.dumps(known).encode())
         return SessionRecord(self.folder / str(number), session)
 
@@ -99,10 +101,10 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            said, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), proc_table.row(pid)
+            said, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), _table.row(pid)
             known = json.loads(said) if said and row is not None else {}
             # The number of a process that is gone may be another's by now.
-            if known and row is not None and known["born"] == row.since_boot:
+            if known and row is not None and known["born"] == row.started:
                 return int(known["number"]), int(known["depth"])
         return 0, 0
 
@@ -156,10 +158,10 @@ def prepare(folder: Path) -> SessionRecords:
 
 
 def _ancestors() -> Iterator[int]:
-    row = proc_table.row(os.getpid())
+    row = _table.row(os.getpid())
     while row is not None and row.parent > 0:
         yield row.parent
-        row = proc_table.row(row.parent)
+        row = _table.row(row.parent)
 
 
 def _read(number: int, record: bytes) -> ChildSession:

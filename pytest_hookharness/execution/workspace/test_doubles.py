@@ -18,6 +18,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     confine,
@@ -148,11 +149,12 @@ def script_of(name: str, double: Double, folder: Path) -> str:
     """
     The text of a double.
     """
+    spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
     head = _HEAD.format(
         name=shlex.quote(name),
         calls=shlex.quote(str(folder / "calls" / name)),
-        stdin="/proc/self/fd/0" if sys.platform == "linux" else "/dev/fd/0",
+        stdin=spawning.SHELL_STDIN,
     )
     if double.module:
         # Its standard input is left to the module, which may be a hook.
@@ -161,8 +163,8 @@ def script_of(name: str, double: Double, folder: Path) -> str:
         words = (sys.executable, "-I", "-S", "-B", str(folder / "agents" / name))
         return f'{head}exec {shlex.join(words)} "$@"\n'
     parts = [head]
-    if sys.platform == "linux" and (reader := _bounded_reader()):
-        parts.append(_STDIN.format(reader=reader))
+    if spawning.SHELL_HAS_OWN_STDIN and (reader := _bounded_reader()):
+        parts += [spawning.SHELL_HAS_OWN_STDIN, _STDIN.format(reader=reader)]
     cat = _tool("cat")
     if double.prompts:
         parts.append(_PROMPT.format(cat=cat, texts=texts))
@@ -248,16 +250,9 @@ set +C
 {{ printf '%s\\n' "$n" >"$calls/last"; }} 2>/dev/null
 """
 
-# A standard input is the command's own if neither its parent has the same one nor the command was
-# started by the host itself, in which case it leads its process group.
 _STDIN = """\
-leads() {{
-  set -- ${{1##*) }}
-  [ "$3" = "$$" ]
-}}
 case $kind in pipe | socket | file)
-  if {{ read -r status <"/proc/$$/stat"; }} 2>/dev/null && ! leads "$status" &&
-    [ -e "/proc/$PPID/fd/0" ] && ! [ /proc/self/fd/0 -ef "/proc/$PPID/fd/0" ]; then
+  if has_own_stdin; then
     {{ {reader} >"$calls/$n.stdin"; }} 2>/dev/null
   fi ;;
 esac

@@ -1,19 +1,27 @@
 """
-Mounts: what the kernel is asked for when a view of the files is put together.
+Linux: namespaces and mounts, for a process table, a network and a view of the files of an item's own.
 
-Linux only; loaded by the supervisor too. What the kernel refuses is an ``OSError``.
+Loaded by the supervisor too. What the kernel refuses is an ``OSError``.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
+import socket
+import struct
+
+from pytest_hookharness.execution.platform.linux import check, libc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_NEWUTS = 0x4000000  # or a hook could rename the machine
+_NEWNS, _NEWIPC, _NEWUSER, _NEWPID, _NEWNET = 0x20000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _MS_BIND, _MS_MOVE, _MS_REC, _MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MNT_DETACH = 2
@@ -29,33 +37,75 @@ _NO_FILES = frozenset(
 # overlay writes back all of the file system below it.
 _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
-_libc = ctypes.CDLL(None, use_errno=True)
+
+def enter(network: bool) -> bool:
+    """
+    Leave the machine's namespaces; the next child is the first process of the new ones.
+
+    Returns:
+        Whether a namespace of users was needed, which gives no rights over the machine.
+    """
+    if not hasattr(libc, "unshare"):
+        raise OSError("this system has no namespaces")
+    flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
+    if os.geteuid() == 0 and libc.unshare(flags) == 0:
+        return False
+    # Without the right to do so directly (any other user, or root inside a container) a user namespace
+    # grants it. Numbers are mapped onto themselves, so the hook sees the user it would see otherwise.
+    uid, gid = os.geteuid(), os.getegid()
+    check(libc.unshare(flags | _NEWUSER), "unshare")
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    _write("/proc/self/gid_map", f"{gid} {gid} 1")
+    return True
 
 
-def check(result: int, what: str) -> None:
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def set_up(network: bool) -> None:
     """
-    Raise what the kernel said about a call.
+    Furnish the namespaces from their first process, but for the view of the files.
+
+    Args:
+        network: Whether the machine's network was kept.
     """
-    if result != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{what}: {os.strerror(number)}")
+    _make_all_private()
+    _mount_proc()
+    if not network:
+        _raise_loopback()
+
+
+def _raise_loopback() -> None:
+    """
+    Bring the loopback device of a new network up, as programs expect it.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
+        request = struct.pack("16sh14x", b"lo", 0)
+        _, flags = struct.unpack("16sh14x", fcntl.ioctl(control, _SIOCGIFFLAGS, request))
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", flags | _IFF_UP))
 
 
 def _mount(source: str, target: str, kind: str | None, flags: int, what: str, data: str = "") -> None:
     name = None if kind is None else kind.encode()
     options = os.fsencode(data) if data else None
-    result = _libc.mount(os.fsencode(source), os.fsencode(target), name, ctypes.c_ulong(flags), options)
+    result = libc.mount(os.fsencode(source), os.fsencode(target), name, ctypes.c_ulong(flags), options)
     check(result, what)
 
 
-def make_all_private() -> None:
+def _make_all_private() -> None:
     """
     Keep what is mounted from now on in this namespace.
     """
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
 
 
-def mount_proc() -> None:
+def _mount_proc() -> None:
     """
     Show the processes of this namespace, and no others.
     """
@@ -128,7 +178,7 @@ def detach(target: str) -> None:
     """
     Take a mount away with all below it.
     """
-    check(_libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
+    check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
 
 
 def become_root(folder: str) -> None:

@@ -11,13 +11,17 @@ import ctypes
 import os
 import struct
 
+from pytest_hookharness.execution.platform.linux import libc
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
-FORKS, FILTERED, STOPPED = (1, 2, 3), 7, 128
+FORKS: tuple[int, ...] = (1, 2, 3)
+FILTERED, STOPPED = 7, 128
+ALL_TASKS = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
 _LONGEST_PATH = 4096
@@ -40,17 +44,15 @@ _CALLS = {
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _AT_CWD = (1 << 32) - 100
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
 def _ptrace(request: int, pid: int, address: int, data: object) -> int:
-    _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-    _libc.ptrace.restype = ctypes.c_long
-    done: int = _libc.ptrace(request, pid, address, data)
+    libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    libc.ptrace.restype = ctypes.c_long
+    done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"ptrace: {os.strerror(number)}")
@@ -72,7 +74,7 @@ def filter_calls() -> None:
         (_NO_NEW_PRIVS, 1, None),
         (_SECCOMP, _FILTER, ctypes.byref(program)),
     ):
-        if _libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
+        if libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
             number = ctypes.get_errno()
             raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
 
@@ -101,7 +103,7 @@ def seize(pid: int) -> None:
     _ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
-def go_on(pid: int, number: int = 0) -> None:
+def resume(pid: int, number: int = 0) -> None:
     """
     Let a stopped task go on, with a signal if there was one.
     """
@@ -111,7 +113,7 @@ def go_on(pid: int, number: int = 0) -> None:
         return  # it was killed meanwhile, and its end is told next
 
 
-def stay(pid: int) -> None:
+def keep_stopped(pid: int) -> None:
     """
     Leave a task stopped that was stopped by a signal, until another has it go on.
     """
@@ -202,3 +204,29 @@ def _memory(pid: int, address: int, size: int) -> bytes:
         return b""
     finally:
         os.close(memory)
+
+
+def relatives(task: int) -> list[int]:
+    """
+    The process that a task belongs to, and the one that started that.
+    """
+    found = {}
+    try:
+        with open(f"/proc/{task}/status", "rb") as status:
+            for line in status:
+                name, _, value = line.partition(b":")
+                found[name] = value
+    except OSError:
+        return []
+    return [int(found[name]) for name in (b"Tgid", b"PPid") if name in found]
+
+
+def sleeps(task: int) -> bool:
+    """
+    Return whether a task sleeps, or is gone.
+    """
+    try:
+        with open(f"/proc/{task}/stat", "rb") as stat:
+            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
+    except OSError:
+        return True

@@ -10,8 +10,9 @@ import ctypes
 import errno
 import os
 import struct
-from collections import Counter
-from dataclasses import dataclass, field
+
+from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch
+from pytest_hookharness.execution.platform.linux import libc
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
@@ -31,38 +32,7 @@ _HEAD = struct.Struct("iIII")
 _BUFFER = 1 << 18
 
 
-@dataclass(slots=True)
-class TouchedPaths:
-    """
-    What happened since the last look.
-
-    Attributes:
-        paths: Paths that were written, made, removed, renamed or got another mode.
-        folders: Those of them that may hold something new, or something else than before.
-        opened: Single files that were opened, moved or removed.
-        written: How often each file was written or put there, seldom too low: the system tells two ends of a
-            write that follow each other at once as one.
-        lost: The system could not keep up; anything may have been touched.
-    """
-
-    paths: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-    opened: set[str] = field(default_factory=set)
-    written: Counter[str] = field(default_factory=Counter)
-    lost: bool = False
-
-    def add(self, later: TouchedPaths) -> None:
-        """
-        Take in what happened after that.
-        """
-        self.paths |= later.paths
-        self.folders |= later.folders
-        self.opened |= later.opened
-        self.written += later.written
-        self.lost = self.lost or later.lost
-
-
-class Watch:
+class InotifyWatch:
     """
     A watch on folders for what is written, and on single files for who opens them.
 
@@ -71,7 +41,6 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
         if not hasattr(libc, "inotify_init1"):
             raise OSError(errno.ENOSYS, "this system has no inotify")
         self._add = libc.inotify_add_watch
@@ -183,7 +152,7 @@ class Watch:
             self._fd = -1
 
 
-class Watches:
+class InotifyPool:
     """
     Watches that are used one after the other: to make one is quick, to end one takes the kernel milliseconds.
     """
@@ -201,7 +170,7 @@ class Watches:
         try:
             return self._spare.pop()
         except IndexError:
-            return Watch()
+            return InotifyWatch()
 
     def give_back(self, watch: Watch) -> None:
         """
