@@ -14,7 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TICK = 1 / os.sysconf("SC_CLK_TCK")
+_TICKS = os.sysconf("SC_CLK_TCK")
+TICK = 1 / _TICKS
 _COMMAND_LIMIT = 300
 # The numbers of system calls in which a hook commonly waits, by machine.
 _CALLS = {
@@ -49,8 +50,8 @@ class LinuxProcessRow:
         self.group = int(fields[2])
         self.session = int(fields[3])
         # User and system time of its own, and of the children that it has waited for.
-        self.cpu_time = sum(map(int, fields[11:15])) * TICK
-        self.started = int(fields[19]) * TICK
+        self.cpu_time = sum(map(int, fields[11:15])) / _TICKS
+        self.started = int(fields[19]) / _TICKS
 
 
 def _read(path: str) -> bytes:
