@@ -262,7 +262,7 @@ class Loop:
             notes.append(f"No agent was started in the background: {_BLIND}.")
         if any("/.git/" in path for path in self.stage.files):
             notes.append("What git keeps in its store of objects decides nothing.")
-        notes += self.stage.workspace.loans.told(lent=sandbox.contained)
+        notes += self.stage.workspace.linked_files.describe(linked=sandbox.contained)
         if self.stage.workspace.clock.moved:
             notes += CLOCKS
         if self.stage.settings.coverage_store is not None:

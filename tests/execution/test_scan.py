@@ -16,8 +16,8 @@ from pathlib import Path
 from time import time_ns
 
 import pytest
-from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 
+from pytest_hookharness.execution.platform.linux_inotify import InotifyWatch
 from pytest_hookharness.execution.state import survey
 from pytest_hookharness.execution.state.masks import Masking
 from pytest_hookharness.execution.state.scan import Scanner

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pytest_hookharness.execution import platform
 
+from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.state.scan import Scanner
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what was touched")

@@ -30,10 +30,10 @@ from pytest_hookharness.model.processes import DoubleCall, ProcessSpec, Tier
 # The command by which an agent, or anybody else, has a process of the scenario started.
 DETACH = "detach"
 _PROGRAM = Path(watcher.__file__)
-_FOR_EVER = 86400.0
+_ONE_DAY = 86400.0
 _READ = 1 << 18
-_MOMENT = 0.005
-_PATIENCE = 10.0
+_PAUSE = 0.005
+_TIMEOUT = 10.0
 _SHOWN = 80
 
 
@@ -51,32 +51,32 @@ class BackgroundArea:
     ) -> None:
         self._workspace = workspace
         self._folder = folder = workspace.base / "yard"
-        self._asked = TestDoubles(workspace.bin, folder / "asked")
+        self._doubles = TestDoubles(workspace.bin, folder / "asked")
         self._memory = workspace.base / "yard-memory.json"
         self._rest = b""
         outside = workspace.base / "yard-outside"
-        for place in (folder, outside, self._asked.records(DETACH), folder / watcher.STATIONS):
+        for place in (folder, outside, self._doubles.records(DETACH), folder / watcher.PROCESSES):
             place.mkdir(parents=True, exist_ok=True)
-        self._stations = folder / watcher.STATIONS
+        self._processes = folder / watcher.PROCESSES
         self._stack = ExitStack()
         try:
-            self._news = self._open(watcher.NEWS, os.O_RDONLY)
+            self._events = self._open(watcher.EVENTS, os.O_RDONLY)
             self._orders = self._open(watcher.ORDERS, os.O_RDWR)
             self._control = self._open(watcher.CONTROL, os.O_RDWR)
             self._poll = select.poll()
-            self._poll.register(self._news, select.POLLIN)
+            self._poll.register(self._events, select.POLLIN)
             self.sandbox = supervisor.open(self._confinement(tier, network, outside))
             self._stack.enter_context(self.sandbox)
-            self.sandbox.keep_running(self._launch())
+            self.sandbox.start_lasting(self._program())
         except BaseException:
             self.close()
             raise
         self.separate = self.sandbox.tier is Tier.NAMESPACES
 
-    def _open(self, name: str, way: int) -> int:
+    def _open(self, name: str, flags: int) -> int:
         path = self._folder / name
         os.mkfifo(path)
-        descriptor = os.open(path, way | os.O_NONBLOCK)
+        descriptor = os.open(path, flags | os.O_NONBLOCK)
         self._stack.callback(os.close, descriptor)
         return descriptor
 
@@ -86,31 +86,31 @@ class BackgroundArea:
             tier=tier,
             network=network,
             # What is asked for in here is recorded elsewhere than what the agent's shell asks for.
-            private={**place.private, str(place.records(DETACH)): str(self._asked.records(DETACH))},
+            private={**place.private, str(place.records(DETACH)): str(self._doubles.records(DETACH))},
             visible=(*place.visible, str(PACKAGE), str(self._folder)),
             writable=(*place.writable, str(self._folder)),
             outside=str(outside),
         )
 
-    def _launch(self) -> ProcessSpec:
+    def _program(self) -> ProcessSpec:
         argv = (sys.executable, "-I", "-S", str(_PROGRAM), str(self._folder))
         # What the system needs to find its libraries; the processes themselves have the host's environment.
         env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
-        return ProcessSpec(argv=argv, cwd="/", env=env, limit=_FOR_EVER, hook_timeout=_FOR_EVER)
+        return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)
 
     def start(self, name: str, command: str, stop_after: float | None) -> None:
         """
         Have a process started.
         """
-        station = self._stations / name
-        station.mkdir()
+        place = self._processes / name
+        place.mkdir()
         order = {
             "argv": ["bash", "-c", command],
             "cwd": str(self._workspace.root),
             "env": dict(self._workspace.environment),
             "stop_after": stop_after,
         }
-        write_bytes(station / watcher.ORDER, json.dumps(order).encode())
+        write_bytes(place / watcher.ORDER, json.dumps(order).encode())
         os.write(self._orders, os.fsencode(name) + b"\n")
 
     def count(self) -> None:
@@ -127,7 +127,7 @@ class BackgroundArea:
             ExecutionError: The watcher, or one of its minders, is lost.
         """
         for _, seen in self._poll.poll(wait * 1000):
-            data = os.read(self._news, _READ) if seen & select.POLLIN else b""
+            data = os.read(self._events, _READ) if seen & select.POLLIN else b""
             if not data:
                 raise ExecutionError("the watcher of the tracked processes was lost")
             *lines, self._rest = (self._rest + data).split(b"\n")
@@ -140,7 +140,7 @@ class BackgroundArea:
         """
         What was asked for from inside the yard so far, in order.
         """
-        return self._asked.calls(DETACH)
+        return self._doubles.calls(DETACH)
 
     def kill_watcher(self) -> None:
         """
@@ -149,7 +149,7 @@ class BackgroundArea:
         os.write(self._control, watcher.KILL)
         for seen in self._looks("does not die"):
             if seen & select.POLLIN:
-                os.read(self._news, _READ)
+                os.read(self._events, _READ)
             elif seen & select.POLLHUP:
                 break
         self._rest = b""
@@ -158,13 +158,13 @@ class BackgroundArea:
         """
         Whether the end of a process was written down, whoever watched.
         """
-        return (self._stations / name / watcher.END).exists()
+        return (self._processes / name / watcher.END).exists()
 
     def pause(self) -> None:
         """
         Let a moment pass, in which nobody watches.
         """
-        select.select([], [], [], _MOMENT)
+        select.select([], [], [], _PAUSE)
 
     def start_watcher(self) -> None:
         """
@@ -179,13 +179,13 @@ class BackgroundArea:
         """
         Look at the watcher's end of the pipe again and again; nobody has it any more once that is dead.
         """
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + _TIMEOUT
         while time.monotonic() < end and not self.sandbox.ended:
             yield next((seen for _, seen in self._poll.poll(0)), 0)
             self.pause()
         raise ExecutionError(f"the watcher of the tracked processes {trouble}")
 
-    def write_down(self, text: str) -> None:
+    def save(self, text: str) -> None:
         """
         Keep a text, all of it or nothing, where no process of the yard can reach it.
         """
@@ -196,7 +196,7 @@ class BackgroundArea:
             os.fsync(file.fileno())
         new.replace(self._memory)
 
-    def read_back(self) -> str:
+    def load(self) -> str:
         """
         The text that was kept last.
         """
@@ -219,17 +219,17 @@ class BackgroundArea:
 
 def _read(line: bytes) -> Iterator[Mapping[str, Any]]:
     try:
-        said = json.loads(line)
+        event = json.loads(line)
     except ValueError:
         # The half of a line of which a watcher that was killed had the other half.
         return
     except RecursionError as error:
         raise ExecutionError("the watcher of the tracked processes said what cannot be read") from error
-    match said:
+    match event:
         case {"what": "lost", "process": name}:
             raise ExecutionError(f"the minder of the tracked process {name!r} was lost")
         case {"what": str()}:
-            yield said
+            yield event
         case _:
             seen = f"the watcher of the tracked processes said {line[:_SHOWN]!r}"
             raise ExecutionError(f"{seen}, which is no news; did somebody else write there?")

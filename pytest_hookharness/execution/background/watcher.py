@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STATIONS, ORDERS, NEWS, CONTROL = "stations", "orders", "news", "control"
+PROCESSES, ORDERS, EVENTS, CONTROL = "stations", "orders", "news", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
 # An order that is no name: tell who else lives in the sandbox.
@@ -38,7 +38,7 @@ TAIL = 50
 LONGEST = 1000
 _READ = 1 << 16
 _GRACE = 1.0
-_AGAIN = 0.05
+_LOOK_INTERVAL = 0.05
 # What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
 _ALIVE = 3
 
@@ -47,29 +47,29 @@ def main(folder: str) -> None:
     """
     Be the guardian: keep a watcher, and kill it or start another one when told.
     """
-    os.chdir(os.path.join(folder, STATIONS))
+    os.chdir(os.path.join(folder, PROCESSES))
     os.dup2(os.pipe()[0], _ALIVE)
     control = os.open(f"../{CONTROL}", os.O_RDWR)
     # Whoever loses their parent in here gets this one; in the last tier, some other.
-    keeper = os.getppid()
-    watcher = _fork_watcher(keeper)
+    item_supervisor = os.getppid()
+    watcher = _fork_watcher(item_supervisor)
     while True:
         word = os.read(control, 1)
         if word == KILL:
             os.kill(watcher, signal.SIGKILL)
             os.waitpid(watcher, 0)
         elif word == START:
-            watcher = _fork_watcher(keeper)
+            watcher = _fork_watcher(item_supervisor)
 
 
-def _fork_watcher(keeper: int) -> int:
+def _fork_watcher(item_supervisor: int) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        Watcher(keeper).run()
+        Watcher(item_supervisor).run()
     finally:
         os._exit(1)
 
@@ -79,14 +79,14 @@ class Watcher:
     Starts minders as ordered, and passes on what they say.
     """
 
-    def __init__(self, keeper: int) -> None:
-        self._keeper = keeper
-        self._news = os.open(f"../{NEWS}", os.O_WRONLY)
+    def __init__(self, item_supervisor: int) -> None:
+        self._item_supervisor = item_supervisor
+        self._events = os.open(f"../{EVENTS}", os.O_WRONLY)
         self._orders = os.open(f"../{ORDERS}", os.O_RDWR)
         self._poll = select.poll()
         self._poll.register(self._orders, select.POLLIN)
-        self._heard: dict[int, tuple[str, bytes]] = {}
-        self._asked = b""
+        self._outputs: dict[int, tuple[str, bytes]] = {}
+        self._partial = b""
 
     def run(self) -> None:
         """
@@ -95,65 +95,67 @@ class Watcher:
         for name in sorted(os.listdir()):
             if _has_ended(name):
                 with open(f"{name}/{END}", "rb") as end:
-                    self._tell(end.read() + b"\n")
+                    self._write(end.read() + b"\n")
             elif os.path.exists(f"{name}/{OUT}"):
                 self._listen(name)
         while True:
             for descriptor, _ in self._poll.poll():
                 if descriptor == self._orders:
-                    self._obey()
+                    self._take_orders()
                 else:
                     self._pass_on(descriptor)
 
-    def _obey(self) -> None:
-        *names, self._asked = (self._asked + os.read(self._orders, _READ)).split(b"\n")
+    def _take_orders(self) -> None:
+        *names, self._partial = (self._partial + os.read(self._orders, _READ)).split(b"\n")
         for name in map(os.fsdecode, names):
             if name == COUNT:
-                self._tell(_line(name, "others", commands=others(self._keeper) or self._lingering()))
+                self._write(
+                    _line(name, "others", commands=others(self._item_supervisor) or self._lingering())
+                )
             else:
                 self._begin(name)
 
     def _lingering(self) -> list[str]:
         # In the last tier this is all that can be known: a minder stays while its process's group lives.
-        return [f"something of {name}" for name, _ in self._heard.values() if _has_ended(name)]
+        return [f"something of {name}" for name, _ in self._outputs.values() if _has_ended(name)]
 
     def _begin(self, name: str) -> None:
         os.mkfifo(f"{name}/{OUT}")
         self._listen(name)
         if os.fork() == 0:
-            mind(name)
+            monitor(name)
 
     def _listen(self, name: str) -> None:
         # Opened for reading before the other side opens it for writing, which would fail otherwise.
         descriptor = os.open(f"{name}/{OUT}", os.O_RDONLY | os.O_NONBLOCK)
-        self._heard[descriptor] = name, b""
+        self._outputs[descriptor] = name, b""
         self._poll.register(descriptor, select.POLLIN)
 
     def _pass_on(self, descriptor: int) -> None:
-        name, before = self._heard[descriptor]
+        name, before = self._outputs[descriptor]
         data = os.read(descriptor, _READ)
         whole, end, rest = (before + data).rpartition(b"\n")
-        self._heard[descriptor] = name, rest
+        self._outputs[descriptor] = name, rest
         if end:
-            self._tell(whole + end)
+            self._write(whole + end)
         if not data:
             self._poll.unregister(descriptor)
-            del self._heard[descriptor]
+            del self._outputs[descriptor]
             os.close(descriptor)
             if not _has_ended(name):
-                self._tell(_line(name, "lost"))
+                self._write(_line(name, "lost"))
 
-    def _tell(self, data: bytes) -> None:
+    def _write(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
-            view = view[os.write(self._news, view) :]
+            view = view[os.write(self._events, view) :]
 
 
 def _has_ended(name: str) -> bool:
     return os.path.exists(f"{name}/{END}")
 
 
-def others(keeper: int) -> list[str]:
+def others(item_supervisor: int) -> list[str]:
     """
     The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
     """
@@ -163,11 +165,15 @@ def others(keeper: int) -> list[str]:
 
     table = platform.processes()
     rows = table.all_rows()
-    below = {keeper}
+    below = {item_supervisor}
     while more := {row.pid for row in rows if row.parent in below} - below:
         below |= more
     ours = table.command_line(os.getpid())
-    lines = [table.command_line(row.pid) for row in rows if row.pid in below - {keeper} and row.state != "Z"]
+    lines = [
+        table.command_line(row.pid)
+        for row in rows
+        if row.pid in below - {item_supervisor} and row.state != "Z"
+    ]
     return [line for line in lines if line and line != ours]
 
 
@@ -187,7 +193,7 @@ def _line(name: str, what: str, **more: Any) -> bytes:
     return json.dumps({"process": name, "what": what, "at": time.monotonic(), **more}).encode() + b"\n"
 
 
-def mind(name: str) -> None:
+def monitor(name: str) -> None:
     """
     Become a minder; never returns.
     """
@@ -233,14 +239,14 @@ class ProcessMonitor:
             os.set_blocking(ours, False)
             self._pieces[ours] = b""
             self._poll.register(ours, select.POLLIN)
-        self._say(_line(self._name, "started", pid=pid))
+        self._send(_line(self._name, "started", pid=pid))
         self._watch(pid, ended)
-        alone = False
+        orphaned = False
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while True:
                 # As long as there is something that it left behind; what that prints is its output as well.
-                os.killpg(pid, signal.SIGKILL if alone else 0)
-                alone = _ALIVE in self._look(ended, _AGAIN)
+                os.killpg(pid, signal.SIGKILL if orphaned else 0)
+                orphaned = _ALIVE in self._look(ended, _LOOK_INTERVAL)
 
     def _watch(self, pid: int, ended: int) -> None:
         """
@@ -302,26 +308,26 @@ class ProcessMonitor:
         if not data:
             self._poll.unregister(descriptor)
             rest = self._pieces.pop(descriptor)
-            self._tell_lines([rest] if rest else [])
+            self._send_lines([rest] if rest else [])
             return False
         *lines, rest = (self._pieces[descriptor] + data).split(b"\n")
         # What has no end yet is kept only as far as it will be shown.
         self._pieces[descriptor] = rest[:LONGEST]
-        self._tell_lines(lines)
+        self._send_lines(lines)
         return True
 
-    def _tell_lines(self, lines: list[bytes]) -> None:
+    def _send_lines(self, lines: list[bytes]) -> None:
         texts = [line[:LONGEST].decode("utf-8", "replace") for line in lines]
         self._tail.extend(texts)
         self._lines += len(texts)
-        self._say(b"".join(_line(self._name, "line", text=text) for text in texts))
+        self._send(b"".join(_line(self._name, "line", text=text) for text in texts))
 
     def _end(self, code: int) -> None:
         for descriptor in [*self._pieces]:
             for _ in range(64):  # a descendant that still writes does not prolong this
                 if not self._read(descriptor):
                     break
-        self._tell_lines([rest for rest in self._pieces.values() if rest])
+        self._send_lines([rest for rest in self._pieces.values() if rest])
         self._pieces = dict.fromkeys(self._pieces, b"")
         code = code if code >= 0 else 128 - code
         end = _line(self._name, "exited", code=code, lines=self._lines, tail=list(self._tail))
@@ -330,9 +336,9 @@ class ProcessMonitor:
             file.flush()
             os.fsync(file.fileno())
         os.rename(f"{self._name}/{END}.new", f"{self._name}/{END}")
-        self._say(end)
+        self._send(end)
 
-    def _say(self, data: bytes) -> None:
+    def _send(self, data: bytes) -> None:
         """
         Write to whoever watches, if somebody does.
         """

@@ -67,15 +67,15 @@ class Clock:
         """
         if seconds:
             self.settle()
-            self.turn_to(self.seconds + seconds)
+            self.set_shift(self.seconds + seconds)
 
-    def turn_to(self, seconds: float) -> None:
+    def set_shift(self, seconds: float) -> None:
         """
         Be that far ahead of the machine's clock, from now on.
         """
         if seconds == self.seconds:
             return
-        self._shims.turn_to(seconds)
+        self._shims.set_shift(seconds)
         self.seconds = seconds
         self.moved = True
         self._since = _next_tick()
@@ -86,13 +86,13 @@ class Clock:
         """
         return self._shims.environment(env, self._doubles) if self.seconds else env
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
         A launch whose processes see this clock.
         """
-        return replace(launch, env=self.environment(launch.env)) if self.seconds else launch
+        return replace(spec, env=self.environment(spec.env)) if self.seconds else spec
 
-    def stamp(self, path: str | Path) -> None:
+    def set_time_of(self, path: str | Path) -> None:
         """
         Give a file that the host has just written the time of this clock.
         """

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.coverage.preload_scripts import MAKE_WAY
+from pytest_hookharness.execution.coverage.preload_scripts import SITECUSTOMIZE_CHAIN
 from pytest_hookharness.execution.paths import WorkspaceError, make_folders, write_bytes
 
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
@@ -37,7 +37,7 @@ class Shims:
     folder: Path
     dates: bool = True
 
-    def turn_to(self, seconds: float) -> None:
+    def set_shift(self, seconds: float) -> None:
         """
         Tell a time that far ahead of the machine's.
 
@@ -72,12 +72,14 @@ class Shims:
             raise WorkspaceError(self.folder, "moves the clock of hooks; that can be done on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)
-        note = shlex.quote(str(self.folder / "seconds"))
+        seconds_file = shlex.quote(str(self.folder / "seconds"))
         if self.dates:
             date = self.folder / "bin" / "date"
-            write_bytes(date, _DATE.replace("@DATE@", _machines_date()).replace("@NOTE@", note).encode())
+            write_bytes(
+                date, _DATE.replace("@DATE@", _machines_date()).replace("@NOTE@", seconds_file).encode()
+            )
             date.chmod(0o755)
-        write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", note).encode())
+        write_bytes(self.folder / _BASH, _PRINTF.replace("@NOTE@", seconds_file).encode())
         write_bytes(self.folder / _NODE, _JAVASCRIPT.encode())
         write_bytes(self.folder / _PYTHON / "sitecustomize.py", _SITE.encode())
 
@@ -224,7 +226,7 @@ def _move(seconds):
 
 
 '''
-    + MAKE_WAY
+    + SITECUSTOMIZE_CHAIN
     + r"""
 
 def _begin():

@@ -14,10 +14,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, TELLTALES
+from pytest_hookharness.execution.coverage.xtrace import OWN, PROMPT, SELF_TRACING
 
 # Loads the ``sitecustomize`` of the site itself, which ours would hide; ``own`` is the folder of ours.
-MAKE_WAY = """\
+SITECUSTOMIZE_CHAIN = """\
 def _make_way(own):
     import sys
     from importlib.machinery import PathFinder
@@ -40,7 +40,7 @@ BASH_ENV = "HOOKHARNESS_RECORDED_BASH_ENV"
 SETTINGS = "HOOKHARNESS_RECORDED"
 
 
-def bash_prelude(trace: Path, loads: Path) -> str:
+def bash_preload(trace: Path, loads: Path) -> str:
     """
     What a script of bash reads first, in a few builtins that start no process.
 
@@ -55,18 +55,18 @@ def bash_prelude(trace: Path, loads: Path) -> str:
         .replace("@FD@", str(_DESCRIPTOR))
         .replace("@PROMPT@", PROMPT)
         .replace("@OWN@", OWN)
-        .replace("@TELLTALES@", shlex.quote(TELLTALES))
+        .replace("@TELLTALES@", shlex.quote(SELF_TRACING))
     )
 
 
-def python_prelude(lent: Path) -> str:
+def python_preload(coverage_path: Path) -> str:
     """
     A ``sitecustomize`` that has coverage record, and makes way for the site's own file of this name.
 
     Args:
         lent: A folder in which Python finds coverage and nothing else.
     """
-    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@LENT@", repr(str(lent)))
+    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@LENT@", repr(str(coverage_path)))
 
 
 def python_settings(data: Path, *, branch: bool) -> str:
@@ -118,7 +118,7 @@ _PYTHON = (
 
 
 '''
-    + MAKE_WAY
+    + SITECUSTOMIZE_CHAIN
     + r"""
 
 def _record():

@@ -23,8 +23,8 @@ from pathlib import Path
 from pytest_hookharness.execution.coverage.preload_scripts import (
     BASH_ENV,
     SETTINGS,
-    bash_prelude,
-    python_prelude,
+    bash_preload,
+    python_preload,
     python_settings,
 )
 from pytest_hookharness.execution.coverage.source_map import (
@@ -77,11 +77,11 @@ def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
         )
 
 
-_PRELUDE, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
+_PRELOAD, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
 # Where this is no folder, Python keeps no bytecode, which would count as written by the hook that it runs.
 _NO_BYTECODE = "__pycache__"
 # What is more than that for one fire is no trace of a hook.
-_MOST_TRACE = 64 << 20
+_LONGEST_TRACE = 64 << 20
 # Seconds for what recording takes of a fire, on a busy machine: our own patience is no property of a host.
 _SPARE = 1.0
 
@@ -107,7 +107,7 @@ class Recorder:
             copies: Folders that hooks see, and the folders that these are copies of, where there are any.
             base: The folder of the workspace.
         """
-        self._ledger = coverage_store
+        self._store = coverage_store
         self._name = name
         self._base = base
         self._folder = base / "recorder"
@@ -116,23 +116,23 @@ class Recorder:
         known = {copy: source for copy, source in copies.items() if copy and source}
         self._unread = {copy for copy in copies if copy}
         self._loadable: dict[Path, str] = {}
-        self._origins = SourceMap(known, base, (self._folder, base / "bin", base / "doubles"))
+        self._source_map = SourceMap(known, base, (self._folder, base / "bin", base / "doubles"))
         self._called: dict[str, None] = {}
         self._records: dict[TraceLine, None] = {}
         self._gaps: list[Gap] = []
         self.written, self.seen = (str(written),), (str(self._folder), str(coverage))
-        self._furnish(coverage)
+        self._write_files(coverage)
 
-    def _furnish(self, coverage: Path) -> None:
-        lent = self._folder / "lent"
-        for folder in (lent, self._trace.parent):
+    def _write_files(self, coverage: Path) -> None:
+        coverage_path = self._folder / "lent"
+        for folder in (coverage_path, self._trace.parent):
             make_folders(folder)
-        (lent / "coverage").symlink_to(coverage)
-        settings = python_settings(self._data, branch=self._ledger.branch)
+        (coverage_path / "coverage").symlink_to(coverage)
+        settings = python_settings(self._data, branch=self._store.branch)
         for path, text in (
             (self._trace, ""),
-            (self._folder / _PRELUDE, bash_prelude(self._trace, self._folder / _LOADS)),
-            (self._folder / _PYTHON / "sitecustomize.py", python_prelude(lent)),
+            (self._folder / _PRELOAD, bash_preload(self._trace, self._folder / _LOADS)),
+            (self._folder / _PYTHON / "sitecustomize.py", python_preload(coverage_path)),
             (self._folder / _PYTHON / _NO_BYTECODE, ""),
             (self._folder / _SETTINGS, settings),
         ):
@@ -146,22 +146,22 @@ class Recorder:
         places = (str(self._folder / _PYTHON), env.get("PYTHONPATH"))
         return {
             **env,
-            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELUDE)),
+            "BASH_ENV": re.sub(r"[\\$`]", r"\\\g<0>", str(self._folder / _PRELOAD)),
             **({BASH_ENV: own} if own else {}),
             "PYTHONPATH": os.pathsep.join(filter(None, places)),
             SETTINGS: str(self._folder / _SETTINGS),
         }
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
         A launch that is recorded; something should be heard of the scripts that it names.
         """
-        called = dict.fromkeys(called_scripts(launch))
-        self._heed(called)
+        called = dict.fromkeys(called_scripts(spec))
+        self._note_self_tracing(called)
         self._called |= called
-        return replace(launch, env=self.environment(launch.env), hook_timeout=launch.hook_timeout + _SPARE)
+        return replace(spec, env=self.environment(spec.env), hook_timeout=spec.hook_timeout + _SPARE)
 
-    def _heed(self, called: Iterable[str]) -> None:
+    def _note_self_tracing(self, called: Iterable[str]) -> None:
         """
         Leave scripts alone that load what traces itself; all that lies in the copies or beside them counts.
         """
@@ -178,7 +178,7 @@ class Recorder:
         Read what was traced since the last time, while no process of a fire lives.
         """
         try:
-            data = read_bytes(self._trace, most=_MOST_TRACE) or b""
+            data = read_bytes(self._trace, most=_LONGEST_TRACE) or b""
             if data:
                 write_bytes(self._trace, b"")
         except WorkspaceError as error:
@@ -220,10 +220,10 @@ class Recorder:
             gaps=tuple(dict.fromkeys(self._gaps)),
             context=self._name,
         )
-        write_recording(self._ledger.folder, recording)
+        write_recording(self._store.folder, recording)
 
     def _file(self, script: str) -> str | None:
-        found = self._origins.find(script)
+        found = self._source_map.find(script)
         if isinstance(found, Gap):
             self._gaps.append(found)
             return None

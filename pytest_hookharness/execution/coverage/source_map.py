@@ -81,13 +81,13 @@ def _text(path: Path) -> bytes | None:
         return None
 
 
-def called_scripts(launch: ProcessSpec) -> Iterator[str]:
+def called_scripts(spec: ProcessSpec) -> Iterator[str]:
     """
     The scripts that a command line names.
     """
-    for word in _words(launch.argv):
-        filled = _VARIABLE.sub(lambda found: launch.env.get(found[1] or found[2], ""), word)
-        path = os.path.normpath(os.path.join(launch.cwd, filled))
+    for word in _words(spec.argv):
+        filled = _VARIABLE.sub(lambda found: spec.env.get(found[1] or found[2], ""), word)
+        path = os.path.normpath(os.path.join(spec.cwd, filled))
         text = _text(Path(path)) if "/" in filled and "\0" not in filled else None
         if text is not None and (text.startswith(b"#!") or path.endswith(_SUFFIXES)):
             yield path

@@ -108,7 +108,7 @@ _FLAGS = r"set[[:blank:]]+([-+][a-zA-Z]+[[:blank:]]+([a-z]+[[:blank:]]+)?)*[-+][
 # What closes descriptors that it does not know, the trace's among them: bash traces to standard error then.
 _CLOSES = r"\$[^[:space:]]*[<>]&-|217[<>]&-"
 # What a script says that traces itself, or that asks which options are set.
-TELLTALES = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
+SELF_TRACING = rf"{_FLAGS}|xtrace|PS4|XTRACEFD|SHELLOPTS|\$-|\$\{{-|{_CLOSES}"
 # Where a command begins that loads something, and then its name, or what ends a word that does not name it.
 _BEGINS = r"""(^|[[:cntrl:];&|({!"']|then|else|do|if|while|until|command|=[^[:space:]]*)[[:blank:]]*"""
 _LOADS = rf"{_BEGINS}(\.|source)[[:blank:]]+[^;|[:cntrl:]]*"
@@ -146,7 +146,7 @@ def loads_trace(texts: Mapping[Path, str]) -> str:
     """
     A pattern for scripts that load a text which traces itself, or may do so; nothing if none does that.
     """
-    tracing = _having(texts, TELLTALES)
+    tracing = _having(texts, SELF_TRACING)
     while tracing:
         names = "|".join(re.sub(r"[][\\.*^$+?(){}|]", r"\\\g<0>", name) for name in sorted(tracing))
         pattern = f"{_LOADS}({names}|{_NAMELESS})"

@@ -29,7 +29,7 @@ mounts = platform.isolation()
 
 # What is mounted at a place: a folder of the item, what its writes are meant for, what is the developer's but
 # hidden by the first, or an overlay.
-_PRIVATE, _WRITABLE, _THEIRS, _LAYERED = "private", "writable", "theirs", "layered"
+_PRIVATE, _WRITABLE, _DEVELOPERS, _LAYERED = "private", "writable", "theirs", "layered"
 
 
 class OverlayView:
@@ -78,36 +78,36 @@ class OverlayView:
         self.contained: list[str] = []
         self.refusals: list[tuple[str, str]] = []
 
-    def furnish(self, *, own_users: bool) -> None:
+    def mount(self, *, own_users: bool) -> None:
         """
         Mount everything.
 
         Args:
             own_users: Whether this is a namespace of users, who have no rights over the machine.
         """
-        if not self._contains_all(own_users):
-            self._arrange_in_place(own_users)
+        if not self._try_whole_machine(own_users):
+            self._overlay_in_place(own_users)
         for path in self._full:
             mounts.mount_full(path)
         for path in self._readonly:
             self._bind(mounts.hold(path), path)
             mounts.forbid_writing(path)
 
-    def _contains_all(self, own_users: bool) -> bool:
+    def _try_whole_machine(self, own_users: bool) -> bool:
         """
         Whether all of the machine is shown through overlays now.
         """
         if not self._outside or own_users:
             return False
         try:
-            self._contain_all(f"{self._outside}/root")
+            self._overlay_whole_machine(f"{self._outside}/root")
         except OSError as problem:
             self.contained.clear()
             self.refusals = [("/", str(problem))]
             return False
         return True
 
-    def _contain_all(self, root: str) -> None:
+    def _overlay_whole_machine(self, root: str) -> None:
         """
         Build the view beside the root, then turn it into the root; nothing is left of it if that fails.
         """
@@ -117,7 +117,7 @@ class OverlayView:
             self._add_file_systems(root)
             kinds = self._plan(["/"])
             held = {
-                place: mounts.hold((root if kind == _THEIRS else "") + self._points.get(place, place))
+                place: mounts.hold((root if kind == _DEVELOPERS else "") + self._points.get(place, place))
                 for place, kind in kinds.items()
                 if kind != _LAYERED
             }
@@ -151,7 +151,7 @@ class OverlayView:
             if for_files:
                 mounts.forbid_writing(root + place)
 
-    def _arrange_in_place(self, own_users: bool) -> None:
+    def _overlay_in_place(self, own_users: bool) -> None:
         """
         Mount over the places themselves, with overlays only over folders of the developer.
         """
@@ -159,8 +159,8 @@ class OverlayView:
         # All is held before the first mount, for mounts cover each other's sources: both folders and visible
         # paths commonly lie below /tmp themselves.
         held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}
-        theirs = {place for place, kind in kinds.items() if kind in (_THEIRS, _LAYERED)}
-        closed = theirs if self._outside else set()
+        developers = {place for place, kind in kinds.items() if kind in (_DEVELOPERS, _LAYERED)}
+        closed = developers if self._outside else set()
         layers = {place: self._make_layers(place) for place in sorted(closed) if os.path.isdir(place)}
         aliases = self._make_all_stubs(kinds)
         for place, descriptor in held.items():
@@ -207,7 +207,7 @@ class OverlayView:
                 if above not in (None, _WRITABLE) or kinds.get(path) == _LAYERED:
                     kinds[path] = _WRITABLE
             elif path not in kinds and above == _PRIVATE:
-                kinds[path] = _THEIRS
+                kinds[path] = _DEVELOPERS
         return kinds
 
     def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
@@ -220,7 +220,7 @@ class OverlayView:
         for name, real in sorted(self._aliases.items()):
             if done.get(_nearest(name, done)) == _PRIVATE:
                 self._make_stubs(name, done)
-                done[name], aliases[name] = _THEIRS, real
+                done[name], aliases[name] = _DEVELOPERS, real
         return aliases
 
     def _bind(self, held: int, target: str) -> None:
@@ -235,14 +235,14 @@ class OverlayView:
         """
         Put an overlay over a place, or show it as it is if that is refused.
         """
-        again = os.dup(held)
+        copy = os.dup(held)
         try:
             self._layer(place, held, layers, target, own_users=own_users)
         except OSError as problem:
             self.refusals.append((place, str(problem)))
-            mounts.bind(again, target)
+            mounts.bind(copy, target)
         finally:
-            os.close(again)
+            os.close(copy)
 
     def _layer(
         self, place: str, lower: int, layers: tuple[int, int], target: str, *, own_users: bool

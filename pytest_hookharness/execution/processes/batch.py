@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pytest_hookharness.execution.processes.spawn import Spawner
 
 _NEVER = float("inf")
-_LOOK_AGAIN = 0.005
+_POLL_INTERVAL = 0.005
 _IN, _OUT = select.POLLIN, select.POLLOUT
 _monotonic = time.monotonic
 _table = platform.processes()
@@ -56,8 +56,8 @@ class Load:
     def __init__(self, now: float, *, wanted: bool) -> None:
         self.due = now + _FIRST if wanted else _NEVER
         self._looked = now
-        self._spent = _spent(()) if wanted else 0.0
-        self._said = WORKS
+        self._cpu_time = _cpu_time(()) if wanted else 0.0
+        self._state = WORKS
 
     def look(self, now: float) -> str | None:
         """
@@ -65,17 +65,17 @@ class Load:
         """
         rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
         # The time of one whose parent does not ask for it is lost, and then the sum may shrink.
-        spent, before = _spent(rows), self._spent
+        spent, before = _cpu_time(rows), self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
         # On a machine that is overloaded a process that wants to work may get next to nothing.
-        said = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
-        self._spent, self._looked, self.due = spent, now, now + _INTERVAL
-        news = None if said == self._said else said
-        self._said = said
-        return news
+        state = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
+        self._cpu_time, self._looked, self.due = spent, now, now + _INTERVAL
+        change = None if state == self._state else state
+        self._state = state
+        return change
 
 
-def _spent(rows: Iterable[ProcessRow]) -> float:
+def _cpu_time(rows: Iterable[ProcessRow]) -> float:
     """
     Seconds of processors that these have had, and all whose end this process has seen.
     """
@@ -92,15 +92,15 @@ class Batch:
     """
 
     def __init__(
-        self, reach: Descendants | ProcessGroup, spawner: Spawner, control: socket.socket, wake: int
+        self, tree: Descendants | ProcessGroup, spawner: Spawner, control: socket.socket, wake: int
     ) -> None:
-        self.reach = reach
+        self.tree = tree
         self.spawner = spawner
         self._control = control
         self._wake = wake
         self._pending: list[HookProcess] = []
         self._by_pid: dict[int, HookProcess] = {}
-        self._nobody = True
+        self._all_gone = True
         self._watched: dict[int, OutputReader | InputWriter | None] = {}
         self._poll = select.poll()
         self._changed = True
@@ -116,43 +116,43 @@ class Batch:
             budget: Seconds for all of it.
             watched: Whether the other side is told when they begin to wait, and when to work again.
         """
-        fires = [HookProcess(ProcessRequest(each), self) for each in values]
+        hooks = [HookProcess(ProcessRequest(each), self) for each in values]
         started: list[HookProcess] = []
         first = _monotonic()
         self._load = Load(first, wanted=watched)
         try:
-            for fire in fires:
-                fire.start(first + budget if budget is not None else _NEVER)
-                started.append(fire)
-                self._nobody = False
-                if fire.phase == RUNNING:
-                    self._pending.append(fire)
-                    self._by_pid[fire.pid] = fire
+            for hook in hooks:
+                hook.start(first + budget if budget is not None else _NEVER)
+                started.append(hook)
+                self._all_gone = False
+                if hook.phase == RUNNING:
+                    self._pending.append(hook)
+                    self._by_pid[hook.pid] = hook
             while self._pending:
                 self._turn()
         finally:
-            if not self._nobody:
-                self.reach.sweep([fire.pid for fire in started if fire.pid])
-            for fire in started:
-                fire.close()
-        return [fire.report(first) for fire in fires]
+            if not self._all_gone:
+                self.tree.kill_all([hook.pid for hook in started if hook.pid])
+            for hook in started:
+                hook.close()
+        return [hook.report(first) for hook in hooks]
 
-    def family(self, fire: HookProcess) -> list[int]:
+    def members(self, hook: HookProcess) -> list[int]:
         """
         List the living processes that count as this fire's.
         """
-        others = [pid for pid, other in self._by_pid.items() if other is not fire]
+        others = [pid for pid, other in self._by_pid.items() if other is not hook]
         # Once the hook was waited for, its number may be anybody's.
-        lives = fire.pid in self._by_pid
-        return self.reach.family(fire.pid, lives, others, self._pending == [fire])
+        lives = hook.pid in self._by_pid
+        return self.tree.members(hook.pid, lives, others, self._pending == [hook])
 
-    def is_empty_but_for_hooks(self) -> bool:
+    def only_hooks_alive(self) -> bool:
         """
         Tell whether it is proved that no process lives but hooks that still run.
         """
-        if not self.reach.proves_end:
+        if not self.tree.sees_all:
             return False
-        if self._nobody:
+        if self._all_gone:
             return True
         if len(self._pending) == 1:
             return False
@@ -196,12 +196,12 @@ class Batch:
         self._watched = watched
         for descriptor in watched:
             poll.register(descriptor, _IN)
-        for fire in self._pending:
-            source = fire.source
+        for hook in self._pending:
+            source = hook.source
             if source.fd >= 0 and source.waiting and source.due is None:
                 watched[source.fd] = source
                 poll.register(source.fd, _OUT)
-            for sink in fire.sinks:
+            for sink in hook.sinks:
                 if sink.fd >= 0:
                     watched[sink.fd] = sink
                     poll.register(sink.fd, _IN)
@@ -209,13 +209,13 @@ class Batch:
 
     def _next_deadline(self, now: float) -> float:
         until = self._load.due
-        for fire in self._pending:
-            until = min(until, fire.deadline)
-            if fire.source.due is not None and fire.source.fd >= 0:
-                until = min(until, fire.source.due)
-            if fire.phase in (CUTTING, LINGERING) and not self.reach.proves_end:
+        for hook in self._pending:
+            until = min(until, hook.deadline)
+            if hook.source.due is not None and hook.source.fd >= 0:
+                until = min(until, hook.source.due)
+            if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
                 until = min(
-                    until, now + _LOOK_AGAIN
+                    until, now + _POLL_INTERVAL
                 )  # nobody tells us of the end of a process that is not ours
         return until
 
@@ -237,33 +237,33 @@ class Batch:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
             except ChildProcessError:
-                self._nobody = self.reach.proves_end
+                self._all_gone = self.tree.sees_all
                 break
             if pid == 0:
                 break
-            fire = self._by_pid.pop(pid, None)
-            if fire is not None:
-                ended.append((fire, status, usage))
-        for fire, status, usage in ended:
-            fire.exited(status, usage, now)
+            hook = self._by_pid.pop(pid, None)
+            if hook is not None:
+                ended.append((hook, status, usage))
+        for hook, status, usage in ended:
+            hook.exited(status, usage, now)
 
     def _attend(self, now: float) -> None:
         """
         Let every fire do what is due.
         """
-        if now >= self._load.due and (news := self._load.look(now)) is not None:
-            framing.send(self._control, ("load", news))
-        for fire in self._pending.copy():
-            source = fire.source
+        if now >= self._load.due and (change := self._load.look(now)) is not None:
+            framing.send(self._control, ("load", change))
+        for hook in self._pending.copy():
+            source = hook.source
             if source.due is not None and source.due <= now:
                 source.feed(now)
                 self._changed = True
-            if fire.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
-                fire.settle(now)
+            if hook.phase in (CUTTING, CLOSING, DRAINING, LINGERING):
+                hook.settle(now)
                 self._changed = True
-            if fire.phase != DONE and now >= fire.deadline:
-                fire.overdue(now)
+            if hook.phase != DONE and now >= hook.deadline:
+                hook.on_deadline(now)
                 self._changed = True
-            if fire.phase == DONE:
-                self._pending.remove(fire)
+            if hook.phase == DONE:
+                self._pending.remove(hook)
                 self._changed = True

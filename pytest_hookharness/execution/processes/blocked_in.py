@@ -16,7 +16,7 @@ _WRITING = {"write", "writev", "sendto"}
 _LOCKING = {"flock", "fcntl"}
 _CHILD = {"wait4", "waitid"}
 _EPOLL = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
-_SAID = {
+_WAITS_FOR = {
     "nanosleep": "a timer: it sleeps",
     "clock_nanosleep": "a timer: it sleeps",
     "poll": "one of its files, or a timer",
@@ -48,7 +48,9 @@ class Streams:
         self.closes = closes
 
 
-def look(pids: list[int], began: float, streams: Streams) -> list[tuple[int, str, float, str, str, str]]:
+def describe_activities(
+    pids: list[int], boot_time: float, streams: Streams
+) -> list[tuple[int, str, float, str, str, str]]:
     """
     Tell of each process what it is, the state it is in, what it is blocked in and what it waits for.
     """
@@ -56,8 +58,8 @@ def look(pids: list[int], began: float, streams: Streams) -> list[tuple[int, str
     for pid in pids:
         found = _table.row(pid)
         if found is not None and found.state != "Z":
-            call, words = _blocked(pid, found.state, pids, streams)
-            seen.append((*describe(pid, began), found.state, call, words))
+            call, text = _blocked(pid, found.state, pids, streams)
+            seen.append((*describe(pid, boot_time), found.state, call, text))
     return seen
 
 
@@ -68,40 +70,40 @@ def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[s
     if state in "Tt":
         return "", "a signal to go on: it is stopped"
     call, first = _table.blocked_call(pid, state)
-    return call, "" if first is None else _awaited(pid, call, first, pids, streams)
+    return call, "" if first is None else _describe_wait(pid, call, first, pids, streams)
 
 
-def _awaited(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
+def _describe_wait(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
     """
     Say what a call waits for.
     """
     if call in _CHILD:
         return _children(pid) or "a child"
     if call in _READING:
-        return _input(pid, _table.link(pid, first), first, pids, streams)
+        return _describe_input(pid, _table.link(pid, first), first, pids, streams)
     if call in _WRITING:
-        return _room(pid, _table.link(pid, first), first, pids, streams)
+        return _describe_output(pid, _table.link(pid, first), first, pids, streams)
     if call in _LOCKING:
         return f"a lock on {_table.link(pid, first) or 'a file'}"
     if call in _EPOLL:
-        return _events(pid, first, streams)
-    words = _SAID.get(call, "")
-    below = _children(pid) if words == "a signal" else ""
-    return f"{words}, as when {below} ends" if below else words
+        return _describe_event_loop(pid, first, streams)
+    text = _WAITS_FOR.get(call, "")
+    below = _children(pid) if text == "a signal" else ""
+    return f"{text}, as when {below} ends" if below else text
 
 
 def _children(pid: int) -> str:
-    names = [f"{_short(child)} (pid {child})" for child in _table.children(pid)[:3]]
+    names = [f"{_name(child)} (pid {child})" for child in _table.children(pid)[:3]]
     if not names:
         return ""
     return ("its child " if len(names) == 1 else "its children ") + ", ".join(names)
 
 
-def _short(pid: int) -> str:
+def _name(pid: int) -> str:
     return _table.name(pid) or "gone"
 
 
-def _stdin(streams: Streams) -> str:
+def _describe_stdin(streams: Streams) -> str:
     if streams.writing:
         return "more of stdin, which the host has not written yet"
     if streams.closes:
@@ -109,7 +111,7 @@ def _stdin(streams: Streams) -> str:
     return "end of file on stdin, which the host keeps open"
 
 
-def _input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
+def _describe_input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
     Say what a read waits for.
     """
@@ -117,21 +119,23 @@ def _input(pid: int, name: str, descriptor: int, pids: list[int], streams: Strea
     if name.startswith(("/dev/pts/", "/dev/tty")):
         return AT_TERMINAL
     if stream is not None:
-        return _stdin(streams) if stream == 0 else f"input from {_STREAMS[stream]}, where nobody writes"
-    return f"input from {_behind(pid, name, descriptor, pids)}"
+        return (
+            _describe_stdin(streams) if stream == 0 else f"input from {_STREAMS[stream]}, where nobody writes"
+        )
+    return f"input from {_describe_file(pid, name, descriptor, pids)}"
 
 
-def _room(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
+def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
     Say what a write waits for.
     """
     stream = streams.names.get(name)
     if stream is not None:
         return f"room in {_STREAMS[stream]}"
-    return f"room in {_behind(pid, name, descriptor, pids)}"
+    return f"room in {_describe_file(pid, name, descriptor, pids)}"
 
 
-def _behind(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
+def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
     """
     Name what is behind a descriptor, with those who share it.
     """
@@ -141,14 +145,14 @@ def _behind(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
     what = "a pipe" if name.startswith("pipe:") else name
     if not sharers:
         return f"{what} that no other process has open" if what == "a pipe" else what
-    return f"{what} shared with " + ", ".join(f"{_short(other)} (pid {other})" for other in sharers[:3])
+    return f"{what} shared with " + ", ".join(f"{_name(other)} (pid {other})" for other in sharers[:3])
 
 
-def _events(pid: int, descriptor: int, streams: Streams) -> str:
+def _describe_event_loop(pid: int, descriptor: int, streams: Streams) -> str:
     """
     Say what an event loop waits for: node and its like read stdin in one.
     """
     names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
     if any(streams.names.get(name) == 0 for name in names):
-        return f"events in its loop, one of them {_stdin(streams)}"
+        return f"events in its loop, one of them {_describe_stdin(streams)}"
     return "events in its loop, or a timer"

@@ -20,38 +20,41 @@ from pytest_hookharness.execution.processes.spawn import Spawner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from pytest_hookharness.model.processes import ProcessResult, ProcessSpec
 
 NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
 
 
-def trace(problem: BaseException) -> str:
+def describe_error(problem: BaseException) -> str:
     """
     Tell a problem and where it arose.
     """
     # Without the library for that, which would cost the start-up several milliseconds.
-    places = []
+    frames = []
     frame = problem.__traceback__
     while frame is not None:
         code = frame.tb_frame.f_code
-        places.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
+        frames.append(f"{os.path.basename(code.co_filename)}:{frame.tb_lineno} {code.co_name}")
         frame = frame.tb_next
-    return f"{type(problem).__name__}: {problem} ({' > '.join(places)})"
+    return f"{type(problem).__name__}: {problem} ({' > '.join(frames)})"
 
 
 def watch_children() -> int:
     """
     Have the end of a child make a descriptor readable, and return that descriptor.
     """
-    seen, told = os.pipe()
-    os.set_blocking(seen, False)
-    os.set_blocking(told, False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    return seen
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    return read_end
 
 
-def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
+def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     """
     Serve one item from its first value to its last.
 
@@ -69,15 +72,15 @@ def keep(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     if tiers[tier]:
         framing.send(peer, ("refused", f"the tier {tier!r} is not available here: {tiers[tier]}"))
     elif tier == NAMESPACES:
-        _keep_in_namespaces(peer, spawner, network, OverlayView(*view))
+        _serve_in_namespaces(peer, spawner, network, OverlayView(*view))
     else:
         if tier == SUBREAPER:
             platform.spawning().become_subreaper()
         framing.send(peer, ("ready", tier, [], [], [], "" if asked else tiers[NAMESPACES]))
-        serve(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
+        serve_batches(peer, spawner, ProcessGroup() if tier == GROUP else Descendants(False))
 
 
-def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
+def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """
     Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
     """
@@ -85,7 +88,7 @@ def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, vi
         own_users = platform.isolation().enter(network)
         pid = os.fork()
     except OSError as problem:
-        framing.send(peer, ("refused", trace(problem)))
+        framing.send(peer, ("refused", describe_error(problem)))
         return
     if pid:
         # A plain end by this signal: with this process the kernel ends the first one inside.
@@ -96,37 +99,37 @@ def _keep_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, vi
     try:
         platform.spawning().die_with_parent()
         platform.isolation().set_up(network)
-        view.furnish(own_users=own_users)
+        view.mount(own_users=own_users)
     except OSError as problem:
-        framing.send(peer, ("refused", trace(problem)))
+        framing.send(peer, ("refused", describe_error(problem)))
         return
     framing.send(peer, ("ready", NAMESPACES, view.stubs, view.contained, view.refusals, ""))
-    serve(peer, spawner, Descendants(True))
+    serve_batches(peer, spawner, Descendants(True))
 
 
-def serve(peer: socket.socket, spawner: Spawner, reach: Descendants | ProcessGroup) -> None:
+def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> None:
     """
     Fire one batch after the other until the other side is gone.
     """
     wake = watch_children()
-    signal.signal(signal.SIGHUP, _leave)
+    signal.signal(signal.SIGHUP, _on_hangup)
     os.chdir("/")
     try:
         while True:
             request: tuple[list[Any], float | None] = framing.receive(peer)
             _clear(wake)
             try:
-                answer: tuple[str, Any] = "runs", Batch(reach, spawner, peer, wake).run(*request)
+                answer: tuple[str, Any] = "runs", Batch(tree, spawner, peer, wake).run(*request)
             except (OSError, SurvivorError) as problem:
-                answer = "failed", trace(problem)
+                answer = "failed", describe_error(problem)
             framing.send(peer, answer)
     except (EOFError, ConnectionError):
         pass
     finally:
-        reach.sweep(())
+        tree.kill_all(())
 
 
-def _leave(number: int, _frame: object) -> None:
+def _on_hangup(number: int, _frame: object) -> None:
     """
     End as if the other side were gone: the supervisor says so when it cannot be seen from here.
     """
@@ -140,3 +143,30 @@ def _clear(wake: int) -> None:
     """
     with contextlib.suppress(BlockingIOError):
         os.read(wake, 4096)
+
+
+class NestedProcesses:
+    """
+    The processes that a stand-in starts, which all are gone before it goes on.
+    """
+
+    def __init__(self) -> None:
+        self._tree: Descendants | ProcessGroup
+        try:
+            platform.spawning().become_subreaper()
+            self._tree = Descendants(first_of_namespace=False)
+        except OSError:
+            self._tree = ProcessGroup()
+        self._spawner = Spawner()
+        self._wake = watch_children()
+        # A batch ends when somebody speaks on this line; nobody does.
+        self._control, self._other_end = socket.socketpair()
+
+    def run(self, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
+        """
+        Start all launches at once and return their runs in the same order.
+        """
+        from pytest_hookharness.execution.processes.translation import decode, encode
+
+        batch = Batch(self._tree, self._spawner, self._control, self._wake)
+        return tuple(decode(report) for report in batch.run([encode(spec) for spec in specs], None))

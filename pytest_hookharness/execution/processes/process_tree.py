@@ -86,12 +86,12 @@ class Descendants:
     ``ECHILD`` from a wait is then the proof that nobody lives: one system call and no look at /proc.
     """
 
-    proves_end = True
+    sees_all = True
 
     def __init__(self, first_of_namespace: bool) -> None:
         self._first = first_of_namespace
 
-    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:
+    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:
         """
         List the living processes of a fire, the hook first if it lives.
 
@@ -108,37 +108,37 @@ class Descendants:
             # An orphan tells by its session or its group whose it was. One that left both cannot be told
             # apart any more; it is counted with the fire that ends last.
             tree = [orphan, *descendants(orphan)]
-            found += tree if alone else [each for each in tree if _is_of(each, pid)]
+            found += tree if last else [each for each in tree if _is_of(each, pid)]
         return found
 
-    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
         Describe who has one of these files open.
         """
         below = descendants(os.getpid())
-        return [describe(pid, began) for pid in below if has_open(pid, names)]
+        return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
-    def sweep(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
+    def kill_all(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
         """
         End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
         """
         end = time.monotonic() + _KILL_TIMEOUT
         while True:
-            self._strike()
-            if self._reaped(time.monotonic() + 0.05):
+            self._kill()
+            if self._reap(time.monotonic() + 0.05):
                 return
             if time.monotonic() > end:
                 left = [describe(pid, 0.0)[:2] for pid in descendants(os.getpid())]
                 raise SurvivorError(f"the kernel does not end {left}")
 
-    def _strike(self) -> None:
+    def _kill(self) -> None:
         # The wildcard reaches everybody on the machine outside a namespace of our own, hence two conditions.
         if self._first and os.getpid() == 1:
             send((-1,), signal.SIGKILL)
         else:
             send(descendants(os.getpid()), signal.SIGKILL)
 
-    def _reaped(self, until: float) -> bool:
+    def _reap(self, until: float) -> bool:
         """
         Reap what ends; true when there is nobody left to wait for.
         """
@@ -159,9 +159,9 @@ class ProcessGroup:
     Kin as a process group sees it: whoever leaves the group is out of reach.
     """
 
-    proves_end = False
+    sees_all = False
 
-    def family(self, pid: int, lives: bool, others: Collection[int], alone: bool) -> list[int]:  # noqa: ARG002
+    def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
         """
         List the living processes of a fire, the hook first if it lives.
         """
@@ -177,14 +177,14 @@ class ProcessGroup:
             return False
         return True
 
-    def holders(self, names: set[str], began: float) -> list[tuple[int, str, float]]:
+    def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
         Describe who has one of these files open.
         """
         everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
-        return [describe(pid, began) for pid in everyone if has_open(pid, names)]
+        return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
-    def sweep(self, hooks: Collection[int]) -> None:
+    def kill_all(self, hooks: Collection[int]) -> None:
         """
         End the groups of these hooks.
         """
@@ -192,7 +192,7 @@ class ProcessGroup:
             send_group(pid, signal.SIGKILL)
         end = time.monotonic() + _KILL_TIMEOUT
         # Orphans are reaped by somebody else, so their end can only be looked for.
-        while any(self.family(pid, False, (), False) for pid in hooks):
+        while any(self.members(pid, False, (), False) for pid in hooks):
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
             time.sleep(0.001)

@@ -50,7 +50,7 @@ class Conversation:
         self.path = os.ttyname(self._theirs)
         self._answers = terminal.answers
         self._ended = float("inf")
-        self._record = _Record()
+        self._log = _DialogueLog()
         self._thread = threading.Thread(target=self._talk, name="hook terminal", daemon=True)
         self._thread.start()
 
@@ -58,32 +58,32 @@ class Conversation:
         # Heavy, and only needed here.
         from pexpect import EOF, TIMEOUT, fdpexpect
 
-        desk = fdpexpect.fdspawn(
+        terminal = fdpexpect.fdspawn(
             self._ours, encoding="utf-8", codec_errors="replace", timeout=_LOOK, use_poll=True
         )
-        desk.delaybeforesend = None
-        desk.logfile_read = self._record
+        terminal.delaybeforesend = None
+        terminal.logfile_read = self._log
         questions = [re.compile(answer.expect, re.DOTALL) for answer in self._answers]
         patterns: list[type[EOF | TIMEOUT] | re.Pattern[str] | re.Pattern[bytes] | str | bytes]
         patterns = [*questions, _PIECE, EOF, TIMEOUT]
         while True:
-            index = desk.expect(patterns)
+            index = terminal.expect(patterns)
             if index < len(self._answers):
-                self._answer(desk, self._answers[index])
+                self._answer(terminal, self._answers[index])
             elif patterns[index] is EOF:
-                self._record.rest = str(desk.before)
+                self._log.rest = str(terminal.before)
                 return
             elif time.monotonic() > self._ended + (0.0 if patterns[index] is TIMEOUT else _DRAIN):
-                self._record.rest = str(desk.buffer)
+                self._log.rest = str(terminal.buffer)
                 return
 
-    def _answer(self, desk: fdpexpect.fdspawn[str], answer: TypedAnswer) -> None:
+    def _answer(self, terminal: fdpexpect.fdspawn[str], answer: TypedAnswer) -> None:
         try:
-            desk.send(answer.keys)
+            terminal.send(answer.keys)
         except OSError:
             # Nobody reads any more, or nothing of what was typed before.
             return
-        self._record.note(Asked(_last_line(f"{desk.before}{desk.after}"), answer.send))
+        self._log.note(Asked(_last_line(f"{terminal.before}{terminal.after}"), answer.send))
 
     def end(self) -> None:
         """
@@ -99,10 +99,10 @@ class Conversation:
         """
         What passed over it until it ended.
         """
-        return self._record.dialogue
+        return self._log.dialogue
 
 
-class _Record:
+class _DialogueLog:
     """
     What is kept of a conversation: a bounded part.
 
@@ -150,21 +150,21 @@ class _Record:
 
 
 @contextmanager
-def converse(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
+def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
     """
     Hold the conversations of fires that are started together; all have ended when the block is left.
     """
     with ExitStack() as stack:
-        held: list[Conversation | None] = []
+        opened: list[Conversation | None] = []
         for terminal in terminals:
             one = None if terminal is None else Conversation(terminal)
             if one is not None:
                 stack.callback(one.end)
-            held.append(one)
-        yield held
+            opened.append(one)
+        yield opened
 
 
-def told(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
+def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
     """
     A run with what passed over its terminal.
     """
@@ -172,12 +172,12 @@ def told(run: ProcessResult, conversation: Conversation | None) -> ProcessResult
         return run
     dialogue, ending = conversation.dialogue, run.ending
     if isinstance(ending, TimedOut) and dialogue.unanswered:
-        doing = tuple(_asking(activity, dialogue.unanswered) for activity in ending.doing)
-        ending = replace(ending, doing=doing)
+        activities = tuple(_with_question(activity, dialogue.unanswered) for activity in ending.doing)
+        ending = replace(ending, doing=activities)
     return replace(run, ending=ending, dialogue=dialogue)
 
 
-def _asking(activity: Activity, question: str) -> Activity:
+def _with_question(activity: Activity, question: str) -> Activity:
     return replace(activity, asks=question) if activity.waits_for == AT_TERMINAL else activity
 
 

@@ -22,15 +22,15 @@ from pytest_hookharness.execution import platform
 from pytest_hookharness.execution.isolation.confinement import Confinement, notes_of, notes_on_writes
 from pytest_hookharness.execution.processes import framing
 from pytest_hookharness.execution.processes.framing import WAITS
-from pytest_hookharness.execution.processes.pseudo_terminals import converse, told
+from pytest_hookharness.execution.processes.pseudo_terminals import open_terminals, with_dialogue
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import decode, encode
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
 _PROGRAM = Path(__file__).with_name("supervisor.py")
-_OPENING = 30.0
-_CLOSING = 30.0
-_BEYOND = 60.0
+_OPEN_TIMEOUT = 30.0
+_CLOSE_TIMEOUT = 30.0
+_MARGIN = 60.0
 _PLAIN, _ANY = b"g", b"o"
 
 
@@ -55,7 +55,7 @@ class Sandbox:
         self, peer: socket.socket, confinement: Confinement, supervisor: Supervisor, slot: CpuSlot
     ) -> None:
         self._peer = peer
-        self._seat = slot
+        self._slot = slot
         self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
         self._busy = False
         self._closed = False
@@ -81,15 +81,13 @@ class Sandbox:
         )
         faults = list(confinement.readonly), list(confinement.full)
         view = private, visible, writable, str(confinement.outside), *faults
-        self._peer.settimeout(_OPENING)
+        self._peer.settimeout(_OPEN_TIMEOUT)
         answer = self._ask(("open", asked, confinement.network, view))
         if answer[0] != "ready":
             raise ExecutionError(f"the sandbox could not be opened: {answer[1]}")
         return answer
 
-    def run(
-        self, launches: Sequence[ProcessSpec], *, budget: float | None = None
-    ) -> tuple[ProcessResult, ...]:
+    def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """
         Start all launches at once and return their runs in the same order.
 
@@ -104,36 +102,36 @@ class Sandbox:
             raise ExecutionError("the sandbox is closed")
         if self._busy:
             raise ExecutionError("the sandbox was interrupted during a run and cannot be used again")
-        with converse([launch.terminal for launch in launches]) as held:
-            reports = self._run(launches, [one.path if one else "" for one in held], budget)
-        runs = (told(decode(report), one) for report, one in zip(reports, held, strict=True))
-        return tuple(replace(run, limit=launch.limit) for run, launch in zip(runs, launches, strict=True))
+        with open_terminals([spec.terminal for spec in specs]) as terminals:
+            reports = self._run(specs, [one.path if one else "" for one in terminals], budget)
+        runs = (with_dialogue(decode(report), one) for report, one in zip(reports, terminals, strict=True))
+        return tuple(replace(run, limit=spec.limit) for run, spec in zip(runs, specs, strict=True))
 
-    def _run(self, launches: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
-        orders = [encode(*each) for each in zip(launches, terminals, strict=True)]
+    def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
+        requests = [encode(*each) for each in zip(specs, terminals, strict=True)]
         self._busy = True
-        longest = _longest(launches) + _BEYOND
+        longest = _longest(specs) + _MARGIN
         if longest != self._peer.gettimeout():
             self._peer.settimeout(longest)
-        kind, value = self._ask((orders, budget, self._seat.shared))
+        kind, value = self._ask((requests, budget, self._slot.shared))
         while kind == "load":
             if value == WAITS:
-                self._seat.leave()
+                self._slot.leave()
             else:
-                self._seat.resume()
+                self._slot.resume()
             kind, value = self._ask()
-        self._seat.take()
+        self._slot.take()
         self._busy = False
         if kind != "runs":
             raise ExecutionError(f"the keeper of the sandbox failed: {value}")
         return value
 
-    def keep_running(self, launch: ProcessSpec) -> None:
+    def start_lasting(self, spec: ProcessSpec) -> None:
         """
         Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
         """
         self._busy = True
-        framing.send(self._peer, ([encode(launch)], None))
+        framing.send(self._peer, ([encode(spec)], None))
 
     @property
     def ended(self) -> bool:
@@ -146,7 +144,7 @@ class Sandbox:
         try:
             for request in requests:
                 framing.send(self._peer, request)
-            self._seat.attend(self._peer)
+            self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
             raise ExecutionError("the keeper of the sandbox does not answer") from problem
@@ -161,7 +159,7 @@ class Sandbox:
             return
         self._closed = True
         try:
-            self._peer.settimeout(_CLOSING)
+            self._peer.settimeout(_CLOSE_TIMEOUT)
             self._peer.shutdown(socket.SHUT_WR)
             # The other side ends only after the last process inside is dead; the rest of an answer that was
             # interrupted comes first.
@@ -219,7 +217,7 @@ class Supervisor:
         Tell every tier, with the reason why it is not available here; empty if it is.
         """
         with self._connect(plain=True) as peer:
-            peer.settimeout(_OPENING)
+            peer.settimeout(_OPEN_TIMEOUT)
             framing.send(peer, ("tiers",))
             return {Tier(name): reason for name, reason in framing.receive(peer).items()}
 
@@ -279,7 +277,7 @@ class Supervisor:
         self._channel.close()
         self._channel = None
         try:
-            self._process.wait(_CLOSING)
+            self._process.wait(_CLOSE_TIMEOUT)
         except subprocess.TimeoutExpired as problem:
             raise ExecutionError("the supervisor did not end") from problem
         finally:
@@ -302,7 +300,7 @@ def available_tiers() -> tuple[Tier, ...]:
         return tuple(tier for tier, reason in supervisor.tiers().items() if not reason)
 
 
-def _longest(launches: Sequence[ProcessSpec]) -> float:
+def _longest(specs: Sequence[ProcessSpec]) -> float:
     """
     Bound the time a batch may take when everything goes as slowly as it can.
     """
@@ -312,6 +310,6 @@ def _longest(launches: Sequence[ProcessSpec]) -> float:
         + (each.kill.close_wait or 0.0)
         + (each.pipe_wait or 0.0)
         + each.linger
-        for each in launches
+        for each in specs
     ]
     return max(times, default=0.0)

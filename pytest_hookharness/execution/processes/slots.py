@@ -42,13 +42,13 @@ class CpuSlot:
 
     Attributes:
         shared: Whether others want it too.
-        stood: Seconds for which it was waited for.
+        waited: Seconds for which it was waited for.
     """
 
     shared = False
 
     def __init__(self) -> None:
-        self.stood = 0.0
+        self.waited = 0.0
 
     def take(self) -> None:
         """
@@ -68,7 +68,7 @@ class CpuSlot:
             Crowded: There is none left.
         """
 
-    def attend(self, peer: socket.socket) -> None:
+    def wait_readable(self, peer: socket.socket) -> None:
         """
         Wait until there is something to read.
 
@@ -78,7 +78,7 @@ class CpuSlot:
         """
 
     @contextmanager
-    def vacant(self) -> Generator[None]:
+    def released(self) -> Generator[None]:
         """
         Have no place for the time of a block that only waits.
         """
@@ -90,7 +90,7 @@ class CpuSlot:
         """
         Seconds on a clock that stands still while the place is waited for.
         """
-        return time.monotonic() - self.stood
+        return time.monotonic() - self.waited
 
 
 class CpuSlots:
@@ -103,7 +103,7 @@ class CpuSlots:
         self._changed = threading.Condition()
         self._closed = False
         # The end of the pipe is seen by all who wait for an answer of a keeper.
-        self.bell, self._rope = os.pipe()
+        self.bell, self._bell_end = os.pipe()
 
     def slot(self) -> CpuSlot:
         """
@@ -150,7 +150,7 @@ class CpuSlots:
                 return
             self._closed = True
             self._changed.notify_all()
-        os.close(self._rope)
+        os.close(self._bell_end)
 
     def close(self) -> None:
         """
@@ -167,9 +167,9 @@ class _SharedSlot(CpuSlot):
 
     shared = True
 
-    def __init__(self, seats: CpuSlots) -> None:
+    def __init__(self, slots: CpuSlots) -> None:
         super().__init__()
-        self._seats = seats
+        self._slots = slots
         self._taken = False
 
     def take(self) -> None:
@@ -179,9 +179,9 @@ class _SharedSlot(CpuSlot):
         if self._taken:
             return
         began = time.monotonic()
-        self._seats.wait_for_one()
+        self._slots.wait_for_one()
         self._taken = True
-        self.stood += time.monotonic() - began
+        self.waited += time.monotonic() - began
 
     def leave(self) -> None:
         """
@@ -189,26 +189,26 @@ class _SharedSlot(CpuSlot):
         """
         if self._taken:
             self._taken = False
-            self._seats.give_back()
+            self._slots.give_back()
 
     def resume(self) -> None:
         """
         Have the place back at once, because a fire works again.
         """
-        if not self._taken and not self._seats.take_one():
+        if not self._taken and not self._slots.take_one():
             raise NoFreeSlot
         self._taken = True
 
-    def attend(self, peer: socket.socket) -> None:
+    def wait_readable(self, peer: socket.socket) -> None:
         """
         Wait until there is something to read.
         """
         poll = select.poll()
         poll.register(peer, select.POLLIN)
-        poll.register(self._seats.bell, select.POLLIN)
+        poll.register(self._slots.bell, select.POLLIN)
         timeout = peer.gettimeout()
         ready = {descriptor for descriptor, _ in poll.poll(None if timeout is None else timeout * 1000)}
-        if self._seats.bell in ready:
+        if self._slots.bell in ready:
             raise KeyboardInterrupt
         if not ready:
             raise TimeoutError

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_MOMENT = 2000
+_END_TIMEOUT_MS = 2000
 PLAIN, ANY = b"g", b"o"  # the first asks for process groups only
 
 
@@ -68,12 +68,12 @@ class Supervision:
 
         self._channel = channel
         self._spawner = spawner
-        self._keepers: dict[int, socket.socket] = {}
+        self._peers: dict[int, socket.socket] = {}
         self._tiers: dict[str, str] = {}
         self._wake = item_supervisor.watch_children()
         # The socket alone would not do: a process forked from pytest may hold its other end open.
         self._pytest = platform.spawning().open_process(pytest_pid)
-        self._reaper = False
+        self._is_subreaper = False
 
     def run(self) -> None:
         """
@@ -90,11 +90,11 @@ class Supervision:
                 self._reap()
             if self._pytest in ready:
                 break
-            if self._channel.fileno() in ready and not self._open():
+            if self._channel.fileno() in ready and not self._fork_item_supervisor():
                 break
         self._end()
 
-    def _open(self) -> bool:
+    def _fork_item_supervisor(self) -> bool:
         """
         Fork a keeper for one item; false if nobody is left to ask for it.
         """
@@ -108,20 +108,20 @@ class Supervision:
         peer.set_inheritable(False)
         if not self._tiers:
             self._tiers = _probe()
-        if kind == ANY and not self._reaper and not self._tiers["subreaper"]:
+        if kind == ANY and not self._is_subreaper and not self._tiers["subreaper"]:
             from pytest_hookharness.execution import platform
 
             # A keeper that is killed by force leaves its orphans to us.
             platform.spawning().become_subreaper()
-            self._reaper = True
+            self._is_subreaper = True
         pid = os.fork()
         if pid == 0:
-            self._become_keeper(peer)
+            self._become_item_supervisor(peer)
         # Held until the keeper is reaped and swept after: pytest sees the end of the socket only then.
-        self._keepers[pid] = peer
+        self._peers[pid] = peer
         return True
 
-    def _become_keeper(self, peer: socket.socket) -> None:
+    def _become_item_supervisor(self, peer: socket.socket) -> None:
         """
         Turn this child into a keeper; it never returns.
         """
@@ -133,14 +133,14 @@ class Supervision:
                 if descriptor >= 0:
                     os.close(descriptor)
             self._channel.close()
-            for other in self._keepers.values():
+            for other in self._peers.values():
                 other.close()
-            self._keepers.clear()
-            item_supervisor.keep(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
+            self._peers.clear()
+            item_supervisor.serve_item(peer, self._spawner, self._tiers)  # type: ignore[arg-type]
         except (EOFError, ConnectionError):
             pass
         except BaseException as problem:  # noqa: BLE001  # whatever it is, pytest is told  # whatever it is, pytest is told
-            framing.send(peer, ("failed", item_supervisor.trace(problem)))
+            framing.send(peer, ("failed", item_supervisor.describe_error(problem)))
         finally:
             os._exit(0)
 
@@ -155,12 +155,12 @@ class Supervision:
                 pid = 0
             if pid == 0:
                 return
-            peer = self._keepers.pop(pid, None)
+            peer = self._peers.pop(pid, None)
             if peer is not None:
-                self._sweep_strangers()
+                self._kill_orphans()
                 peer.close()
 
-    def _sweep_strangers(self) -> None:
+    def _kill_orphans(self) -> None:
         """
         End the orphans that came to us, and theirs, until there are none.
         """
@@ -168,10 +168,10 @@ class Supervision:
         from pytest_hookharness.execution.processes import process_tree
 
         table = platform.processes()
-        while strangers := [pid for pid in table.children(os.getpid()) if pid not in self._keepers]:
-            for pid in strangers:
+        while orphans := [pid for pid in table.children(os.getpid()) if pid not in self._peers]:
+            for pid in orphans:
                 process_tree.send([pid, *process_tree.descendants(pid)], signal.SIGKILL)
-            for pid in strangers:
+            for pid in orphans:
                 try:
                     os.waitpid(pid, 0)
                 except ChildProcessError:
@@ -182,17 +182,17 @@ class Supervision:
         Have the keepers end what is theirs, then end all that is left.
         """
         # Most have seen the end of their own socket; one whose other end was inherited by somebody has not.
-        for pid in self._keepers:
+        for pid in self._peers:
             os.kill(pid, signal.SIGHUP)
         poll = select.poll()
         poll.register(self._wake, select.POLLIN)
-        while self._keepers and poll.poll(_MOMENT):
+        while self._peers and poll.poll(_END_TIMEOUT_MS):
             os.read(self._wake, 4096)
             self._reap()
-        for pid in self._keepers:
+        for pid in self._peers:
             os.kill(pid, signal.SIGKILL)
-        self._keepers.clear()
-        self._sweep_strangers()
+        self._peers.clear()
+        self._kill_orphans()
 
 
 def _probe() -> dict[str, str]:
@@ -212,18 +212,18 @@ def _try(attempt: Callable[[], None]) -> str:
     """
     Do something irrevocable in a child, and tell why it failed.
     """
-    seen, told = os.pipe()
+    read_end, write_end = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             attempt()
         except OSError as problem:
-            os.write(told, str(problem).encode() or b"refused")
+            os.write(write_end, str(problem).encode() or b"refused")
         finally:
             os._exit(0)
-    os.close(told)
-    reason = os.read(seen, 4096).decode()
-    os.close(seen)
+    os.close(write_end)
+    reason = os.read(read_end, 4096).decode()
+    os.close(read_end)
     os.waitpid(pid, 0)
     return reason
 

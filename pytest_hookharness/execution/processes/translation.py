@@ -28,7 +28,7 @@ from pytest_hookharness.model.processes import (
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 
 
-def encode(launch: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
+def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     """
     Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
 
@@ -36,18 +36,18 @@ def encode(launch: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
         launch: What is to be started.
         terminal: Where its controlling terminal is found; empty if it has none.
     """
-    if not launch.argv:
+    if not spec.argv:
         raise ValueError("a launch needs at least one word in argv")
-    stdin, kill = launch.stdin, launch.kill
-    argv = [os.fsencode(word) for word in launch.argv]
+    stdin, kill = spec.stdin, spec.kill
+    argv = [os.fsencode(word) for word in spec.argv]
     # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
-    env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in launch.env.items()]
+    env = [f"{name}={value}".encode(_ENCODING, _ERRORS) for name, value in spec.env.items()]
     return (
-        argv, _candidates(argv[0], launch.env.get("PATH", os.defpath)), os.fsencode(launch.cwd), env,
-        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or launch.stdio).value,
-        launch.stdio.value, launch.own_session,
-        launch.limit, launch.hook_timeout, launch.pipe_wait, launch.linger,
-        kill.signals, kill.scope.value, kill.grace, kill.close_wait, launch.output_limit,
+        argv, _candidates(argv[0], spec.env.get("PATH", os.defpath)), os.fsencode(spec.cwd), env,
+        stdin.data, stdin.close, stdin.chunk, stdin.delay, (stdin.stdio or spec.stdio).value,
+        spec.stdio.value, spec.own_session,
+        spec.limit, spec.hook_timeout, spec.pipe_wait, spec.linger,
+        kill.signals, kill.scope.value, kill.grace, kill.close_wait, spec.output_limit,
         os.fsencode(terminal),
     )  # fmt: skip
 

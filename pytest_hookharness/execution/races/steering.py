@@ -53,8 +53,8 @@ class InterleavingResult:
     reason: str
 
 
-def fire_steered(
-    start: Starter, launches: Sequence[ProcessSpec], watched: Sequence[str], apart: float, budget: float
+def run_interleaved(
+    start: Starter, specs: Sequence[ProcessSpec], watched: Sequence[str], delay: float, budget: float
 ) -> InterleavingResult:
     """
     Start all launches at once, or apart, and steer them.
@@ -69,22 +69,22 @@ def fire_steered(
     Raises:
         ExecutionError: The program inside the sandbox failed.
     """
-    limit = min(budget, max(min(launch.limit, launch.hook_timeout) for launch in launches) + _SPARE)
-    orders = [_order(launch) for launch in launches]
-    spec = {"hook_runs": orders, "watched": [*watched], "apart": apart, "limit": limit}
-    flight = ProcessSpec(
+    limit = min(budget, max(min(spec.limit, spec.hook_timeout) for spec in specs) + _SPARE)
+    processes = [_encode(spec) for spec in specs]
+    spec = {"hook_runs": processes, "watched": [*watched], "apart": delay, "limit": limit}
+    program = ProcessSpec(
         argv=(sys.executable, "-I", "-S", "-B", str(_PROGRAM)),
         cwd="/",
-        env={name: value for name, value in launches[0].env.items() if name.endswith("LIBRARY_PATH")},
+        env={name: value for name, value in specs[0].env.items() if name.endswith("LIBRARY_PATH")},
         stdin=Stdin(data=json.dumps(spec).encode()),
         limit=limit + _SPARE,
         hook_timeout=limit + _SPARE,
         output_limit=_REPORT,
     )
-    (run,) = start([flight], limit + 2 * _SPARE)
+    (run,) = start([program], limit + 2 * _SPARE)
     try:
         report = json.loads(run.stdout.data)
-        runs = tuple(_run(fire, limit) for fire in report["hook_runs"])
+        runs = tuple(_decode(result, limit) for result in report["hook_runs"])
         holds, reason = int(report["holds"]), str(report["reason"])
         return InterleavingResult(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
@@ -92,24 +92,24 @@ def fire_steered(
         raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem
 
 
-def _order(launch: ProcessSpec) -> Mapping[str, Any]:
-    data = launch.stdin.data
+def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
+    data = spec.stdin.data
     if len(data) > LONGEST_INPUT:
         raise ExecutionError(
             f"fires with {len(data)} bytes of input cannot be steered; {LONGEST_INPUT} are the most"
         )
     return {
-        "argv": launch.argv,
-        "cwd": launch.cwd,
-        "env": launch.env,
+        "argv": spec.argv,
+        "cwd": spec.cwd,
+        "env": spec.env,
         "stdin": data.decode("utf-8", "surrogateescape"),
     }
 
 
-def _run(fire: Mapping[str, Any], limit: float) -> ProcessResult:
-    status: int | None = fire["status"]
+def _decode(result: Mapping[str, Any], limit: float) -> ProcessResult:
+    status: int | None = result["status"]
     ending: Ending = TimedOut(limit, Cut.HOOK_TIMEOUT)
     if status is not None:
         ending = Exited(status) if status >= 0 else Signaled(-status)
-    out, err = (part.encode("latin-1") for part in fire["said"])
+    out, err = (part.encode("latin-1") for part in result["said"])
     return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))

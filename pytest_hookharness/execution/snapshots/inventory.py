@@ -129,7 +129,7 @@ class Inventory:
     def __init__(self, folders: Sequence[str], store: ContentStore) -> None:
         self.folders = tuple(sorted(set(folders)))
         self.store = store
-        self.locks = Permissions()
+        self.permissions = Permissions()
         # What was found, the system's notes on it, and when.
         self._known: dict[str, tuple[InventoryEntry, Key, int]] = {}
 
@@ -169,7 +169,7 @@ class Inventory:
         return FolderScan(statuses, Counter(map(number_of, several)), tuple(too_deep))
 
     def _list(self, folder: str, mode: int) -> list[tuple[str, os.stat_result]]:
-        self.locks.open(folder, mode, 0o500)
+        self.permissions.open(folder, mode, 0o500)
         descriptor = _open(folder, os.O_DIRECTORY)
         try:
             with os.scandir(descriptor) as entries:
@@ -177,7 +177,7 @@ class Inventory:
         finally:
             os.close(descriptor)
 
-    def recall(self, path: str, sight: FolderScan) -> InventoryEntry | None:
+    def recall(self, path: str, scan: FolderScan) -> InventoryEntry | None:
         """
         What was found at a path that was seen, if that must still be so, but for the time of access.
         """
@@ -185,12 +185,12 @@ class Inventory:
         if known is None:
             return None
         found, key, when = known
-        status = sight.statuses[path]
+        status = scan.statuses[path]
         if key != _key(status) or status.st_ctime_ns >= when - _RACY:
             return None
-        return found if found.foreign == sight.foreign(status) else None
+        return found if found.foreign == scan.foreign(status) else None
 
-    def find(self, path: str, sight: FolderScan, *, keep: bool) -> InventoryEntry:
+    def find(self, path: str, scan: FolderScan, *, keep: bool) -> InventoryEntry:
         """
         Find out all about a path that was seen.
 
@@ -202,15 +202,15 @@ class Inventory:
         Raises:
             SnapshotError: It cannot be read.
         """
-        status = sight.statuses[path]
-        known = self.recall(path, sight)
+        status = scan.statuses[path]
+        known = self.recall(path, scan)
         if known is not None and not (keep and self._is_missing(known)):
             same = known.accessed == status.st_atime_ns
             return known if same else replace(known, accessed=status.st_atime_ns)
         when = time.time_ns()
         try:
-            with self.locks.readable(path, status):
-                found = self._read(path, status, sight.foreign(status), keep=keep)
+            with self.permissions.readable(path, status):
+                found = self._read(path, status, scan.foreign(status), keep=keep)
             # Making it readable changes the time of its last change.
             key = _key(os.lstat(path))
         except OSError as error:

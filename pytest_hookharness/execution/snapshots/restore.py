@@ -58,107 +58,109 @@ class Plan:
         return tuple(sorted({*self.surplus, *self.missing, *self.changed}))
 
 
-def compare(wanted: Entries, sight: FolderScan, listing: Inventory) -> Plan:
+def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
     """
     Find out what differs.
 
     Raises:
         SnapshotError: A difference cannot be undone.
     """
-    for folder in listing.folders:
-        if folder in wanted and not _is_folder(sight, folder):
+    for folder in inventory.folders:
+        if folder in wanted and not _is_folder(scan, folder):
             raise SnapshotError(folder, "the folder is gone", "a new one is not what others hold open")
-    seen = sight.statuses
+    seen = scan.statuses
     # Most paths, as a rule: nothing more needs to be known of them.
-    steady = {path for path, found in wanted.items() if path in seen and listing.recall(path, sight) is found}
-    hosts = _choose_hosts(wanted, sight, listing, steady)
+    unchanged = {
+        path for path, found in wanted.items() if path in seen and inventory.recall(path, scan) is found
+    }
+    chosen = _choose_inodes(wanted, scan, inventory, unchanged)
     leaders: dict[Number, str] = {}
     missing: list[str] = []
     rewritten: list[str] = []
     changed: list[str] = []
     for path, found in wanted.items():
-        if path in steady:
+        if path in unchanged:
             leaders.setdefault(found.number, path)
             continue
         status = seen.get(path)
         if stat.S_ISDIR(found.mode):
             stands = status is not None and stat.S_ISDIR(status.st_mode)
         else:
-            stands = status is not None and hosts.get(found.number) == number_of(status)
+            stands = status is not None and chosen.get(found.number) == number_of(status)
         if not stands or status is None:
             missing.append(path)
-            _check_kept(path, found, listing)
+            _check_kept(path, found, inventory)
             continue
         leaders.setdefault(found.number, path)
         # What is longer or shorter differs, however much of it there is to read.
         if stat.S_ISREG(found.mode) and status.st_size != found.size:
             same = False
         else:
-            now = listing.find(path, sight, keep=False)
+            now = inventory.find(path, scan, keep=False)
             if now.resembles(found):
                 continue
             same = now.content == found.content
         changed.append(path)
         if not same:
-            _check_kept(path, found, listing)
+            _check_kept(path, found, inventory)
             rewritten.append(path)
     wrong = {path for path in missing if path in seen}
     surplus = (path for path in seen if path in wrong or path not in wanted)
     return Plan(tuple(surplus), tuple(missing), tuple(rewritten), tuple(changed), leaders)
 
 
-def _is_folder(sight: FolderScan, path: str) -> bool:
-    return path in sight.statuses and stat.S_ISDIR(sight.statuses[path].st_mode)
+def _is_folder(scan: FolderScan, path: str) -> bool:
+    return path in scan.statuses and stat.S_ISDIR(scan.statuses[path].st_mode)
 
 
-def _check_kept(path: str, found: InventoryEntry, listing: Inventory) -> None:
+def _check_kept(path: str, found: InventoryEntry, inventory: Inventory) -> None:
     if not stat.S_ISREG(found.mode):
         return
     if found.unkept:
         raise SnapshotError(path, "it differs from what it was", f"that was not kept: {found.unkept}")
-    if found.content not in listing.store:
+    if found.content not in inventory.store:
         raise SnapshotError(path, "it differs from what it was", "that was freed; name it to `keep`")
 
 
-def _choose_hosts(
-    wanted: Entries, sight: FolderScan, listing: Inventory, steady: Container[str]
+def _choose_inodes(
+    wanted: Entries, scan: FolderScan, inventory: Inventory, unchanged: Container[str]
 ) -> dict[Number, Number]:
     """
     Choose the inode that is to be each wanted one; those without one are made anew.
     """
     groups: dict[Number, list[str]] = {}
-    hosts: dict[Number, Number] = {}
+    chosen: dict[Number, Number] = {}
     for path, found in wanted.items():
-        if path in steady:
-            hosts[found.number] = found.number
+        if path in unchanged:
+            chosen[found.number] = found.number
         elif not stat.S_ISDIR(found.mode):
             groups.setdefault(found.number, []).append(path)
-    claimed = set(hosts)
+    claimed = set(chosen)
     # Those that are still where they were come first; then what stands in their place, if all of it is ours.
     for itself in (True, False):
         for number, paths in groups.items():
-            for path in paths if number not in hosts else ():
-                status = sight.statuses.get(path)
+            for path in paths if number not in chosen else ():
+                status = scan.statuses.get(path)
                 if status is None or (here := number_of(status)) in claimed or itself != (here == number):
                     continue
                 most = wanted[path].foreign if itself else 0
-                if sight.foreign(status) <= most and _fits(path, wanted[path], sight, listing):
-                    hosts[number] = here
+                if scan.foreign(status) <= most and _fits(path, wanted[path], scan, inventory):
+                    chosen[number] = here
                     claimed.add(here)
                     break
-    return hosts
+    return chosen
 
 
-def _fits(path: str, found: InventoryEntry, sight: FolderScan, listing: Inventory) -> bool:
+def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Inventory) -> bool:
     """
     Whether an inode can become a wanted one: only the content of a file can be replaced.
     """
-    status = sight.statuses[path]
+    status = scan.statuses[path]
     if stat.S_IFMT(status.st_mode) != stat.S_IFMT(found.mode):
         return False
     if stat.S_ISREG(found.mode):
         return True
-    now = listing.find(path, sight, keep=False)
+    now = inventory.find(path, scan, keep=False)
     return (now.content, now.device) == (found.content, found.device)
 
 
@@ -167,15 +169,15 @@ class Restore:
     The work that a plan asks for.
     """
 
-    def __init__(self, wanted: Entries, sight: FolderScan, listing: Inventory, plan: Plan) -> None:
+    def __init__(self, wanted: Entries, scan: FolderScan, inventory: Inventory, plan: Plan) -> None:
         self._wanted = wanted
-        self._sight = sight
-        self._listing = listing
+        self._scan = scan
+        self._inventory = inventory
         self._plan = plan
         self._leaders = dict(plan.leaders)
         self._inside = Counter(found.number for found in wanted.values())
 
-    def carry_out(self) -> None:
+    def apply(self) -> None:
         """
         Do it.
 
@@ -202,11 +204,11 @@ class Restore:
         for path in settled.values():
             if path not in folders:
                 self._attempt(path, self._settle)
-        folders |= touched | self._listing.locks.opened
+        folders |= touched | self._inventory.permissions.opened
         for path in sorted(folders & wanted.keys(), reverse=True):
             if stat.S_ISDIR(wanted[path].mode):
                 self._attempt(path, self._settle)
-        self._listing.locks.forget()
+        self._inventory.permissions.forget()
 
     def _clear(self, touched: set[str]) -> None:
         """
@@ -214,7 +216,7 @@ class Restore:
         """
         # A name that comes or goes changes its folder, and needs the permission to do so.
         for folder in touched:
-            if folder in self._wanted and _is_folder(self._sight, folder):
+            if folder in self._wanted and _is_folder(self._scan, folder):
                 self._attempt(folder, self._open_folder)
         surplus = set(self._plan.surplus)
         for path in self._plan.surplus:
@@ -230,10 +232,10 @@ class Restore:
             ) from error
 
     def _open_folder(self, path: str) -> None:
-        self._listing.locks.open(path, os.lstat(path).st_mode, 0o700)
+        self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o700)
 
     def _remove(self, path: str) -> None:
-        if not stat.S_ISDIR(self._sight.statuses[path].st_mode):
+        if not stat.S_ISDIR(self._scan.statuses[path].st_mode):
             os.unlink(path)
             return
         left = remove_tree(Path(path))
@@ -257,11 +259,11 @@ class Restore:
         os.link(leader, path, follow_symlinks=False)
 
     def _write(self, path: str) -> None:
-        self._listing.locks.open(path, os.lstat(path).st_mode, 0o600)
+        self._inventory.permissions.open(path, os.lstat(path).st_mode, 0o600)
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         descriptor = os.open(path, flags)
         try:
-            self._listing.store.write(self._wanted[path].content, descriptor)
+            self._inventory.store.write(self._wanted[path].content, descriptor)
         finally:
             os.close(descriptor)
 
@@ -274,7 +276,7 @@ class Restore:
         is_link = stat.S_ISLNK(found.mode)
         if not is_link:
             bits = 0o700 if stat.S_ISDIR(found.mode) else 0o600
-            self._listing.locks.open(path, status.st_mode, bits)
+            self._inventory.permissions.open(path, status.st_mode, bits)
         # A new owner takes away special permissions and capabilities, and a list sets the mode's bits.
         if (status.st_uid, status.st_gid) != found.owner:
             os.chown(path, *found.owner, follow_symlinks=False)
@@ -289,7 +291,7 @@ class Restore:
             wanted = f"mode {found.mode:o}, owner {found.owner}, modified {found.modified}"
             raise SnapshotError(path, said, f"the system did not accept {wanted}; {_BY_HAND}")
         foreign = 0 if stat.S_ISDIR(found.mode) else status.st_nlink - self._inside[found.number]
-        self._listing.settle(path, replace(found, foreign=foreign))
+        self._inventory.settle(path, replace(found, foreign=foreign))
 
 
 def _set_attributes(path: str, found: InventoryEntry) -> None:

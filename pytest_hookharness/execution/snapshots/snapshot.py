@@ -88,7 +88,7 @@ class Snapshots:
             raise SnapshotError(
                 place, f"it cannot be made: {error.strerror}", "choose another store"
             ) from error
-        self._listing = Inventory(real, self._store)
+        self._inventory = Inventory(real, self._store)
 
     def take(self) -> Snapshot:
         """
@@ -98,15 +98,15 @@ class Snapshots:
             SnapshotError: Something cannot be read.
         """
         try:
-            sight = self._listing.walk()
-            if sight.too_deep:
+            scan = self._inventory.walk()
+            if scan.too_deep:
                 raise SnapshotError(
-                    sight.too_deep[0], "its path is too long", "no path leads to what is in it"
+                    scan.too_deep[0], "its path is too long", "no path leads to what is in it"
                 )
-            entries = {path: self._listing.find(path, sight, keep=True) for path in sight.statuses}
+            entries = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
         finally:
-            self._listing.locks.restore()
-        self._listing.forget(entries)
+            self._inventory.permissions.restore()
+        self._inventory.forget(entries)
         return Snapshot(MappingProxyType(entries))
 
     def put_back(self, snapshot: Snapshot) -> tuple[Path, ...]:
@@ -119,14 +119,14 @@ class Snapshots:
         Raises:
             SnapshotError: A difference cannot be undone. Nothing was touched if that could be foreseen.
         """
-        wanted, listing = snapshot.entries, self._listing
+        wanted, inventory = snapshot.entries, self._inventory
         try:
-            sight = listing.walk()
-            plan = compare(wanted, sight, listing)
-            Restore(wanted, sight, listing, plan).carry_out()
+            scan = inventory.walk()
+            plan = compare(wanted, scan, inventory)
+            Restore(wanted, scan, inventory, plan).apply()
         finally:
-            listing.locks.restore()
-        listing.forget(wanted)
+            inventory.permissions.restore()
+        inventory.forget(wanted)
         return tuple(map(Path, plan.paths()))
 
     def keep(self, *snapshots: Snapshot) -> None:

@@ -63,7 +63,7 @@ class Scanner:
         self._survey = Survey(self._masking, self._skip, self._hidden)
         self._trouble: tuple[str, ...] = ()
         self._watches = watches or platform.watch_pool()
-        self._lends = watches is not None
+        self._shares_watches = watches is not None
         self._watch = _begin(self._watches) if watch else None
         self._since = TouchedPaths(lost=True)
         self._postponed: set[str] = set()
@@ -185,7 +185,7 @@ class Scanner:
         if self._watch is not None:
             self._watches.give_back(self._watch)
             self._watch = None
-        if not self._lends:
+        if not self._shares_watches:
             self._watches.close()
 
     def _observe(self, file: str) -> bool | None:
@@ -223,13 +223,13 @@ class Scanner:
     def _look_at(self, touched: TouchedPaths, left_out: frozenset[str]) -> None:
         # A root that was away is in nobody's view.
         missing = {root for name, root in self._roots.items() if name not in self._survey.entries}
-        again = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
+        postponed = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
         self._postponed &= left_out
         anew = touched.folders | missing
         for path in anew:
             if self._watch is not None:
                 self._watch.forget_below(path)
-        for path in sorted(touched.paths | anew | again):
+        for path in sorted(touched.paths | anew | postponed):
             self._look_at_one(path, path in anew, left_out)
         self._look_at_linked(left_out)
 

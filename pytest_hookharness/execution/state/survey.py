@@ -257,6 +257,6 @@ class Survey:
 
     def _forget(self, name: str) -> None:
         self.changed = self.entries.pop(name, None) is not None or self.changed
-        for ledger in (self._keys, self.unreadable, self.unapplied, self.linked):
-            ledger.pop(name, None)
+        for known_paths in (self._keys, self.unreadable, self.unapplied, self.linked):
+            known_paths.pop(name, None)
         self._uncounted.discard(name)

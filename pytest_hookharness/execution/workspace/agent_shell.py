@@ -21,7 +21,7 @@ _LONGEST = 1 << 16
 # The word is left first of all in a trap on EXIT. A trap that the command sets itself is kept behind it, for
 # which `trap` is a function; subshells have a process number of their own, and leave no word. Errors are
 # thrown away, so that `set -x` shows nothing, and `&& :` hands on an exit code that `set -e` would trip over.
-_PRELUDE = """\
+_PRELOAD = """\
 __left() {{ local code=$?; [[ $BASHPID != "$$" ]] || builtin pwd -P >|{note}; return $code; }}
 [[ -o posix ]] || eval 'trap() {{
   builtin trap "$@" || return
@@ -74,27 +74,27 @@ class AgentShell:
         own = environment.get(_VARIABLE)
         restored = f"unset {_VARIABLE}" if own is None else f"{_VARIABLE}={shlex.quote(own)}"
         # The shell fills in variables in this name, as in a text between double quotes.
-        theirs = (own or "").replace('"', r"\"")
-        usual = [f'[[ ! -r "{theirs}" ]] || . "{theirs}"'] if own else []
-        prelude = self.folder / "prelude.sh"
+        quoted = (own or "").replace('"', r"\"")
+        usual = [f'[[ ! -r "{quoted}" ]] || . "{quoted}"'] if own else []
+        preload = self.folder / "prelude.sh"
         lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
-        text = _PRELUDE.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
-        write_bytes(prelude, text.encode("utf-8", "surrogateescape"))
+        text = _PRELOAD.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
+        write_bytes(preload, text.encode("utf-8", "surrogateescape"))
         return ("bash", "-c", command), {
             **environment,
-            _VARIABLE: re.sub(r"[\\$`]", r"\\\g<0>", str(prelude)),
+            _VARIABLE: re.sub(r"[\\$`]", r"\\\g<0>", str(preload)),
         }
 
-    def take_word(self) -> str:
+    def pop_folder(self) -> str:
         """
         The folder in which the last command line ended, absolute; empty if it left no word.
 
         Raises:
             WorkspaceError: Something that is no file stands in the place of its word.
         """
-        said = read_bytes(self._note, most=_LONGEST)
+        text = read_bytes(self._note, most=_LONGEST)
         self._forget()
-        folder = os.fsdecode(said or b"").removesuffix("\n")
+        folder = os.fsdecode(text or b"").removesuffix("\n")
         return folder if folder.startswith("/") else ""
 
     def _forget(self) -> None:

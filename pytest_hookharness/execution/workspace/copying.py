@@ -158,7 +158,7 @@ class IgnoredFiles:
         """
         return frozenset(self.project / path for path in (*self.folders, *self.files))
 
-    def lend(self, root: Path) -> None:
+    def make_links(self, root: Path) -> None:
         """
         Link to the folders from a copy of the project.
         """
@@ -167,12 +167,12 @@ class IgnoredFiles:
             if place.parent.is_dir() and not os.path.lexists(place):
                 place.symlink_to(self.project / path)
 
-    def told(self, what: str, *, lent: bool) -> str:
+    def describe(self, what: str, *, linked: bool) -> str:
         """
         A sentence about it; empty if nothing is ignored.
         """
-        away = self.files if lent else (*self.folders, *self.files)
-        said = [f"lent as links and not watched: {_named(self.folders)}"] if lent and self.folders else []
+        away = self.files if linked else (*self.folders, *self.files)
+        said = [f"lent as links and not watched: {_named(self.folders)}"] if linked and self.folders else []
         said += [f"left out: {_named(away)}"] if away else []
         return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
 
@@ -199,30 +199,32 @@ class LinkedFiles:
         Raises:
             WorkspaceError: It cannot be copied, or git refuses.
         """
-        lending = IgnoredFiles.of(source, self._home)
-        copy_folder(source, target, without=lending.paths)
-        self._made[what] = lending, target
+        files = IgnoredFiles.of(source, self._home)
+        copy_folder(source, target, without=files.paths)
+        self._made[what] = files, target
 
-    def lend(self) -> None:
+    def make_links(self) -> None:
         """
         Link to the folders that were not copied.
         """
-        for lending, target in self._made.values():
-            lending.lend(target)
+        for files, target in self._made.values():
+            files.make_links(target)
 
     def folders(self, target: Path) -> tuple[str, ...]:
         """
         The folders that a copy is without, relative to it.
         """
         return tuple(
-            path for lending, place in self._made.values() if place == target for path in lending.folders
+            path for files, place in self._made.values() if place == target for path in files.folders
         )
 
-    def told(self, *, lent: bool) -> Iterator[str]:
+    def describe(self, *, linked: bool) -> Iterator[str]:
         """
         A sentence about each of them of which something is ignored.
         """
-        yield from filter(None, (lending.told(what, lent=lent) for what, (lending, _) in self._made.items()))
+        yield from filter(
+            None, (files.describe(what, linked=linked) for what, (files, _) in self._made.items())
+        )
 
 
 def _named(paths: tuple[str, ...]) -> str:

@@ -163,12 +163,12 @@ def corrupt(root: Path, event: Corrupt) -> None:
         data = read_bytes(place)
         if data is None:
             raise WorkspaceError(place, f"cannot be harmed ({event.how}), for there is no such file")
-        write_bytes(place, harmed(data, event.how))
+        write_bytes(place, damaged(data, event.how))
     else:
         raise WorkspaceError(place, f"there is no harm {event.how!r}; allowed: {', '.join(_WAYS)}")
 
 
-def harmed(data: bytes, how: str) -> bytes:
+def damaged(data: bytes, how: str) -> bytes:
     """
     Content after a harm that depends on the content alone.
     """

@@ -29,7 +29,7 @@ _HARDENED = (
     # Nothing of a repository is run, whoever owns it.
     "safe.directory=*",
 )
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 # In a pattern of git, by "gitignore" in its manual.
 _MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
 
@@ -110,7 +110,7 @@ def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, st
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=_TIMEOUT,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

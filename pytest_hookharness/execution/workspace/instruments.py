@@ -33,12 +33,12 @@ class Instruments:
         env = self._clock.environment(env)
         return env if self._recorder is None else self._recorder.environment(env)
 
-    def shown_to(self, launch: ProcessSpec) -> ProcessSpec:
+    def apply_to(self, spec: ProcessSpec) -> ProcessSpec:
         """
         A launch of a hook whose processes do.
         """
-        launch = self._clock.shown_to(launch)
-        return launch if self._recorder is None else self._recorder.shown_to(launch)
+        spec = self._clock.apply_to(spec)
+        return spec if self._recorder is None else self._recorder.apply_to(spec)
 
     def settle(self) -> None:
         """

@@ -101,8 +101,8 @@ class SessionRecords:
 
     def _parent(self, ancestors: tuple[int, ...]) -> tuple[int, int]:
         for pid in ancestors:
-            said, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), _table.row(pid)
-            known = json.loads(said) if said and row is not None else {}
+            record, row = read_bytes(self.folder / "living" / str(pid), most=_LONGEST_WORD), _table.row(pid)
+            known = json.loads(record) if record and row is not None else {}
             # The number of a process that is gone may be another's by now.
             if known and row is not None and known["born"] == row.started:
                 return int(known["number"]), int(known["depth"])
@@ -142,7 +142,7 @@ class SessionRecord:
         self.folder = folder
         self.session = session
 
-    def note(self, **values: object) -> None:
+    def append(self, **values: object) -> None:
         """
         Write one line.
         """
@@ -172,9 +172,9 @@ def _read(number: int, record: bytes) -> ChildSession:
     return session
 
 
-def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
-    if "start" in said:
-        start = said["start"]
+def _add(session: ChildSession, record: Mapping[str, Any]) -> ChildSession:
+    if "start" in record:
+        start = record["start"]
         words = tuple(str(word)[:_LONGEST_WORD] for word in start["argv"])
         environment = {str(name): str(value) for name, value in start["environment"].items()}
         return replace(
@@ -189,18 +189,20 @@ def _add(session: ChildSession, said: Mapping[str, Any]) -> ChildSession:
             folder=str(start["folder"]),
             refused=str(start["refused"]),
         )
-    if "hook_runs" in said:
+    if "hook_runs" in record:
         # What was said to be under way has ended.
-        before = [fire for fire in session.hook_runs if fire.done]
-        return replace(session, hook_runs=(*before, *(ChildHookRun(**fire) for fire in said["hook_runs"])))
-    if "call" in said:
-        return replace(session, calls=(*session.calls, ChildCall(**said["call"])))
-    return replace(session, ended=str(said.get("ended", "")), trouble=str(said.get("trouble", "")))
+        before = [hook_run for hook_run in session.hook_runs if hook_run.done]
+        return replace(
+            session, hook_runs=(*before, *(ChildHookRun(**hook_run) for hook_run in record["hook_runs"]))
+        )
+    if "call" in record:
+        return replace(session, calls=(*session.calls, ChildCall(**record["call"])))
+    return replace(session, ended=str(record.get("ended", "")), trouble=str(record.get("trouble", "")))
 
 
 def _started(session: ChildSession, found: Mapping[int, ChildSession]) -> ChildSession:
     parent = found.get(session.parent)
     if parent is None:
         return session
-    fires = [(fire.event, fire.command, fire.pid) for fire in parent.hook_runs]
-    return replace(session, starter=session.find_starter(fires))
+    hook_runs = [(hook_run.event, hook_run.command, hook_run.pid) for hook_run in parent.hook_runs]
+    return replace(session, starter=session.find_starter(hook_runs))

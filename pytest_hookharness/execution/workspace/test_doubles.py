@@ -62,7 +62,7 @@ class TestDoubles:
     folder: Path
 
     @property
-    def lineage(self) -> SessionRecords:
+    def session_records(self) -> SessionRecords:
         """
         The sessions that were played in the place of agents.
         """
@@ -91,8 +91,8 @@ class TestDoubles:
         make_folders(self.bin)
         make_folders(self.counters)
         if scenario.stand_ins:
-            prepare(self.lineage.folder)
-            write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
+            prepare(self.session_records.folder)
+            write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
                 raise WorkspaceError(
@@ -107,7 +107,11 @@ class TestDoubles:
         for kind in ("stdout", "stderr", "prompts"):
             write_bytes(texts / kind, getattr(double, kind).encode("utf-8", "surrogateescape"))
         if double.agent:
-            words = {"package": str(PACKAGE.parent), "sessions": str(self.lineage.folder), "name": name}
+            words = {
+                "package": str(PACKAGE.parent),
+                "sessions": str(self.session_records.folder),
+                "name": name,
+            }
             write_bytes(self.folder / "agents" / name, os.fsencode(_PROGRAM.format(**words)))
         script = self.bin / name
         write_bytes(script, os.fsencode(script_of(name, double, self.folder)))

@@ -69,7 +69,7 @@ def search_path(path: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(folder for folder in path.split(os.pathsep) if folder.startswith("/")))
 
 
-def find_neighbours(scenario: Scenario, private: Collection[str]) -> list[str]:
+def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str]:
     """
     What belongs to the developer and must be seen although places are private that may hide it.
     """
@@ -103,7 +103,7 @@ class HiddenCommands:
 
     names: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    instead: Mapping[str, str] = field(default_factory=dict)
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def plan(cls, names: Sequence[str], path: str, place: Path) -> HiddenCommands:
@@ -124,7 +124,9 @@ class HiddenCommands:
                 folders.append(stand_ins.setdefault(real, str(place / str(len(stand_ins)))))
             else:
                 folders.append(folder)
-        return cls(tuple(names), tuple(folders), {stand_in: real for real, stand_in in stand_ins.items()})
+        return cls(
+            tuple(names), tuple(folders), {replacement: real for real, replacement in stand_ins.items()}
+        )
 
     @property
     def path(self) -> str:
@@ -140,15 +142,15 @@ class HiddenCommands:
         Raises:
             WorkspaceError: They cannot be made, or hide more or less than they should.
         """
-        for stand_in, folder in self.instead.items():
-            make_folders(Path(stand_in))
+        for replacement, folder in self.replaced.items():
+            make_folders(Path(replacement))
             for name in os.listdir(folder):
                 if name not in self.names:
-                    os.symlink(os.path.join(folder, name), os.path.join(stand_in, name))
-            gone = {*os.listdir(folder)}.difference(os.listdir(stand_in))
+                    os.symlink(os.path.join(folder, name), os.path.join(replacement, name))
+            gone = {*os.listdir(folder)}.difference(os.listdir(replacement))
             if not gone <= {*self.names}:
                 raise WorkspaceError(
-                    stand_in, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
+                    replacement, f"hides {', '.join(sorted(gone))}; only {self.names} should be"
                 )
         for folder in self.folders if self.names else ():
             for name in self.names:
@@ -156,7 +158,7 @@ class HiddenCommands:
                     raise WorkspaceError(folder, f"has the hidden {name} all the same; hide another command")
 
 
-def furnish_surroundings(
+def prepare_folders(
     scenario: Scenario, in_workspace: Callable[[str], Path], locate: Callable[[str], Path]
 ) -> None:
     """

@@ -41,9 +41,9 @@ from pytest_hookharness.execution.workspace.instruments import Instruments
 from pytest_hookharness.execution.workspace.test_doubles import TestDoubles
 from pytest_hookharness.execution.workspace.visible_machine import (
     HiddenCommands,
-    find_neighbours,
-    furnish_surroundings,
+    find_visible_paths,
     host_environment,
+    prepare_folders,
     search_path,
 )
 from pytest_hookharness.model.line_coverage import CoverageStore
@@ -62,7 +62,7 @@ _PRIVATE: Mapping[str, tuple[str, str]] = {
     "/var/tmp": ("private-var-tmp", "private/var-tmp"),
     "/dev/shm": ("shm", "private/shm"),
 }
-_FOR_EVERYBODY = 0o1777
+_WORLD_WRITABLE = 0o1777
 
 
 class Workspace:
@@ -76,10 +76,10 @@ class Workspace:
         tmp: The folder for temporary files.
         bin: The folder of the doubles, first on PATH.
         shell: The agent's shell.
-        lineage: The sessions that stand-ins played.
+        session_records: The sessions that stand-ins played.
         clock: The clock that the hooks and the agent's shell see.
         instruments: That, and what records the hooks.
-        loans: What of the project and the plugin is not copied.
+        linked_files: What of the project and the plugin is not copied.
         plugin: The copy of the scenario's plugin; ``None`` if it has none.
         private: Mount points, and the folders that stand behind them where the tier can do that.
         visible: Paths that must be reachable at their own place also where such a mount point hides them.
@@ -95,7 +95,7 @@ class Workspace:
         self._doubles = TestDoubles(base / "bin", base / "doubles")
         self.bin = self._doubles.bin
         self.shell = AgentShell(self._doubles.folder / "shell")
-        self.lineage = self._doubles.lineage
+        self.session_records = self._doubles.session_records
         self.plugin = base / "plugin" / scenario.place if scenario.plugin is not None else None
         self.private: Mapping[str, str] = {
             point: str(base / folder) for point, (_, folder) in _PRIVATE.items()
@@ -112,8 +112,8 @@ class Workspace:
         self.writable = _unique(
             [*(str(folder) for folder in own if folder is not None), *covered, *self.instruments.written]
         )
-        neighbours = find_neighbours(scenario, _PRIVATE)
-        self.visible = _unique([*self.writable, *self._hiding.instead, *neighbours, *self.instruments.seen])
+        visible = find_visible_paths(scenario, _PRIVATE)
+        self.visible = _unique([*self.writable, *self._hiding.replaced, *visible, *self.instruments.seen])
         environment = host_environment(
             path=self._hiding.path,
             root=str(self.root),
@@ -125,7 +125,7 @@ class Workspace:
         self.environment: Mapping[str, str] = {
             name: value for name, value in environment.items() if name not in scenario.unset
         }
-        self.loans = LinkedFiles(base)
+        self.linked_files = LinkedFiles(base)
         self._kept = False
 
     @classmethod
@@ -141,7 +141,7 @@ class Workspace:
                 raise WorkspaceError(folder, "cannot be covered; allowed are absolute folders")
         workspace = cls(scenario, make_new_folder(base, scenario.name), coverage_store)
         try:
-            workspace._furnish(scenario)
+            workspace._fill(scenario)
         except OSError as error:
             workspace.close()
             where = error.filename or workspace.base
@@ -183,18 +183,18 @@ class Workspace:
             if left:
                 raise WorkspaceError(folder, f"is not empty: {left[0]}; is a sandbox still open?")
 
-    def _furnish(self, scenario: Scenario) -> None:
+    def _fill(self, scenario: Scenario) -> None:
         for folder in (self.root, self.home, self.tmp):
             make_folders(folder)
         for folder in map(Path, self.private.values()):
             make_folders(folder)
-            folder.chmod(_FOR_EVERYBODY)
+            folder.chmod(_WORLD_WRITABLE)
         make_folders(self.roots[OUTSIDE])
         if scenario.project is not None:
-            self.loans.copy("project", scenario.project, self.root)
+            self.linked_files.copy("project", scenario.project, self.root)
         if scenario.plugin is not None and self.plugin is not None:
             make_folders(self.plugin)
-            self.loans.copy("plugin", scenario.plugin, self.plugin)
+            self.linked_files.copy("plugin", scenario.plugin, self.plugin)
         for path, text in scenario.files.items():
             _write_file(self._locate(path), text)
         for path, text in scenario.home.items():
@@ -205,11 +205,11 @@ class Workspace:
             if not place.exists():
                 raise WorkspaceError(place, f"has no mode to set; write it under `files` (`modes`: {path})")
             place.chmod(mode)
-        furnish_surroundings(scenario, self._locate, self.locate)
+        prepare_folders(scenario, self._locate, self.locate)
         self._doubles.write(scenario)
         self._hiding.make()
         if scenario.git:
-            commit_all(self.root, self.base, excluded=self.loans.folders(self.root))
+            commit_all(self.root, self.base, excluded=self.linked_files.folders(self.root))
 
     def locate(self, state_path: str) -> Path:
         """
@@ -253,7 +253,7 @@ class Workspace:
             WorkspaceError: The path leads out of the workspace's folders, or cannot be written.
         """
         append_lines(confine(path, [self.base]), lines)
-        self.clock.stamp(path)
+        self.clock.set_time_of(path)
 
     def make_folder(self, path: Path) -> None:
         """

@@ -138,7 +138,7 @@ class BackgroundTracking:
         for name in self._asked_inside(yard):
             self._tell(background.Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
-            yard.write_down(background.write_memory(self.state))
+            yard.save(background.write_memory(self.state))
         for process in set(self._running()) - before:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
                 self._lose_watcher(yard, process)
@@ -180,7 +180,7 @@ class BackgroundTracking:
         yard.kill_watcher()
         while not yard.has_ended(process) and self._remaining():
             yard.pause()
-        self.state = background.read_memory(yard.read_back())
+        self.state = background.read_memory(yard.load())
         yard.start_watcher()
         # A thread that is being played does not die with the watcher here; the others wait for its end.
         if not self.state.busy:

@@ -55,7 +55,7 @@ class CheckpointEditor:
         """
         Let real time pass.
         """
-        with self._stage.slot.vacant():
+        with self._stage.slot.released():
             time.sleep(seconds)
 
     def age(self, seconds: float) -> None:

@@ -120,7 +120,7 @@ class SessionDriver:
         stage.answers.put_back(moment.answers)
         stage.configuration = moment.configuration
         stage.transcript_counts = moment.transcript_counts
-        stage.workspace.clock.turn_to(moment.clock)
+        stage.workspace.clock.set_shift(moment.clock)
         return cls(stage, moment.agent, moment.progress, moment.turn)
 
     def end_of(self, request: hosts.Ended) -> RunEnd:
@@ -243,7 +243,7 @@ class SessionDriver:
 
     def _fire(self, request: hosts.RunHooks, budget: float) -> None:
         stage = self.stage
-        before = stage.workspace.lineage.begin()
+        before = stage.workspace.session_records.begin()
         given, stdins = stage.fire(request.hooks, request.payload, budget)
         children = attribute(self._children(before), request.event, request.hooks, given)
         opened = stage.transcript_opened()
@@ -275,7 +275,7 @@ class SessionDriver:
         self._reload(changed)
 
     def _children(self, before: int) -> tuple[ChildSession, ...]:
-        children = self.stage.workspace.lineage.read(before)
+        children = self.stage.workspace.session_records.read(before)
         self.refused = self.refused or next((child for child in children if child.refused), None)
         return children
 
@@ -286,7 +286,7 @@ class SessionDriver:
             self.progress = replace(self.progress, session=session)
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
-        before = self.stage.workspace.lineage.begin()
+        before = self.stage.workspace.session_records.begin()
         performance, run = self._carry_out(request, budget)
         starter = f"a call of {request.call.name}"
         children = self._children(before)

@@ -22,7 +22,7 @@ from typing import assert_never
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.paths import append_lines, read_bytes
 from pytest_hookharness.execution.processes import item_supervisor
-from pytest_hookharness.execution.processes.nested import NestedProcesses
+from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
 from pytest_hookharness.execution.workspace.agent_shell import AgentShell
 from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
 from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
@@ -133,7 +133,7 @@ class FakeAgent:
                 call = ChildCall(
                     name=performed.call.name, refused=performed.refused, promised=promised, label=label
                 )
-                self._record.note(call=asdict(call))
+                self._record.append(call=asdict(call))
 
     def _move(self, progress: hosts.Progress, request: hosts.NextAct) -> hosts.Progress:
         act, self._agent = self._agent.act(request.observation, turn_over=request.turn_over)
@@ -148,7 +148,7 @@ class FakeAgent:
         started = [
             ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks
         ]
-        self._record.note(hook_runs=[asdict(fire) for fire in started])
+        self._record.append(hook_runs=[asdict(fire) for fire in started])
         launches = {
             place: self._launch(request, place)
             for place, hook in enumerate(request.hooks)
@@ -170,7 +170,7 @@ class FakeAgent:
             kept = request.payload if self.fired < _KEPT_PAYLOADS else {}
             fires.append(_told(heard, runs.get(place), launches.get(place), kept))
             self.fired += 1
-        self._record.note(hook_runs=[asdict(fire) for fire in fires])
+        self._record.append(hook_runs=[asdict(fire) for fire in fires])
         return after
 
     def _launch(self, request: hosts.RunHooks, place: int) -> ProcessSpec:
@@ -203,7 +203,7 @@ class FakeAgent:
             argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_FOR_EVER, hook_timeout=_FOR_EVER
         )
         run = self._processes.run([replace(launch, linger=self._linger or launch.linger)])[0]
-        return replace(performance_of(run), folder=self._shell.take_word())
+        return replace(performance_of(run), folder=self._shell.pop_folder())
 
 
 def _told(
@@ -320,7 +320,7 @@ def main(arguments: Sequence[str]) -> int:
         environment=dict(os.environ),
         folder=str(Path.cwd()),
     )
-    record.note(start=asdict(start))
+    record.append(start=asdict(start))
     if start.refused:
         sys.stderr.write(f"{name}: not started, beyond {start.refused}\n")
         return _REFUSED
@@ -331,10 +331,10 @@ def main(arguments: Sequence[str]) -> int:
         ended = child.play()
     except Exception as error:
         # Whatever it is, it is no answer of an agent: the harness must hear of it.
-        why = str(error) if isinstance(error, SimulationError) else item_supervisor.trace(error)
+        why = str(error) if isinstance(error, SimulationError) else item_supervisor.describe_error(error)
         _give_up(name, record, why)
         raise
-    record.note(ended=ended.how)
+    record.append(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
     said = hosts.Answered(text=child.said or ended.why, session=child.session, turns=child.stops)
@@ -344,6 +344,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
-    record.note(trouble=trouble)
+    record.append(trouble=trouble)
     sys.stderr.write(f"{name}: the stand-in gives up: {trouble}\n")
     return _UNKNOWN

@@ -29,7 +29,7 @@ def ask(stage: Testbed, event: str, fields: Mapping[str, Any]) -> Response:
     given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
-    before = stage.workspace.lineage.begin()
+    before = stage.workspace.session_records.begin()
     for wave in hosts.waves(stage.profile, hooks):
         runs, sent = stage.fire(wave, payload, stage.settings.wall)
         pairs = zip(wave, runs, strict=True)
@@ -46,6 +46,6 @@ def ask(stage: Testbed, event: str, fields: Mapping[str, Any]) -> Response:
             hook_runs=collect(hooks, payload, stdins, given, replies),
             decision=decision,
             changes=stage.scan(),
-            children=attribute(stage.workspace.lineage.read(before), event, hooks, given),
+            children=attribute(stage.workspace.session_records.read(before), event, hooks, given),
         )
     )

@@ -100,7 +100,7 @@ class Testbed:
         self.sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
         if self.sandbox.contained:
-            self.workspace.loans.lend()
+            self.workspace.linked_files.make_links()
         launch_overrides.check_disks(self.scenario, self.workspace.locate, self.sandbox)
         self.facts = find_facts(
             self.scenario, self.profile, self.configuration, self.workspace, self.settings.seed
@@ -264,7 +264,7 @@ class Testbed:
         if variable in made.env:
             self.workspace.make_folder(Path(made.env[variable]).parent)
         made = launch_overrides.changed(made, hooks[index], self.scenario, self.workspace.root)
-        return self.workspace.instruments.shown_to(made)
+        return self.workspace.instruments.apply_to(made)
 
     @property
     def hook_timeout(self) -> float:
@@ -291,7 +291,7 @@ class Testbed:
         if not isinstance(operation, RunCommand):
             return self.handle(operation), None
         run = self.sandbox.run([self._shell(operation)], budget=budget)[0]
-        return replace(performance_of(run), folder=self.workspace.shell.take_word()), run
+        return replace(performance_of(run), folder=self.workspace.shell.pop_folder()), run
 
     def handle(self, operation: Edit | Read) -> Performance:
         """
