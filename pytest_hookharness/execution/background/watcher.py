@@ -1,16 +1,17 @@
 """
-Watching: the program that starts tracked processes and tells what they do.
+The program that starts background processes and reports on them.
 
-Run by path inside a sandbox of its own. Three kinds of processes are forked from
-it. The *guardian* lives as long as the sandbox and does nothing but keep the *watcher*, which is killed and
-started again on demand. The watcher starts *minders* and passes on what they say. A minder has one tracked
-process: it drains its output, waits for its end, writes that down, and goes on doing so while nobody watches.
+Run by path inside a sandbox of its own. Three kinds of processes are forked from it. The *guardian* lives as
+long as the sandbox and only keeps the *watcher*, which it kills and starts again on request. The watcher
+starts *process monitors* and passes on what they report. A process monitor has one background process: it
+drains its output, waits for its end, writes that down, and goes on doing so while no watcher runs.
 
-Everything is said in lines of JSON through named pipes, which hold little: who is not heard waits, and so
-does the process that floods. While nobody reads, lines are counted and only the last of them kept.
+All reports are lines of JSON through named pipes, which hold little: a sender that is not heard waits, and so
+does a process that floods. While nobody reads, lines are counted and only the last of them kept.
 
-A minder outlives the watcher and not the guardian: it ends its process when the last writer of a pipe is
-gone that the guardian alone holds open. Where no kernel ends all of a sandbox at once, this does.
+A process monitor outlives the watcher but not the guardian: it ends its process when the last writer is gone
+of a pipe that only the guardian holds open. This matters in the tiers where the kernel does not end all of a
+sandbox at once.
 """
 
 from __future__ import annotations
@@ -32,25 +33,27 @@ if TYPE_CHECKING:
 PROCESSES, ORDERS, EVENTS, CONTROL = "stations", "orders", "news", "control"
 ORDER, OUT, END = "order.json", "out", "end.json"
 KILL, START = b"k", b"s"
-# An order that is no name: tell who else lives in the sandbox.
+# An order that is not a name: report which other processes live in the sandbox.
 COUNT = "?"
 TAIL = 50
 LONGEST = 1000
 _READ = 1 << 16
 _GRACE = 1.0
 _LOOK_INTERVAL = 0.05
-# What every minder has open besides the standard streams: the end of this pipe tells of the guardian's.
+# What every process monitor has open besides the standard streams: the end of this pipe means the end of the
+# guardian.
 _ALIVE = 3
 
 
 def main(folder: str) -> None:
     """
-    Be the guardian: keep a watcher, and kill it or start another one when told.
+    Be the guardian: keep a watcher, and kill it or start another one on request.
     """
     os.chdir(os.path.join(folder, PROCESSES))
     os.dup2(os.pipe()[0], _ALIVE)
     control = os.open(f"../{CONTROL}", os.O_RDWR)
-    # Whoever loses their parent in here gets this one; in the last tier, some other.
+    # The item supervisor becomes the parent of every orphan in here; in the last tier, some other process
+    # does.
     item_supervisor = os.getppid()
     watcher = _fork_watcher(item_supervisor)
     while True:
@@ -76,7 +79,7 @@ def _fork_watcher(item_supervisor: int) -> int:
 
 class Watcher:
     """
-    Starts minders as ordered, and passes on what they say.
+    Starts process monitors as ordered, and passes on their reports.
     """
 
     def __init__(self, item_supervisor: int) -> None:
@@ -90,7 +93,7 @@ class Watcher:
 
     def run(self) -> None:
         """
-        Take up what an earlier watcher has left, then serve for ever.
+        Continue where an earlier watcher stopped, then serve until killed.
         """
         for name in sorted(os.listdir()):
             if _has_ended(name):
@@ -116,7 +119,7 @@ class Watcher:
                 self._begin(name)
 
     def _lingering(self) -> list[str]:
-        # In the last tier this is all that can be known: a minder stays while its process's group lives.
+        # In the last tier this is all that is known: a monitor stays while its process's group lives.
         return [f"something of {name}" for name, _ in self._outputs.values() if _has_ended(name)]
 
     def _begin(self, name: str) -> None:
@@ -157,7 +160,7 @@ def _has_ended(name: str) -> bool:
 
 def others(item_supervisor: int) -> list[str]:
     """
-    The command lines of the processes below a keeper that are neither guardian nor watcher nor minder.
+    List the command lines of the processes below the item supervisor that are not this program's own.
     """
     # Not at the top: only this needs the package, and this program must start quickly.
     _make_package_importable()
@@ -195,21 +198,21 @@ def _line(name: str, what: str, **more: Any) -> bytes:
 
 def monitor(name: str) -> None:
     """
-    Become a minder; never returns.
+    Become a process monitor; never returns.
     """
     try:
         os.closerange(_ALIVE + 1, 1 << 16)
         os.setsid()
         ProcessMonitor(name).run()
-    except BaseException as problem:  # noqa: BLE001  # nobody is left to raise it to
-        os.write(2, f"the minder of {name}: {problem!r}\n".encode())
+    except BaseException as problem:  # noqa: BLE001  # no caller is left
+        os.write(2, f"the monitor of {name}: {problem!r}\n".encode())
     finally:
         os._exit(0)
 
 
 class ProcessMonitor:
     """
-    One tracked process, its output and its end.
+    One background process, its output and its end.
     """
 
     def __init__(self, name: str) -> None:
@@ -244,7 +247,7 @@ class ProcessMonitor:
         orphaned = False
         with contextlib.suppress(ProcessLookupError, PermissionError):
             while True:
-                # As long as there is something that it left behind; what that prints is its output as well.
+                # As long as processes of its group are left, for what they print is its output as well.
                 os.killpg(pid, signal.SIGKILL if orphaned else 0)
                 orphaned = _ALIVE in self._look(ended, _LOOK_INTERVAL)
 
@@ -257,7 +260,7 @@ class ProcessMonitor:
         signals = [signal.SIGTERM, signal.SIGKILL]
         while True:
             ready = self._look(ended, None if until is None else max(0.0, until - time.monotonic()))
-            # A child that merely stopped is told of as well.
+            # A child that only stopped is reported as well.
             dead, status = os.waitpid(pid, os.WNOHANG) if ended in ready else (0, 0)
             if dead:
                 break
@@ -268,7 +271,7 @@ class ProcessMonitor:
 
     def _look(self, ended: int, wait: float | None) -> set[int]:
         """
-        Pass on what is printed meanwhile; tell what else took place.
+        Pass on what was printed meanwhile; return the descriptors that are ready.
         """
         ready = {descriptor for descriptor, _ in self._poll.poll(None if wait is None else wait * 1000)}
         for descriptor in sorted(ready & self._pieces.keys()):
@@ -299,7 +302,7 @@ class ProcessMonitor:
 
     def _read(self, descriptor: int) -> bool:
         """
-        Pass on the lines that are there; false if there are none any more.
+        Pass on the lines that are there; return false if nothing is left to read.
         """
         try:
             data = os.read(descriptor, _READ)
@@ -311,7 +314,7 @@ class ProcessMonitor:
             self._send_lines([rest] if rest else [])
             return False
         *lines, rest = (self._pieces[descriptor] + data).split(b"\n")
-        # What has no end yet is kept only as far as it will be shown.
+        # A line without an end is kept only as far as it will be shown.
         self._pieces[descriptor] = rest[:LONGEST]
         self._send_lines(lines)
         return True
@@ -340,7 +343,7 @@ class ProcessMonitor:
 
     def _send(self, data: bytes) -> None:
         """
-        Write to whoever watches, if somebody does.
+        Send to the watcher, if there is one.
         """
         view = memoryview(data)
         while view:

@@ -1,9 +1,9 @@
 """
-Shims: small stand-ins that tell programs a time ahead of the machine's.
+Shims: small scripts that show programs a time ahead of the machine's.
 
-``date`` comes first on the search path, bash reads a function that takes the place
-of ``printf``, Python and node load a file that moves their own clocks. All of them read how far the clock is
-ahead from one file, so that nothing else changes when it is moved.
+A ``date`` of ours comes first on the search path, bash reads a function that replaces ``printf``, and Python
+and node load a file that moves their own clocks. All of them read the shift from one file, so that nothing
+else changes when the clock is moved.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Shims:
 
     def set_shift(self, seconds: float) -> None:
         """
-        Tell a time that far ahead of the machine's.
+        Show a time that many seconds ahead of the machine's.
 
         Raises:
-            WorkspaceError: The machine's ``date`` cannot be told to add seconds, or a file cannot be written.
+            WorkspaceError: The machine's ``date`` cannot add seconds, or a file cannot be written.
         """
         if not (self.folder / "seconds").exists():
             self._make()
@@ -50,7 +50,7 @@ class Shims:
 
     def environment(self, env: Mapping[str, str], doubles: Path) -> Mapping[str, str]:
         """
-        An environment whose programs find the shims, behind the doubles and before all else.
+        Return an environment whose programs find the shims, behind the test doubles and before the rest.
         """
         first, path = str(doubles), env.get("PATH", "").split(os.pathsep)
         places = [first, *path[1:]] if path[:1] == [first] else path
@@ -69,7 +69,7 @@ class Shims:
 
     def _make(self) -> None:
         if not platform.files().SHIFTS_TIME:
-            raise WorkspaceError(self.folder, "moves the clock of hooks; that can be done on Linux only")
+            raise WorkspaceError(self.folder, "the clock of hooks can be moved on Linux only")
         make_folders(self.folder / "bin")
         make_folders(self.folder / _PYTHON)
         seconds_file = shlex.quote(str(self.folder / "seconds"))
@@ -88,13 +88,13 @@ def _machines_date() -> str:
     found = shutil.which("date", path=_TOOLS_PATH)
     if found is None or Path(found).resolve().name != "date":
         raise WorkspaceError(
-            found or "date", "cannot be told to add seconds; time can be moved with GNU date only"
+            found or "date", "cannot add seconds; the clock of hooks can be moved with GNU date only"
         )
     return shlex.quote(found)
 
 
-# What is said in words that are relative (`5 minutes ago`) is relative to this clock; what names a day or an
-# hour is taken as it is.
+# Relative dates (`5 minutes ago`) are relative to this clock; a date that names a day or an hour is left
+# unchanged.
 _DATE = r"""#!/bin/sh
 read -r seconds <@NOTE@
 moved() (
@@ -131,7 +131,7 @@ done
 exec @DATE@ "$@"
 """
 
-# Only for scripts that print times so, for a function shows under `set -x`.
+# Only for scripts that print times with printf, for a function shows under `set -x`.
 _PRINTF = r"""if [[ -r ${HOOKHARNESS_BASH_ENV-} ]]; then . "$HOOKHARNESS_BASH_ENV"; fi
 if [[ ${BASH_EXECUTION_STRING-} == *'%('*')T'* ]] || [[ -f $0 && $(<"$0") == *'%('*')T'* ]] 2>/dev/null; then
 printf() {
@@ -169,7 +169,7 @@ _JAVASCRIPT = r"""{
 """
 
 _SITE = (
-    r'''"""Moves the clock of this Python ahead, and makes way for the site's own file of this name."""
+    r'''"""Moves the clock of this Python ahead, then loads the site's own file of this name."""
 
 
 def _move(seconds):

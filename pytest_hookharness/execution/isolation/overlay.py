@@ -1,17 +1,17 @@
 """
-Containment: what a hook sees of the machine's files, and where its writes go.
+The view of files that a hook has, and where its writes go.
 
-Linux only, inside an item's namespaces; loaded by the supervisor too.
+It is set up inside an item's namespaces; loaded by the supervisor too.
 
 Some places are covered: folders of the item stand there. Everywhere else the machine shows through an
-overlay: what is written is kept in the item's folder ``outside/upper``, under the same path, and the
-machine's own files stay as they are. One overlay of the root holds all of that, and one more each further
-file system and each of the developer's folders that a covered place would hide. Users without rights over
-the machine may not put an overlay over what has mounts in it, nor copy a folder that belongs to somebody
-else; for them the folders of their own are shown through overlays, in place.
+overlay: writes are kept in the item's folder ``outside/upper``, under the same path, and the machine's own
+files stay unchanged. One overlay of the root holds all of that, with one more for each further file system
+and for each of the developer's folders that a covered place would hide. Users without rights over the machine
+may not put an overlay over a folder that has mounts in it, nor copy a folder of another user; for them, their
+own folders are shown through overlays, in place.
 
-An overlay's sockets and pipes are not those of the machine: nobody listens behind them. And what others
-change on the machine while an item is under way need not show.
+Two limits: the sockets and pipes of an overlay are not those of the machine, so no process listens behind
+them; and what other programs change on the machine while an item runs may stay invisible.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 mounts = platform.isolation()
 
-# What is mounted at a place: a folder of the item, what its writes are meant for, what is the developer's but
-# hidden by the first, or an overlay.
+# What is mounted at a place: a folder of the item; a folder of the item that takes writes at its own path; a
+# folder of the developer that one of these would hide; or an overlay.
 _PRIVATE, _WRITABLE, _DEVELOPERS, _LAYERED = "private", "writable", "theirs", "layered"
 
 
 class OverlayView:
     """
-    What the first process of an item arranges for all others.
+    The mounts that the first process of an item sets up for all others.
 
     Attributes:
-        stubs: What was made as places for mounts, in private folders and above what takes the writes.
+        stubs: What was made as mount points, in private folders and above the folder for the writes.
         contained: Folders below which writes are contained.
         refusals: Where they are not although they should be, and why.
     """
@@ -52,13 +52,13 @@ class OverlayView:
         full: Iterable[str] = (),
     ) -> None:
         """
-        Say what is wanted.
+        Set what is wanted.
 
         Args:
-            private: Mount points and the folders that are bound over them.
+            private: Mount points and the folders that are mounted over them.
             visible: Paths that stay at their own place although something is mounted above them.
             writable: Those of them in which writes go to the path itself.
-            outside: The folder that takes writes elsewhere; empty if these are not contained.
+            outside: The folder that takes all other writes; empty if these are not contained.
             readonly: Paths that cannot be written to.
             full: Empty folders without room for one byte.
         """
@@ -66,12 +66,12 @@ class OverlayView:
         self._points = {os.path.realpath(point): folder for point, folder in private if os.path.isdir(point)}
         names = [os.path.normpath(path) for path in visible]
         real = {name: os.path.realpath(name) for name in names}
-        # The real path is wanted as well as the given one: either may lead through a place that is covered.
+        # Both the given and the real path must be visible: either may lead through a place that is covered.
         self._aliases = {name: path for name, path in real.items() if path != name}
         self._visible = sorted(set(real.values()))
         self._writable = {real[name] for path in writable if (name := os.path.normpath(path)) in real}
         self._outside = outside
-        # Found now, for in a namespace of users all that is others' looks as if it were nobody's.
+        # Found now: in a user namespace the files of all other users seem to belong to nobody.
         self._own = self._own_folders() if outside and os.geteuid() != 0 else []
         self._works = 0
         self.stubs: list[str] = []
@@ -83,7 +83,7 @@ class OverlayView:
         Mount everything.
 
         Args:
-            own_users: Whether this is a namespace of users, who have no rights over the machine.
+            own_users: Whether this is a user namespace, which gives no rights over the machine.
         """
         if not self._try_whole_machine(own_users):
             self._overlay_in_place(own_users)
@@ -95,7 +95,7 @@ class OverlayView:
 
     def _try_whole_machine(self, own_users: bool) -> bool:
         """
-        Whether all of the machine is shown through overlays now.
+        Show all of the machine through overlays; return false if that is refused.
         """
         if not self._outside or own_users:
             return False
@@ -109,7 +109,7 @@ class OverlayView:
 
     def _overlay_whole_machine(self, root: str) -> None:
         """
-        Build the view beside the root, then turn it into the root; nothing is left of it if that fails.
+        Build the view beside the root, then make it the root; nothing is left of it if that fails.
         """
         os.mkdir(root)
         self._layer("/", mounts.hold("/"), self._make_layers("/"), root, own_users=False)
@@ -133,7 +133,7 @@ class OverlayView:
 
     def _add_file_systems(self, root: str) -> None:
         """
-        Show what else is mounted on the machine: an overlay shows the file system of its layer alone.
+        Show the machine's other file systems, for an overlay shows only that of its lower folder.
         """
         as_it_is: list[str] = []
         for place, for_files in mounts.mounted():
@@ -153,11 +153,11 @@ class OverlayView:
 
     def _overlay_in_place(self, own_users: bool) -> None:
         """
-        Mount over the places themselves, with overlays only over folders of the developer.
+        Mount over the places themselves, with overlays only over the developer's own folders.
         """
         kinds = self._plan(self._own)
-        # All is held before the first mount, for mounts cover each other's sources: both folders and visible
-        # paths commonly lie below /tmp themselves.
+        # Everything is held before the first mount, for mounts cover each other's sources: folders and
+        # visible paths commonly lie below /tmp themselves.
         held = {place: mounts.hold(self._points.get(place, place)) for place in sorted(kinds)}
         developers = {place for place, kind in kinds.items() if kind in (_DEVELOPERS, _LAYERED)}
         closed = developers if self._outside else set()
@@ -175,7 +175,7 @@ class OverlayView:
 
     def _own_folders(self) -> list[str]:
         """
-        The topmost folders of this user's own on the way to what must be seen.
+        List the topmost folders of this user on the way to what must be visible.
         """
         uid, places = os.geteuid(), [place for place, _ in mounts.mounted()]
         found = set()
@@ -186,7 +186,8 @@ class OverlayView:
                 folder != "/"
                 and os.path.isdir(folder)
                 and os.stat(folder).st_uid == uid
-                # The kernel refuses those, for what is below a mount may have been hidden on purpose.
+                # The kernel refuses an overlay over these, for what lies below a mount may have been hidden
+                # on purpose.
                 and not any(_below(place, folder) for place in places)
             ):
                 own, folder = folder, os.path.dirname(folder)
@@ -196,7 +197,7 @@ class OverlayView:
 
     def _plan(self, layered: Iterable[str]) -> dict[str, str]:
         """
-        Decide what is mounted where; all else is seen through whatever is mounted above it.
+        Decide what is mounted where; everything else is seen through the mount above it.
         """
         kinds = {**dict.fromkeys(layered, _LAYERED), **dict.fromkeys(self._points, _PRIVATE)}
         for path in self._visible:
@@ -212,7 +213,7 @@ class OverlayView:
 
     def _make_all_stubs(self, kinds: dict[str, str]) -> dict[str, str]:
         """
-        Make the mount points, and return the other names that need one, with what they stand for.
+        Make the mount points; return the other names that need one, with what they stand for.
         """
         done, aliases = dict(kinds), {}
         for place in sorted(kinds):
@@ -233,7 +234,7 @@ class OverlayView:
         self, place: str, held: int, layers: tuple[int, int], target: str, *, own_users: bool
     ) -> None:
         """
-        Put an overlay over a place, or show it as it is if that is refused.
+        Mount an overlay over a place, or show the place unchanged if the kernel refuses.
         """
         copy = os.dup(held)
         try:
@@ -256,7 +257,7 @@ class OverlayView:
 
     def _make_layers(self, place: str) -> tuple[int, int]:
         """
-        Make what takes the writes below a place, with the folders above it as they are on the machine.
+        Make the folder for the writes below a place, with the folders above it as they are on the machine.
         """
         upper, path = f"{self._outside}/upper", ""
         for part in ["", *place.strip("/").split("/")]:
@@ -300,6 +301,6 @@ def _below(path: str, folder: str) -> bool:
 
 def _nearest(path: str, places: Iterable[str]) -> str:
     """
-    The deepest of the places that lie above a path; empty if there is none.
+    Return the deepest of the places that lie above a path; empty if there is none.
     """
     return max((place for place in places if _below(path, place)), key=len, default="")

@@ -1,7 +1,5 @@
 """
-Watching: which paths below some folders were touched since the last look.
-
-Linux only (inotify); everywhere else there is no watch and all is looked at anew.
+Linux: inotify, which tells which paths below some folders were touched since the last look.
 """
 
 from __future__ import annotations
@@ -20,12 +18,12 @@ _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
 _UNMOUNT, _OVERFLOW, _IGNORED, _ISDIR = 0x2000, 0x4000, 0x8000, 0x40000000
 _ONLYDIR, _DONT_FOLLOW = 0x1000000, 0x2000000
 
-# Reading is not among them, or our own reading would make everything look touched for ever.
+# Reading is not among them, or our own reading would make everything look touched.
 _WRITES = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
 _FOLDER = _WRITES | _DELETE_SELF | _MOVE_SELF | _ONLYDIR | _DONT_FOLLOW
 _FILE = _ACCESS_OPEN | _DELETE_SELF | _MOVE_SELF | _DONT_FOLLOW
 _GONE = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
-# Each way of writing a file ends with one of these, once.
+# Every way of writing a file ends with exactly one of these.
 _WRITTEN = _CLOSE_WRITE | _MOVED_TO
 _RENEWED = _CREATE | _DELETE | _MOVED_FROM | _MOVED_TO
 _HEAD = struct.Struct("iIII")
@@ -34,10 +32,10 @@ _BUFFER = 1 << 18
 
 class InotifyWatch:
     """
-    A watch on folders for what is written, and on single files for who opens them.
+    A watch on folders for writes, and on single files for being opened.
 
     Raises:
-        OSError: This system has none, or no more of them.
+        OSError: This system has no inotify, or no more of them.
     """
 
     def __init__(self) -> None:
@@ -53,16 +51,16 @@ class InotifyWatch:
 
     def add_folder(self, path: str) -> None:
         """
-        Watch a folder, but not those below it.
+        Watch a folder, but not the folders in it.
 
         Raises:
-            OSError: It is none, or there are too many watches.
+            OSError: It is not a folder, or there are too many watches.
         """
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
         """
-        Watch who opens a file; false if it is not there. One that is watched already goes on being so.
+        Watch a file for being opened; return false if it does not exist. A watched file stays watched.
 
         Raises:
             OSError: It cannot be watched.
@@ -77,17 +75,17 @@ class InotifyWatch:
 
     def forget_below(self, path: str) -> None:
         """
-        End the watches on a folder and on all that were below it.
+        End the watches on a folder and on all folders below it.
         """
         inside = path + "/"
         for number in [n for n, at in self._folders.items() if at == path or at.startswith(inside)]:
             del self._folders[number]
-            # It has ended by itself if the folder was removed.
+            # The kernel has ended it already if the folder was removed; that error is ignored.
             self._remove(self._fd, number)
 
     def look(self) -> TouchedPaths:
         """
-        What happened since the last look.
+        Return what happened since the last look.
         """
         touched = TouchedPaths()
         while True:
@@ -129,7 +127,7 @@ class InotifyWatch:
 
     def forget_all(self) -> None:
         """
-        End the watches on everything, to begin with something else.
+        End the watches on everything; the object can be used for something else.
         """
         for number in (*self._folders, *self._files):
             self._remove(self._fd, number)
@@ -154,7 +152,9 @@ class InotifyWatch:
 
 class InotifyPool:
     """
-    Watches that are used one after the other: to make one is quick, to end one takes the kernel milliseconds.
+    Watches that are used one after the other.
+
+    Making one is quick, but closing one takes the kernel milliseconds.
     """
 
     def __init__(self) -> None:
@@ -162,10 +162,10 @@ class InotifyPool:
 
     def take(self) -> Watch:
         """
-        A watch on nothing yet.
+        Return a watch on nothing yet.
 
         Raises:
-            OSError: This system has none, or no more of them.
+            OSError: This system has no inotify, or no more of them.
         """
         try:
             return self._spare.pop()
@@ -174,14 +174,14 @@ class InotifyPool:
 
     def give_back(self, watch: Watch) -> None:
         """
-        Keep a watch for whoever needs one next.
+        Keep a watch for the next user.
         """
         watch.forget_all()
         self._spare.append(watch)
 
     def close(self) -> None:
         """
-        End those that nobody uses.
+        Close the watches that nobody uses.
         """
         while self._spare:
             self._spare.pop().close()

@@ -25,7 +25,7 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 1
 _MS_BIND, _MS_MOVE, _MS_REC, _MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV, _MS_NOEXEC, _MS_REMOUNT = 1, 2, 4, 8, 32
 _MNT_DETACH = 2
-# What is written through these has nothing to do with files, or cannot be a layer.
+# File systems through which no files are written, or that cannot be a layer of an overlay.
 _NO_FILES = frozenset(
     (
         *("autofs", "bdev", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts"),
@@ -33,8 +33,8 @@ _NO_FILES = frozenset(
         *("securityfs", "selinuxfs", "sysfs", "tracefs"),
     )
 )
-# Off: what keeps a part of a file or folder where nobody else reads it. Volatile: without it, the end of an
-# overlay writes back all of the file system below it.
+# Off: features that keep a part of a file or folder where only this kernel finds it. Volatile: without it,
+# unmounting an overlay writes back the whole file system below it.
 _OVERLAY = "redirect_dir=nofollow,metacopy=off,index=off,volatile"
 
 
@@ -43,15 +43,16 @@ def enter(network: bool) -> bool:
     Leave the machine's namespaces; the next child is the first process of the new ones.
 
     Returns:
-        Whether a namespace of users was needed, which gives no rights over the machine.
+        Whether a user namespace was needed, which gives no rights over the machine.
     """
     if not hasattr(libc, "unshare"):
         raise OSError("this system has no namespaces")
     flags = _NEWNS | _NEWPID | _NEWIPC | _NEWUTS | (0 if network else _NEWNET)
     if os.geteuid() == 0 and libc.unshare(flags) == 0:
         return False
-    # Without the right to do so directly (any other user, or root inside a container) a user namespace
-    # grants it. Numbers are mapped onto themselves, so the hook sees the user it would see otherwise.
+    # Without the right to do so directly (another user than root, or root inside a container) a user
+    # namespace grants it. User numbers are mapped to themselves, so a hook sees the user that it would see
+    # otherwise.
     uid, gid = os.geteuid(), os.getegid()
     check(libc.unshare(flags | _NEWUSER), "unshare")
     _write("/proc/self/setgroups", "deny")
@@ -70,7 +71,7 @@ def _write(path: str, text: str) -> None:
 
 def set_up(network: bool) -> None:
     """
-    Furnish the namespaces from their first process, but for the view of the files.
+    Prepare the new namespaces from their first process: process table, mounts, loopback device.
 
     Args:
         network: Whether the machine's network was kept.
@@ -83,7 +84,7 @@ def set_up(network: bool) -> None:
 
 def _raise_loopback() -> None:
     """
-    Bring the loopback device of a new network up, as programs expect it.
+    Start the loopback device of a new network, as programs expect it.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as control:
         request = struct.pack("16sh14x", b"lo", 0)
@@ -100,7 +101,7 @@ def _mount(source: str, target: str, kind: str | None, flags: int, what: str, da
 
 def _make_all_private() -> None:
     """
-    Keep what is mounted from now on in this namespace.
+    Keep later mounts inside this namespace.
     """
     _mount("none", "/", None, _MS_REC | _MS_PRIVATE, "making mounts private")
 
@@ -114,7 +115,7 @@ def _mount_proc() -> None:
 
 def hold(path: str) -> int:
     """
-    Take hold of a path, so that it can be mounted when something else covers it.
+    Open a path, so that it can be mounted even when something else covers it.
     """
     return os.open(path, os.O_PATH | os.O_CLOEXEC)
 
@@ -125,28 +126,28 @@ def _held(descriptor: int) -> str:
 
 def bind(held: int, target: str) -> None:
     """
-    Show what is held at another place, with everything that is mounted below it.
+    Show a held path at another place, with everything that is mounted below it.
     """
     _mount(_held(held), target, None, _MS_BIND | _MS_REC, f"binding over {target}")
 
 
 def forbid_writing(target: str) -> None:
     """
-    Let nobody write through a mount.
+    Make a mount read-only.
     """
-    # Flags that were inherited must be said again, or an unprivileged user is refused.
+    # Inherited flags must be repeated, or an unprivileged user is refused.
     flags = os.statvfs(target).f_flag & (_MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
     _mount("none", target, None, _MS_REMOUNT | _MS_BIND | _MS_RDONLY | flags, f"forbidding to write {target}")
 
 
 def mount_full(target: str) -> None:
     """
-    Show an empty folder on a file system of its own that has no room for one byte.
+    Mount a file system without a free byte over an empty folder.
     """
     _mount("tmpfs", target, "tmpfs", _MS_NOSUID | _MS_NODEV, f"a full disk over {target}", "size=4k")
     descriptor = os.open(f"{target}/.full", os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o644)
     try:
-        # The size is rounded up to a page, which is larger on some machines.
+        # The size is rounded up to a page, which is larger on some machines, so the rest is filled.
         while os.write(descriptor, bytes(4096)):
             continue
     except OSError as problem:
@@ -158,17 +159,17 @@ def mount_full(target: str) -> None:
 
 def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) -> None:
     """
-    Show a folder so that whatever is written in it goes to another one.
+    Show a folder so that every write in it goes to another one.
 
     Args:
         lower: The folder that is shown; it is never written to.
-        upper: The folder that takes what is written.
-        work: An empty folder beside that one, for the kernel's own use.
+        upper: The folder that takes the writes.
+        work: An empty folder beside ``upper``, for the kernel's own use.
         target: Where it is mounted.
-        own_users: Whether this is done in a namespace of users, where the kernel may keep its notes only in
+        own_users: Whether this happens in a user namespace, where the kernel may keep its notes only in
             attributes that any user may write.
     """
-    # By descriptor also because a path may hold what separates options.
+    # By descriptor, also because a path may hold the characters that separate options.
     layers = f"lowerdir={_held(lower)},upperdir={_held(upper)},workdir={_held(work)}"
     options = f"{layers},{_OVERLAY}{',userxattr' if own_users else ''}"
     _mount("overlay", target, "overlay", 0, f"an overlay over {target}", options)
@@ -176,18 +177,18 @@ def overlay(lower: int, upper: int, work: int, target: str, *, own_users: bool) 
 
 def detach(target: str) -> None:
     """
-    Take a mount away with all below it.
+    Remove a mount with everything below it.
     """
     check(libc.umount2(os.fsencode(target), _MNT_DETACH), f"unmounting {target}")
 
 
 def become_root(folder: str) -> None:
     """
-    Make a mount the root of all paths, with all that is mounted below it.
+    Make a mount the root of all paths, with everything that is mounted below it.
     """
     os.chdir(folder)
-    # Moved onto the old one and not merely entered: programs that make namespaces of their own are refused
-    # that where the root is not the topmost mount.
+    # Moved onto the old root and not only entered: where the root is not the topmost mount, the kernel
+    # refuses new namespaces to the programs inside.
     _mount(".", "/", None, _MS_MOVE, "moving the root")
     os.chroot(".")
     os.chdir("/")
@@ -195,7 +196,7 @@ def become_root(folder: str) -> None:
 
 def mounted() -> Iterator[tuple[str, bool]]:
     """
-    What is mounted below the root: each place once, and whether files can be written there.
+    Yield what is mounted below the root: each place once, and whether files can be written there.
     """
     with open("/proc/self/mountinfo", "rb") as table:
         lines = table.read().splitlines()
@@ -212,7 +213,7 @@ def mounted() -> Iterator[tuple[str, bool]]:
 
 def _plain(place: bytes) -> str:
     """
-    A path of the table of mounts, where white space and backslashes are written as octal numbers.
+    Return a path of the table of mounts, in which white space and backslashes are written as octal numbers.
     """
     if b"\\" in place:
         for octal in (b"040", b"011", b"012", b"134"):

@@ -1,8 +1,8 @@
 """
-Tracing: processes that the kernel stops before they change a file.
+Linux: processes that the kernel stops before they change a file.
 
-Linux only; loaded by a program that runs inside the sandbox. Of all system calls
-only those that write, open and rename stop, by a filter that a process takes on before it becomes a command.
+Only the interleaving scheduler uses it. Of all system calls only those that write, open and rename stop, by a
+seccomp filter that a process installs before it becomes a command.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
 _LONGEST_PATH = 4096
 
-# Of each call the arguments that name what it changes: a descriptor, a path, a folder and a path, or one of
-# the latter two with flags behind it.
+# For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
+# one of the last two followed by flags.
 FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
 _CALLS = {
     "x86_64": {
@@ -61,7 +61,7 @@ def _ptrace(request: int, pid: int, address: int, data: object) -> int:
 
 def filter_calls() -> None:
     """
-    Have the kernel stop this process, and all that it becomes and starts, before the calls of interest.
+    Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
     """
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])
@@ -81,7 +81,10 @@ def filter_calls() -> None:
 
 def try_filter() -> None:
     """
-    See in a process of its own whether calls can be filtered here; ``OSError`` if not.
+    Test in a process of its own whether calls can be filtered here.
+
+    Raises:
+        OSError: They cannot.
     """
     pid = os.fork()
     if pid == 0:
@@ -96,7 +99,7 @@ def try_filter() -> None:
 
 def seize(pid: int) -> None:
     """
-    Begin to trace a process, and all that it will start.
+    Begin to trace a process, and everything that it will start.
     """
     if os.uname().machine not in _CALLS:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
@@ -105,17 +108,17 @@ def seize(pid: int) -> None:
 
 def resume(pid: int, number: int = 0) -> None:
     """
-    Let a stopped task go on, with a signal if there was one.
+    Resume a stopped task, with a signal if there was one.
     """
     try:
         _ptrace(_CONT, pid, 0, number)
     except OSError:
-        return  # it was killed meanwhile, and its end is told next
+        return  # it was killed meanwhile; its end is reported next
 
 
 def keep_stopped(pid: int) -> None:
     """
-    Leave a task stopped that was stopped by a signal, until another has it go on.
+    Leave a task stopped that a signal stopped, until another signal resumes it.
     """
     try:
         _ptrace(_LISTEN, pid, 0, 0)
@@ -125,7 +128,7 @@ def keep_stopped(pid: int) -> None:
 
 def started(pid: int) -> set[int]:
     """
-    The task that a stopped one has just started; none if that cannot be told any more.
+    Return the task that a stopped one has just started; nothing if that is no longer known.
     """
     number = ctypes.c_ulong()
     try:
@@ -137,7 +140,7 @@ def started(pid: int) -> set[int]:
 
 def changes(pid: int, paths: Collection[str]) -> bool:
     """
-    Whether the call before which a task was stopped changes one of some files.
+    Return whether the call before which a task stopped changes one of these files.
     """
     info = ctypes.create_string_buffer(88)
     try:
@@ -160,13 +163,13 @@ def changes(pid: int, paths: Collection[str]) -> bool:
     folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
     path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
-    # What is opened only to be written to is not changed yet, if it is there.
+    # Opening an existing file for writing does not change it yet.
     return bool(path) and (empties or not os.path.lexists(path))
 
 
 def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
     """
-    The one of some files that a task means; empty if it means another.
+    Return the file of ``paths`` that a task means; empty if it means another one.
     """
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
@@ -186,7 +189,7 @@ def _link(path: str) -> str:
 
 def _memory(pid: int, address: int, size: int) -> bytes:
     """
-    What stands at an address, up to the end of the page after it at most.
+    Return the bytes at an address, up to the end of the next page at most.
     """
     try:
         memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
@@ -208,7 +211,7 @@ def _memory(pid: int, address: int, size: int) -> bytes:
 
 def relatives(task: int) -> list[int]:
     """
-    The process that a task belongs to, and the one that started that.
+    List the process that a task belongs to and the parent of that process.
     """
     found = {}
     try:

@@ -1,7 +1,8 @@
 """
-A batch: fires that run at the same time, and the one loop that attends to them.
+A batch: hooks that run at the same time, and the one loop that attends to them.
 
-Loaded by the supervisor too.
+Loaded by the supervisor too. The loop ends only when every hook and every descendant of a hook is gone, or
+has been killed.
 """
 
 from __future__ import annotations
@@ -41,16 +42,16 @@ _monotonic = time.monotonic
 _table = platform.processes()
 
 _FIRST, _INTERVAL = 0.05, 0.1
-_IDLE = 0.2  # of one processor; what sleeps and looks about now and then needs less
+_IDLE = 0.2  # share of one CPU; a process that sleeps and polls needs less
 _BUSY = "RD"
 
 
 class Load:
     """
-    A look at all descendants of this process every now and then.
+    Tells whether all descendants of this process only wait, or need a CPU.
 
     Attributes:
-        due: When to look next.
+        due: When to look next, on the monotonic clock; never if nobody wants to know.
     """
 
     def __init__(self, now: float, *, wanted: bool) -> None:
@@ -61,13 +62,13 @@ class Load:
 
     def look(self, now: float) -> str | None:
         """
-        Tell whether they work or wait, if that has changed.
+        Return the new state if it has changed: they work, or they wait.
         """
         rows = [found for pid in process_tree.descendants(os.getpid()) if (found := _table.row(pid))]
-        # The time of one whose parent does not ask for it is lost, and then the sum may shrink.
+        # The CPU time of a child that nobody waits for is lost, so the sum may shrink.
         spent, before = _cpu_time(rows), self._cpu_time
         idle = 0.0 <= spent - before < _IDLE * (now - self._looked)
-        # On a machine that is overloaded a process that wants to work may get next to nothing.
+        # On an overloaded machine a process that wants to work may get almost no CPU time.
         state = WAITS if idle and not any(each.state in _BUSY for each in rows) else WORKS
         self._cpu_time, self._looked, self.due = spent, now, now + _INTERVAL
         change = None if state == self._state else state
@@ -77,7 +78,7 @@ class Load:
 
 def _cpu_time(rows: Iterable[ProcessRow]) -> float:
     """
-    Seconds of processors that these have had, and all whose end this process has seen.
+    Return the CPU time, in seconds, of these processes and of all children that this process has reaped.
     """
     times = os.times()
     return times.children_user + times.children_system + sum(each.cpu_time for each in rows)
@@ -85,10 +86,10 @@ def _cpu_time(rows: Iterable[ProcessRow]) -> float:
 
 class Batch:
     """
-    Fires that are started at once.
+    Hooks that are started at once.
 
-    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: it costs
-    the same, tells of orphans as well, and exists on every system.
+    The end of a process is noticed by ``SIGCHLD`` through a wake-up pipe, not by a pidfd per hook: that costs
+    the same, reports orphans as well, and exists on every system.
     """
 
     def __init__(
@@ -109,12 +110,15 @@ class Batch:
         self, values: list[tuple[Any, ...]], budget: float | None, watched: bool = False
     ) -> list[tuple[Any, ...]]:
         """
-        Fire all, attend to them until they and all their descendants are gone, and report in the same order.
+        Run all hooks until they and all their descendants are gone; return the reports in the same order.
 
         Args:
-            values: Their orders.
+            values: Encoded requests.
             budget: Seconds for all of it.
-            watched: Whether the other side is told when they begin to wait, and when to work again.
+            watched: Whether to tell the other side when the hooks begin to wait, and when they work again.
+
+        Raises:
+            EOFError: The other side is gone, or interrupted the batch.
         """
         hooks = [HookProcess(ProcessRequest(each), self) for each in values]
         started: list[HookProcess] = []
@@ -131,6 +135,7 @@ class Batch:
             while self._pending:
                 self._turn()
         finally:
+            # Also after an error: no process may outlive its batch.
             if not self._all_gone:
                 self.tree.kill_all([hook.pid for hook in started if hook.pid])
             for hook in started:
@@ -139,16 +144,16 @@ class Batch:
 
     def members(self, hook: HookProcess) -> list[int]:
         """
-        List the living processes that count as this fire's.
+        List the living processes that belong to a hook.
         """
         others = [pid for pid, other in self._by_pid.items() if other is not hook]
-        # Once the hook was waited for, its number may be anybody's.
+        # Once the hook was reaped, another process may have its number.
         lives = hook.pid in self._by_pid
         return self.tree.members(hook.pid, lives, others, self._pending == [hook])
 
     def only_hooks_alive(self) -> bool:
         """
-        Tell whether it is proved that no process lives but hooks that still run.
+        Return whether it is proved that no process lives but hooks that still run.
         """
         if not self.tree.sees_all:
             return False
@@ -160,7 +165,7 @@ class Batch:
 
     def _turn(self) -> None:
         """
-        Wait for the next thing to happen and attend to it.
+        Wait for the next event and attend to it.
         """
         if self._changed:
             self._rebuild()
@@ -173,7 +178,7 @@ class Batch:
             stream = self._watched[descriptor]
             if stream is None:
                 woken = self._woken(descriptor) or woken
-            elif stream.fd != descriptor:  # closed while this very list was worked through
+            elif stream.fd != descriptor:  # closed by an earlier entry of this list
                 continue
             elif isinstance(stream, OutputReader):
                 self._changed = not stream.take() or self._changed
@@ -185,9 +190,9 @@ class Batch:
 
     def _rebuild(self) -> None:
         """
-        Watch exactly what is open now.
+        Register exactly what is open now.
         """
-        # A fresh object each time, for a closed descriptor's number soon means something else.
+        # A new poll object each time, for the number of a closed descriptor is soon reused.
         self._poll = poll = select.poll()
         watched: dict[int, OutputReader | InputWriter | None] = {
             self._wake: None,
@@ -221,7 +226,10 @@ class Batch:
 
     def _woken(self, descriptor: int) -> bool:
         """
-        Empty the wake-up pipe; ``EOFError`` if it is the other side that ended or broke in.
+        Empty the wake-up pipe.
+
+        Raises:
+            EOFError: It was the control socket: the other side is gone, or interrupts the batch.
         """
         if descriptor == self._wake:
             os.read(descriptor, 4096)
@@ -230,7 +238,7 @@ class Batch:
 
     def _reap(self, now: float) -> None:
         """
-        Collect all that ended; what is no hook of ours is an orphan.
+        Reap all children that ended; one that is not a hook is an orphan.
         """
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
@@ -249,7 +257,7 @@ class Batch:
 
     def _attend(self, now: float) -> None:
         """
-        Let every fire do what is due.
+        Let every hook do what is due.
         """
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))

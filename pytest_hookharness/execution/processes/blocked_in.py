@@ -1,7 +1,7 @@
 """
-Activity: what processes are doing at the moment they are cut.
+What processes are doing at the moment they are cut.
 
-Reads /proc on Linux; loaded by the supervisor too.
+Loaded by the supervisor too. The process table gives the system call; the words for it are made here.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _WAITS_FOR = {
     "select": "one of its files, or a timer",
     "pselect6": "one of its files, or a timer",
     "futex": "a lock or another thread",
-    "connect": "a connection to be accepted",
-    "accept": "somebody to connect",
-    "accept4": "somebody to connect",
+    "connect": "its connection to be accepted",
+    "accept": "a client to connect",
+    "accept4": "a client to connect",
     "rt_sigsuspend": "a signal",
     "pause": "a signal",
-    "openat": "a file to be opened, as a FIFO whose other end nobody opens",
+    "openat": "a file to be opened, such as a FIFO whose other end no process opens",
 }
 _STREAMS = ("stdin", "stdout", "stderr")
 AT_TERMINAL = "input from the terminal"
@@ -37,7 +37,7 @@ AT_TERMINAL = "input from the terminal"
 
 class Streams:
     """
-    What the host has to do with the three streams of a hook.
+    The state of a hook's three streams.
     """
 
     __slots__ = ("closes", "names", "writing")
@@ -52,7 +52,7 @@ def describe_activities(
     pids: list[int], boot_time: float, streams: Streams
 ) -> list[tuple[int, str, float, str, str, str]]:
     """
-    Tell of each process what it is, the state it is in, what it is blocked in and what it waits for.
+    Describe each process: what it is, its state, the call it is blocked in, and what that waits for.
     """
     seen = []
     for pid in pids:
@@ -65,17 +65,17 @@ def describe_activities(
 
 def _blocked(pid: int, state: str, pids: list[int], streams: Streams) -> tuple[str, str]:
     """
-    Tell the call a process is blocked in, and what that waits for.
+    Return the call a process is blocked in, and what that waits for.
     """
     if state in "Tt":
-        return "", "a signal to go on: it is stopped"
+        return "", "a signal to continue: it is stopped"
     call, first = _table.blocked_call(pid, state)
     return call, "" if first is None else _describe_wait(pid, call, first, pids, streams)
 
 
 def _describe_wait(pid: int, call: str, first: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a call waits for.
+    Describe what a call waits for.
     """
     if call in _CHILD:
         return _children(pid) or "a child"
@@ -107,27 +107,29 @@ def _describe_stdin(streams: Streams) -> str:
     if streams.writing:
         return "more of stdin, which the host has not written yet"
     if streams.closes:
-        return "more of stdin, which the host has already ended"
+        return "more of stdin, which the host has already closed"
     return "end of file on stdin, which the host keeps open"
 
 
 def _describe_input(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a read waits for.
+    Describe what a read waits for.
     """
     stream = streams.names.get(name)
     if name.startswith(("/dev/pts/", "/dev/tty")):
         return AT_TERMINAL
     if stream is not None:
         return (
-            _describe_stdin(streams) if stream == 0 else f"input from {_STREAMS[stream]}, where nobody writes"
+            _describe_stdin(streams)
+            if stream == 0
+            else f"input from {_STREAMS[stream]}, where no process writes"
         )
     return f"input from {_describe_file(pid, name, descriptor, pids)}"
 
 
 def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], streams: Streams) -> str:
     """
-    Say what a write waits for.
+    Describe what a write waits for.
     """
     stream = streams.names.get(name)
     if stream is not None:
@@ -137,7 +139,7 @@ def _describe_output(pid: int, name: str, descriptor: int, pids: list[int], stre
 
 def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str:
     """
-    Name what is behind a descriptor, with those who share it.
+    Name the file behind a descriptor, with the other processes that share it.
     """
     if not name.startswith(("pipe:", "/")) or name.startswith("/dev/null"):
         return "a socket" if name.startswith("socket:") else f"descriptor {descriptor} ({name or 'closed'})"
@@ -150,7 +152,7 @@ def _describe_file(pid: int, name: str, descriptor: int, pids: list[int]) -> str
 
 def _describe_event_loop(pid: int, descriptor: int, streams: Streams) -> str:
     """
-    Say what an event loop waits for: node and its like read stdin in one.
+    Describe what an event loop waits for; node and similar programs read stdin in one.
     """
     names = [_table.link(pid, number) for number in _table.polled_files(pid, descriptor)]
     if any(streams.names.get(name) == 0 for name in names):

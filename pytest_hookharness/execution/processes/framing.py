@@ -1,15 +1,7 @@
 """
-Orders: a launch in the form in which the small processes handle it.
+Framing: how values cross the socket between pytest and its small processes.
 
 Loaded by the supervisor too, so it imports almost nothing.
-
-Framing: how values cross a socket between pytest and its small processes.
-
-Loaded by the supervisor too, so it imports almost nothing.
-
-Translation: launches into orders, reports into runs.
-
-Only the pytest process loads it.
 """
 
 from __future__ import annotations
@@ -23,12 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD = struct.Struct("<I")
-_PIECE = 1 << 16  # more would be fetched from the kernel, and returned to it, for every value
+_PIECE = 1 << 16  # a larger buffer would be mapped and unmapped for every value
 
 
 def send(peer: socket.socket, value: Any) -> None:
     """
-    Write one value.
+    Send one value.
     """
     # marshal, because both ends are the same interpreter and it is several times faster than pickle or JSON.
     body = marshal.dumps(value)
@@ -37,15 +29,21 @@ def send(peer: socket.socket, value: Any) -> None:
 
 def receive(peer: socket.socket) -> Any:
     """
-    Read one value, and nothing of the next; ``EOFError`` if the other side is gone, also in the middle of it.
+    Read one value and nothing of the next.
+
+    Raises:
+        EOFError: The other side is gone, perhaps in the middle of the value.
     """
     (length,) = _HEAD.unpack(_read(peer, _HEAD.size))
-    return marshal.loads(_read(peer, length))  # written by ourselves
+    return marshal.loads(_read(peer, length))  # both ends are ours
 
 
 def _read(peer: socket.socket, size: int) -> bytes | bytearray:
     """
-    Read so many bytes; ``EOFError`` if there will not be as many.
+    Read exactly ``size`` bytes.
+
+    Raises:
+        EOFError: The stream ends before.
     """
     data = peer.recv(min(size, _PIECE))
     if len(data) == size:
@@ -67,7 +65,7 @@ CHILD, GROUP, TREE = "child", "group", "tree"
 
 class ProcessRequest:
     """
-    One launch, encoded: words, folder and environment are bytes already.
+    One `ProcessSpec`, encoded: words, folder and environment are bytes already.
     """
 
     __slots__ = (

@@ -1,7 +1,7 @@
 """
-One fire: its phases from the start to the end of its last descendant.
+One hook process: its phases from its start to the end of its last descendant.
 
-Loaded by the supervisor too. A fire never waits; its batch tells it what happened.
+Loaded by the supervisor too. A hook process never blocks; its batch reports events to it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
             ...
 
 
-# Running until its exit or its cut; cutting while signals are sent; closing while the output of a hook that
-# was cut is awaited, draining while that of one that ended is; lingering while its descendants may end by
-# themselves.
+# RUNNING until its exit or its cut. CUTTING while signals are sent. CLOSING while the output of a hook that
+# was cut is awaited, DRAINING while the output of one that ended is. LINGERING while its descendants may end
+# by themselves.
 RUNNING, CUTTING, CLOSING, DRAINING, LINGERING, DONE = range(6)
 _KILL_TIMEOUT = 10.0
 _DRAIN_ROUNDS = 64
@@ -56,7 +56,7 @@ _monotonic = time.monotonic
 
 class HookProcess:
     """
-    One hook from its start to the end of all that it started.
+    One hook from its start to the end of everything that it started.
     """
 
     __slots__ = (
@@ -80,7 +80,7 @@ class HookProcess:
 
     def start(self, budget_end: float) -> None:
         """
-        Start the hook, with as much of its input written beforehand as the system takes.
+        Start the hook, with as much of its input written beforehand as the system accepts.
         """
         request = self.request
         self._channels = channels = HookStdio(request)
@@ -104,7 +104,7 @@ class HookProcess:
 
     def exited(self, status: int, usage: Any, now: float) -> None:
         """
-        Note how the hook ended.
+        Record how the hook ended, and how much of its input it had read.
         """
         code = os.waitstatus_to_exitcode(status)
         self._exit = ("exited", code) if code >= 0 else ("signaled", -code)
@@ -124,7 +124,7 @@ class HookProcess:
 
     def _drain(self) -> None:
         """
-        Read what the hook wrote before it ended; what its descendants write meanwhile does not prolong that.
+        Read what the hook wrote before it ended; descendants that keep writing do not prolong this.
         """
         open_ends = {sink.fd: sink for sink in self.sinks if sink.fd >= 0}
         if not open_ends:
@@ -142,7 +142,7 @@ class HookProcess:
 
     def settle(self, now: float) -> None:
         """
-        Go on as soon as there is nothing left to wait for.
+        Enter the next phase as soon as there is nothing left to wait for.
         """
         all_gone = self._batch.only_hooks_alive()
         if self.phase == CUTTING and self._dead and (all_gone or not self._targets()):
@@ -208,12 +208,12 @@ class HookProcess:
 
     def _cut(self, now: float) -> None:
         """
-        Look at what the processes are doing, then begin to end them.
+        Record what the processes are doing, then begin to end them.
         """
         members = self._batch.members(self)
         streams = blocked_in.Streams(self._channels.stream_names(), self.source.waiting, self.request.close)
         activities = blocked_in.describe_activities(members, self._boot, streams)
-        # The host's own limit counts as such only if nothing of ours was shorter.
+        # The host's limit is named only if no limit of the harness was shorter.
         by = "budget"
         if self.request.limit <= self._time_limit:
             by = "limit"
@@ -227,7 +227,7 @@ class HookProcess:
 
     def _blame_hook_timeout(self) -> None:
         """
-        Note that it was not the host who stopped waiting.
+        Record that the harness stopped waiting, and not the host.
         """
         if self.request.close_wait is None:
             kind, _, _, ignored, activities, ended = self._ending
@@ -235,7 +235,7 @@ class HookProcess:
 
     def _escalate(self, now: float) -> None:
         """
-        Send the host's next signal; after the last one end everything that is left.
+        Send the host's next signal; after the last one kill everything that is left.
         """
         signals, sent = self.request.signals, self._sent
         if sent == 1:
@@ -278,13 +278,13 @@ class HookProcess:
 
     def close(self) -> None:
         """
-        Give all descriptors back.
+        Close all descriptors.
         """
         self._channels.close()
 
     def report(self, first: float) -> tuple[Any, ...]:
         """
-        Tell what became of it.
+        Return the report that ``translation.decode`` reads.
         """
         stdout, stderr = self.sinks
         cpu, peak = self._usage

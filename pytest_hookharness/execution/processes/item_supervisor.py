@@ -1,7 +1,8 @@
 """
-The keeper: the small process that fires the hooks of one item.
+The item supervisor: the small process that runs the hooks of one item.
 
-Runs inside the supervisor's children, never in the pytest process.
+It is forked by the supervisor and never runs in the pytest process. It lives exactly as long as its item: it
+ends when the other end of its socket is closed, and kills every descendant before it does.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ NAMESPACES, SUBREAPER, GROUP = "namespaces", "subreaper", "process group"
 
 def describe_error(problem: BaseException) -> str:
     """
-    Tell a problem and where it arose.
+    Return an exception and the frames it passed through, as text.
     """
-    # Without the library for that, which would cost the start-up several milliseconds.
+    # Without ``traceback``, whose import would cost several milliseconds at every start.
     frames = []
     frame = problem.__traceback__
     while frame is not None:
@@ -44,7 +45,7 @@ def describe_error(problem: BaseException) -> str:
 
 def watch_children() -> int:
     """
-    Have the end of a child make a descriptor readable, and return that descriptor.
+    Return a descriptor that becomes readable when a child ends.
     """
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)
@@ -56,10 +57,10 @@ def watch_children() -> int:
 
 def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> None:
     """
-    Serve one item from its first value to its last.
+    Serve one item from its first request to its last.
 
     Args:
-        peer: Connected with the pytest process.
+        peer: Socket to the pytest process.
         spawner: Starts processes.
         tiers: Every tier, with the reason why it is not available here, empty if it is.
     """
@@ -82,7 +83,7 @@ def serve_item(peer: socket.socket, spawner: Spawner, tiers: dict[str, str]) -> 
 
 def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, view: OverlayView) -> None:
     """
-    Enter namespaces and let their first process serve; return when it is gone, and with it all inside.
+    Enter namespaces and let their first process serve; return when that and everything inside is gone.
     """
     try:
         own_users = platform.isolation().enter(network)
@@ -91,9 +92,11 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
         framing.send(peer, ("refused", describe_error(problem)))
         return
     if pid:
-        # A plain end by this signal: with this process the kernel ends the first one inside.
+        # SIGHUP shall end this process: the kernel then ends the first process inside (see
+        # ``die_with_parent``), and with that everything in its process namespace.
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-        # This process keeps its copy of the socket until then: its end tells pytest that all are dead.
+        # This process keeps its copy of the socket until then, for the end of the socket tells pytest that
+        # all are dead.
         os.waitpid(pid, 0)
         return
     try:
@@ -109,7 +112,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
 
 def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | ProcessGroup) -> None:
     """
-    Fire one batch after the other until the other side is gone.
+    Run one batch after the other until the other side is gone, then kill everything that is left.
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
@@ -131,7 +134,7 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
 
 def _on_hangup(number: int, _frame: object) -> None:
     """
-    End as if the other side were gone: the supervisor says so when it cannot be seen from here.
+    End as if the other side were gone; the supervisor sends SIGHUP when that cannot be seen from here.
     """
     signal.signal(number, lambda *_: None)
     raise EOFError("the supervisor ends")
@@ -139,7 +142,7 @@ def _on_hangup(number: int, _frame: object) -> None:
 
 def _clear(wake: int) -> None:
     """
-    Forget the children that ended after the last batch.
+    Discard the wake-ups for children that ended after the last batch.
     """
     with contextlib.suppress(BlockingIOError):
         os.read(wake, 4096)
@@ -147,7 +150,10 @@ def _clear(wake: int) -> None:
 
 class NestedProcesses:
     """
-    The processes that a stand-in starts, which all are gone before it goes on.
+    The processes that a fake agent starts below itself, as a host starts its hooks.
+
+    The code of an item supervisor attends to them, in the fake agent's own process. All of them are gone
+    before the fake agent goes on.
     """
 
     def __init__(self) -> None:
@@ -159,12 +165,12 @@ class NestedProcesses:
             self._tree = ProcessGroup()
         self._spawner = Spawner()
         self._wake = watch_children()
-        # A batch ends when somebody speaks on this line; nobody does.
+        # A batch ends when anything arrives at its control socket; nothing ever does here.
         self._control, self._other_end = socket.socketpair()
 
     def run(self, specs: Sequence[ProcessSpec]) -> tuple[ProcessResult, ...]:
         """
-        Start all launches at once and return their runs in the same order.
+        Start all processes at once and return their results in the same order.
         """
         from pytest_hookharness.execution.processes.translation import decode, encode
 

@@ -1,7 +1,7 @@
 """
-Kin: which processes belong to a fire, and how all of them are ended.
+The process tree: which processes belong to a hook, and how all of them are ended.
 
-Loaded by the supervisor too. One class for each reach that a tier can have.
+Loaded by the supervisor too. One class for each reach that an isolation tier can have.
 """
 
 from __future__ import annotations
@@ -75,15 +75,16 @@ def send_group(pid: int, number: int) -> None:
     """
     try:
         os.killpg(pid, number)
-    except (ProcessLookupError, PermissionError):  # macOS says the latter of a group of zombies
+    except (ProcessLookupError, PermissionError):  # macOS reports the second for a group of zombies
         return
 
 
 class Descendants:
     """
-    Kin as a reaper sees it: all orphans become its children, so nobody escapes.
+    The process tree as a reaper sees it: every orphan becomes its child, so no process escapes.
 
-    ``ECHILD`` from a wait is then the proof that nobody lives: one system call and no look at /proc.
+    ``ECHILD`` from a wait then proves that no process is left: one system call, without reading the process
+    table.
     """
 
     sees_all = True
@@ -93,34 +94,37 @@ class Descendants:
 
     def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:
         """
-        List the living processes of a fire, the hook first if it lives.
+        List the living processes of a hook, the hook first if it lives.
 
         Args:
             pid: The hook.
-            lives: Whether the hook itself does.
+            lives: Whether the hook itself lives.
             others: The other hooks that still run.
-            alone: Whether this is the last fire of its batch.
+            last: Whether this is the last hook of its batch.
         """
         found = [pid, *descendants(pid)] if lives else []
         for orphan in _table.children(os.getpid()):
             if orphan == pid or orphan in others:
                 continue
-            # An orphan tells by its session or its group whose it was. One that left both cannot be told
-            # apart any more; it is counted with the fire that ends last.
+            # The session or the group of an orphan shows whose it was. An orphan that left both can no longer
+            # be attributed; it is counted with the hook that ends last.
             tree = [orphan, *descendants(orphan)]
             found += tree if last else [each for each in tree if _is_of(each, pid)]
         return found
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
-        Describe who has one of these files open.
+        Describe the processes that have one of these files open.
         """
         below = descendants(os.getpid())
         return [describe(pid, boot_time) for pid in below if has_open(pid, names)]
 
-    def kill_all(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other reach needs them  # the other reach needs to be told
+    def kill_all(self, hooks: Collection[int]) -> None:  # noqa: ARG002  # the other class needs them
         """
-        End everybody, whoever the hooks were; return when the kernel has said that nobody is left.
+        Kill every descendant, of whatever hook; return when the kernel confirms that none is left.
+
+        Raises:
+            SurvivorError: One is still there after 10 seconds.
         """
         end = time.monotonic() + _KILL_TIMEOUT
         while True:
@@ -132,7 +136,9 @@ class Descendants:
                 raise SurvivorError(f"the kernel does not end {left}")
 
     def _kill(self) -> None:
-        # The wildcard reaches everybody on the machine outside a namespace of our own, hence two conditions.
+        # Repeated by the caller, for a process may fork between the listing and the signal. -1 means every
+        # process that we may signal: the whole machine, outside of a process namespace of our own. Hence two
+        # conditions.
         if self._first and os.getpid() == 1:
             send((-1,), signal.SIGKILL)
         else:
@@ -140,7 +146,7 @@ class Descendants:
 
     def _reap(self, until: float) -> bool:
         """
-        Reap what ends; true when there is nobody left to wait for.
+        Reap what ends; return true when no child is left.
         """
         pause = 0.0002
         while time.monotonic() < until:
@@ -156,14 +162,14 @@ class Descendants:
 
 class ProcessGroup:
     """
-    Kin as a process group sees it: whoever leaves the group is out of reach.
+    The process tree as a process group: a process that leaves the group is out of reach.
     """
 
     sees_all = False
 
     def members(self, pid: int, lives: bool, others: Collection[int], last: bool) -> list[int]:  # noqa: ARG002
         """
-        List the living processes of a fire, the hook first if it lives.
+        List the living processes of a hook, the hook first if it lives.
         """
         if not self._lives(pid):
             return []
@@ -179,19 +185,22 @@ class ProcessGroup:
 
     def holders(self, names: set[str], boot_time: float) -> list[tuple[int, str, float]]:
         """
-        Describe who has one of these files open.
+        Describe the processes that have one of these files open.
         """
         everyone = [each.pid for each in _table.all_rows() if each.pid != os.getpid()]
         return [describe(pid, boot_time) for pid in everyone if has_open(pid, names)]
 
     def kill_all(self, hooks: Collection[int]) -> None:
         """
-        End the groups of these hooks.
+        Kill the groups of these hooks.
+
+        Raises:
+            SurvivorError: One is still there after 10 seconds.
         """
         for pid in hooks:
             send_group(pid, signal.SIGKILL)
         end = time.monotonic() + _KILL_TIMEOUT
-        # Orphans are reaped by somebody else, so their end can only be looked for.
+        # Another process reaps the orphans, so their end can only be polled for.
         while any(self.members(pid, False, (), False) for pid in hooks):
             if time.monotonic() > end:
                 raise SurvivorError(f"the kernel does not end the groups of {list(hooks)}")
@@ -210,7 +219,7 @@ def _is_of(pid: int, hook: int) -> bool:
 
 def is_in_group(pid: int, leader: int) -> bool:
     """
-    Tell whether a process is in the group that another one leads.
+    Return whether a process is in the group that another one leads.
     """
     found = _table.row(pid)
     return found is not None and found.group == leader

@@ -1,8 +1,8 @@
 """
-The terminals of fires, and with who sits in front of them.
+Terminals for hooks, and a dialogue with the hook over each.
 
-A terminal belongs to the pytest process, which holds both ends of it for as long as
-its fire lasts: a terminal that nobody has open is taken away from its session.
+A terminal belongs to the pytest process, which holds both ends for as long as its hook runs: a terminal that
+no process has open is taken away from its session.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from pexpect import fdpexpect
 
 _ROWS, _COLUMNS = 24, 80
-# Seconds after which is looked whether the fire is over, should somebody still have the terminal open.
+# Seconds between two looks whether the hook has ended, in case another process keeps the terminal open.
 _LOOK = 0.05
-# Seconds after the end of a fire in which what was written until then is read, should somebody still write.
+# Seconds after the end of a hook for reading its last output, in case another process still writes.
 _DRAIN = 1.0
 _KEPT = 1 << 16
 _MOST_ASKED = 20
 _LONGEST_LINE = 200
-# What was matched by nothing is let go in pieces of this size, or a flood would be kept in full.
+# Output that matches no question is discarded in pieces of this size, or a flood would be kept in full.
 _PIECE = re.compile(r".{16384}", re.DOTALL)
 _CONTROL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[@-_]")
 
 
 class Conversation:
     """
-    What passes over one terminal, from its opening to the end of its fire.
+    What passes over one terminal, from its opening to the end of its hook.
 
     Attributes:
         path: Where a process finds the terminal.
@@ -81,13 +81,13 @@ class Conversation:
         try:
             terminal.send(answer.keys)
         except OSError:
-            # Nobody reads any more, or nothing of what was typed before.
+            # Nobody reads any more, or the hook has not read what was typed before.
             return
         self._log.note(Asked(_last_line(f"{terminal.before}{terminal.after}"), answer.send))
 
     def end(self) -> None:
         """
-        Take the terminal away.
+        Close the terminal.
         """
         os.close(self._theirs)
         self._ended = time.monotonic()
@@ -97,17 +97,17 @@ class Conversation:
     @property
     def dialogue(self) -> Dialogue:
         """
-        What passed over it until it ended.
+        What passed over the terminal.
         """
         return self._log.dialogue
 
 
 class _DialogueLog:
     """
-    What is kept of a conversation: a bounded part.
+    The part of a conversation that is kept; its size is bounded.
 
     Attributes:
-        rest: What was shown last, and matched by no expected question.
+        rest: The last output, which no expected question matches.
     """
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class _DialogueLog:
 
     def write(self, text: str) -> None:
         """
-        Keep what was shown, as far as there is room.
+        Keep what was shown, up to the limit.
         """
         data = text.encode()
         self._total += len(data)
@@ -126,7 +126,7 @@ class _DialogueLog:
 
     def flush(self) -> None:
         """
-        Nothing: it is kept already.
+        Nothing to do; pexpect calls it.
         """
 
     def note(self, asked: Asked) -> None:
@@ -139,7 +139,7 @@ class _DialogueLog:
     @property
     def dialogue(self) -> Dialogue:
         """
-        All of it as a value.
+        The whole log as a value.
         """
         return Dialogue(
             shown=bytes(self._shown),
@@ -152,7 +152,7 @@ class _DialogueLog:
 @contextmanager
 def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conversation | None]]:
     """
-    Hold the conversations of fires that are started together; all have ended when the block is left.
+    Open the terminals of hooks that are started together; all are closed at the end of the block.
     """
     with ExitStack() as stack:
         opened: list[Conversation | None] = []
@@ -166,7 +166,7 @@ def open_terminals(terminals: Sequence[Terminal | None]) -> Generator[list[Conve
 
 def with_dialogue(run: ProcessResult, conversation: Conversation | None) -> ProcessResult:
     """
-    A run with what passed over its terminal.
+    Return a result with what passed over its terminal.
     """
     if conversation is None:
         return run

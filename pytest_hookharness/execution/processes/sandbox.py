@@ -1,7 +1,7 @@
 """
-Sandboxes, as the pytest process sees them: where an item's hooks are fired.
+Sandboxes as the pytest process sees them: an item's hooks run in one.
 
-The processes behind it are in ``supervisor`` and ``keeper``.
+The processes behind a sandbox are in ``supervisor`` and ``item_supervisor``.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _PLAIN, _ANY = b"g", b"o"
 
 class ExecutionError(Exception):
     """
-    The harness itself failed: never a pass, never an exit code.
+    The harness itself failed. Never counted as a pass or as an exit code of a hook.
     """
 
 
 class Sandbox:
     """
-    Where the hooks of one item are fired; whatever they start is dead when it is closed.
+    Where the hooks of one item run; everything they start is dead when it is closed.
 
     Attributes:
-        tier: The tier in force.
-        notes: What this tier cannot claim, in sentences.
-        stubs: Files and folders that were made as places for mounts, below private folders and ``outside``.
-        contained: Whether nothing that is written outside of the writable places reaches the machine.
+        tier: The isolation tier in force.
+        notes: What this tier cannot guarantee, in sentences.
+        stubs: Files and folders that were made as mount points, below private folders and ``outside``.
+        contained: Whether no write outside of the writable places reaches the machine.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Sandbox:
     ) -> None:
         self._peer = peer
         self._slot = slot
-        self._supervisor = supervisor  # it would end, and this with it, when nobody else refers to it
+        self._supervisor = supervisor  # a reference, or it could be collected and end this sandbox
         self._busy = False
         self._closed = False
         try:
@@ -89,14 +89,15 @@ class Sandbox:
 
     def run(self, specs: Sequence[ProcessSpec], *, budget: float | None = None) -> tuple[ProcessResult, ...]:
         """
-        Start all launches at once and return their runs in the same order.
+        Start all processes at once and return their results in the same order.
 
         Args:
-            launches: What is to be started.
-            budget: Seconds for all of it; fires still alive then are cut as by patience.
+            specs: What to start.
+            budget: Seconds for all of it; hooks still running then are cut as by the hook timeout.
 
         Raises:
-            Crowded: They began to work again when all seats were taken.
+            ExecutionError: The sandbox is closed, or its item supervisor failed.
+            NoFreeSlot: A hook began to work again while all CPU slots were taken.
         """
         if self._closed:
             raise ExecutionError("the sandbox is closed")
@@ -123,12 +124,12 @@ class Sandbox:
         self._slot.take()
         self._busy = False
         if kind != "runs":
-            raise ExecutionError(f"the keeper of the sandbox failed: {value}")
+            raise ExecutionError(f"the item supervisor failed: {value}")
         return value
 
     def start_lasting(self, spec: ProcessSpec) -> None:
         """
-        Start one launch that goes on until the sandbox is closed; nothing else can be run in it.
+        Start one process that runs until the sandbox is closed; nothing else can be run in the sandbox.
         """
         self._busy = True
         framing.send(self._peer, ([encode(spec)], None))
@@ -136,7 +137,7 @@ class Sandbox:
     @property
     def ended(self) -> bool:
         """
-        Whether a launch that was to go on has ended all the same.
+        Whether the process that should last has ended.
         """
         return bool(select.select([self._peer], [], [], 0)[0])
 
@@ -147,13 +148,13 @@ class Sandbox:
             self._slot.wait_readable(self._peer)
             return framing.receive(self._peer)
         except TimeoutError as problem:
-            raise ExecutionError("the keeper of the sandbox does not answer") from problem
+            raise ExecutionError("the item supervisor does not answer") from problem
         except (EOFError, OSError) as problem:
-            raise ExecutionError(f"the keeper of the sandbox was lost: {problem}") from problem
+            raise ExecutionError(f"the item supervisor was lost: {problem}") from problem
 
     def close(self) -> None:
         """
-        End everything in it; return when it is dead.
+        End every process in the sandbox; return when all are dead.
         """
         if self._closed:
             return
@@ -161,14 +162,14 @@ class Sandbox:
         try:
             self._peer.settimeout(_CLOSE_TIMEOUT)
             self._peer.shutdown(socket.SHUT_WR)
-            # The other side ends only after the last process inside is dead; the rest of an answer that was
-            # interrupted comes first.
+            # The other side closes its end only after the last process inside is dead. The rest of an
+            # interrupted answer arrives first and is discarded.
             while self._peer.recv(1 << 18):
                 pass
         except TimeoutError as problem:
             raise ExecutionError("the processes of the sandbox did not end") from problem
         except OSError:
-            pass  # it is gone already, in whatever way
+            pass  # it is gone already
         finally:
             self._peer.close()
 
@@ -183,12 +184,12 @@ class Sandbox:
 
 class Supervisor:
     """
-    The small process beside this one that makes sandboxes; started when the first is asked for.
+    The small process beside pytest that makes sandboxes; started when the first one is needed.
 
     Any thread may open sandboxes; one sandbox belongs to one thread.
 
     Attributes:
-        watches: What the workspaces of its sandboxes are watched with, one after the other.
+        watches: Watches on the files of its sandboxes' workspaces, reused from one to the next.
     """
 
     def __init__(self) -> None:
@@ -200,13 +201,13 @@ class Supervisor:
     @property
     def pid(self) -> int | None:
         """
-        The number of its process, if it was started.
+        The number of its process; ``None`` if it was not started.
         """
         return self._process.pid if self._process else None
 
     def open(self, confinement: Confinement, slot: CpuSlot | None = None) -> Sandbox:
         """
-        Open a sandbox, for a simulation that has a seat among others or is the only one.
+        Open a sandbox; without a slot, the simulation is the only one and always has the CPU.
         """
         return Sandbox(
             self._connect(plain=confinement.tier is Tier.GROUP), confinement, self, slot or CpuSlot()
@@ -214,7 +215,7 @@ class Supervisor:
 
     def tiers(self) -> Mapping[Tier, str]:
         """
-        Tell every tier, with the reason why it is not available here; empty if it is.
+        Return every tier with the reason why it is not available here, empty if it is.
         """
         with self._connect(plain=True) as peer:
             peer.settimeout(_OPEN_TIMEOUT)
@@ -223,7 +224,7 @@ class Supervisor:
 
     def _connect(self, *, plain: bool) -> socket.socket:
         """
-        Have a keeper forked and return our end of the socket to it.
+        Have an item supervisor forked; return our end of the socket to it.
         """
         with self._starting:
             channel = self._channel or self._start()
@@ -240,8 +241,8 @@ class Supervisor:
         if not sys.executable:
             raise ExecutionError("the path of the Python interpreter is not known")
         self._channel, theirs = socket.socketpair()
-        # Isolated and without site packages: it starts faster, and nothing of the project leaks
-        # into it. A library path is kept, for some interpreters cannot start without.
+        # Isolated and without site packages: it starts faster, and nothing of the project reaches it. The
+        # library path is kept, for some interpreters cannot start without it.
         env = {
             name: os.environ[name] for name in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if name in os.environ
         }
@@ -269,7 +270,7 @@ class Supervisor:
 
     def close(self) -> None:
         """
-        End it, and with it all sandboxes that are still open.
+        End the supervisor, and with it all sandboxes that are still open.
         """
         self.watches.close()
         if self._channel is None or self._process is None:
@@ -302,7 +303,7 @@ def available_tiers() -> tuple[Tier, ...]:
 
 def _longest(specs: Sequence[ProcessSpec]) -> float:
     """
-    Bound the time a batch may take when everything goes as slowly as it can.
+    Return the most seconds that a batch may take.
     """
     times = [
         (each.hook_timeout if each.kill.close_wait is None else min(each.limit, each.hook_timeout))

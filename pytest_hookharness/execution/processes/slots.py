@@ -1,12 +1,8 @@
 """
-Seats: how many simulations may work at once where more of them are under way.
+CPU slots: how many simulations may work at the same time.
 
-Waits cost the machine nothing and may all overlap; work shares its processors, and
-hooks that are slowed down by it would meet limits that they do not meet alone.
-
-Load: whether what was fired works or only waits.
-
-Runs inside the keepers.
+Simulations that only wait cost the machine nothing and may all overlap. Simulations that work share its CPUs,
+and a hook that is slowed down by others could meet a limit that it does not meet alone.
 """
 
 from __future__ import annotations
@@ -22,13 +18,13 @@ from contextlib import contextmanager
 
 class NoFreeSlot(Exception):
     """
-    A fire began to work again while all seats were taken, so what is seen is not what it would do alone.
+    A hook began to work again while all CPU slots were taken, so what is seen is not what it would do alone.
     """
 
 
 def processors() -> int:
     """
-    How many processors we may use; a worker of pytest-xdist has its share of them.
+    Return how many CPUs we may use; a worker of pytest-xdist has its share of them.
     """
     usable = getattr(os, "sched_getaffinity", None)
     number = len(usable(0)) if usable is not None else os.cpu_count() or 1
@@ -38,11 +34,11 @@ def processors() -> int:
 
 class CpuSlot:
     """
-    The place of a simulation that shares the machine with no other of ours: it always has it.
+    The slot of a simulation that runs alone: it always has the CPU.
 
     Attributes:
-        shared: Whether others want it too.
-        waited: Seconds for which it was waited for.
+        shared: Whether other simulations compete for slots.
+        waited: Seconds spent waiting for the slot.
     """
 
     shared = False
@@ -52,20 +48,20 @@ class CpuSlot:
 
     def take(self) -> None:
         """
-        Wait until there is a place, and have it.
+        Wait until the slot is free, and take it.
         """
 
     def leave(self) -> None:
         """
-        Let somebody else have the place.
+        Give the slot to another simulation.
         """
 
     def resume(self) -> None:
         """
-        Have the place back at once, because a fire works again.
+        Take the slot back at once, because a hook works again.
 
         Raises:
-            Crowded: There is none left.
+            NoFreeSlot: There is none left.
         """
 
     def wait_readable(self, peer: socket.socket) -> None:
@@ -73,14 +69,14 @@ class CpuSlot:
         Wait until there is something to read.
 
         Raises:
-            KeyboardInterrupt: Everybody was told to stop.
+            KeyboardInterrupt: All simulations were told to stop.
             TimeoutError: Nothing came within the time that the socket is given.
         """
 
     @contextmanager
     def released(self) -> Generator[None]:
         """
-        Have no place for the time of a block that only waits.
+        Leave the slot for the time of a block that only waits.
         """
         self.leave()
         yield
@@ -88,35 +84,35 @@ class CpuSlot:
 
     def clock(self) -> float:
         """
-        Seconds on a clock that stands still while the place is waited for.
+        Return the seconds of a clock that stands still while the slot is waited for.
         """
         return time.monotonic() - self.waited
 
 
 class CpuSlots:
     """
-    The places of one machine.
+    The CPU slots of one machine.
     """
 
     def __init__(self, number: int) -> None:
         self._free = number
         self._changed = threading.Condition()
         self._closed = False
-        # The end of the pipe is seen by all who wait for an answer of a keeper.
+        # All who wait for an answer of an item supervisor also wait for the end of this pipe.
         self.bell, self._bell_end = os.pipe()
 
     def slot(self) -> CpuSlot:
         """
-        A place for one more simulation, which has yet to be taken.
+        Return a slot for one more simulation, which has yet to be taken.
         """
         return _SharedSlot(self)
 
     def wait_for_one(self) -> None:
         """
-        Take a place as soon as there is one.
+        Take a slot as soon as there is one.
 
         Raises:
-            KeyboardInterrupt: Everybody was told to stop.
+            KeyboardInterrupt: All simulations were told to stop.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._free > 0 or self._closed)
@@ -126,7 +122,7 @@ class CpuSlots:
 
     def take_one(self) -> bool:
         """
-        Take a place if there is one.
+        Take a slot if there is one; return whether there was.
         """
         with self._changed:
             taken = self._free > 0
@@ -135,7 +131,7 @@ class CpuSlots:
 
     def give_back(self) -> None:
         """
-        Let the next have a place.
+        Give a slot back.
         """
         with self._changed:
             self._free += 1
@@ -143,7 +139,7 @@ class CpuSlots:
 
     def stop(self) -> None:
         """
-        Tell everybody to stop: whoever waits, or next wants to, is interrupted.
+        Interrupt everyone who waits for a slot now or later.
         """
         with self._changed:
             if self._closed:
@@ -154,7 +150,7 @@ class CpuSlots:
 
     def close(self) -> None:
         """
-        Stop; nobody may sit here any more.
+        Stop; no slot may be used any more.
         """
         self.stop()
         os.close(self.bell)
@@ -162,7 +158,7 @@ class CpuSlots:
 
 class _SharedSlot(CpuSlot):
     """
-    A place that others want too.
+    A slot that other simulations want too.
     """
 
     shared = True
@@ -174,7 +170,7 @@ class _SharedSlot(CpuSlot):
 
     def take(self) -> None:
         """
-        Wait until there is a place, and have it.
+        Wait until a slot is free, and take it.
         """
         if self._taken:
             return
@@ -185,7 +181,7 @@ class _SharedSlot(CpuSlot):
 
     def leave(self) -> None:
         """
-        Let somebody else have the place.
+        Give the slot to another simulation.
         """
         if self._taken:
             self._taken = False
@@ -193,7 +189,7 @@ class _SharedSlot(CpuSlot):
 
     def resume(self) -> None:
         """
-        Have the place back at once, because a fire works again.
+        Take the slot back at once, because a hook works again.
         """
         if not self._taken and not self._slots.take_one():
             raise NoFreeSlot

@@ -1,5 +1,5 @@
 """
-The start of a process: from words and streams to a number, or a reason why not.
+The start of a process: from a request and its streams to a process number, or a reason why not.
 
 Loaded by the supervisor too.
 """
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 class Spawner:
     """
-    Starts processes by the fastest way that this interpreter offers.
+    Starts processes in the fastest way that this interpreter offers.
     """
 
     def __init__(self) -> None:
-        # One pipe for all starts: with vfork the parent goes on only after the exec, so a refusal is there to
-        # be read at once, and a pipe per fire would cost four system calls.
+        # One pipe for all starts. With vfork the parent continues only after the exec, so a refusal can be
+        # read at once; a pipe for each hook would cost four system calls.
         self._refusals, self._refuse = os.pipe()
         os.set_blocking(self._refusals, False)
-        # The last argument says that vfork may be used; not every version takes it.
+        # The last argument allows vfork; not every version takes it.
         self._start: Starter = _by_popen
         self._fork_exec = _find_fork_exec()
         for self._last in ((True,), ()):
@@ -44,7 +44,9 @@ class Spawner:
 
     def _has_fork_exec(self) -> bool:
         """
-        Try the interpreter's private way, which is free to change, on no program at all.
+        Return whether the interpreter's private function, which may change, works here.
+
+        It is tried on no program at all.
         """
         times = (0.0,) * 4
         nothing = ProcessRequest(
@@ -54,7 +56,7 @@ class Spawner:
             pid = self._by_fork_exec(nothing, (-1, -1, -1), 0)
         except (TypeError, ValueError):
             return False
-        # Nothing yet to be read means that this interpreter does not use vfork: then its way is of no use.
+        # An empty pipe means that this interpreter does not use vfork, so that its function is of no use.
         known = self._refusal(self._refusals) is not None
         os.waitpid(pid, 0)
         return known
@@ -67,8 +69,8 @@ class Spawner:
             return self._on_terminal(request, (streams[0], streams[0], streams[0]))
         if request.terminal:
             return self._on_terminal(request, (streams[0], streams[1], streams[2]))
-        # Where the host gives no session of its own, the hook gets a group of its own all the same: a
-        # `kill 0` in it must not reach the harness.
+        # Where the host gives no session of its own, the hook still gets a group of its own: a `kill 0` in it
+        # must not reach the harness.
         group = -1 if request.own_session else 0
         try:
             return self._start(request, (streams[0], streams[1], streams[2]), group), self._refusal(
@@ -103,7 +105,7 @@ class Spawner:
 
     def _on_terminal(self, request: ProcessRequest, streams: Streams) -> tuple[int, OSError | None]:
         """
-        Start a process that has a controlling terminal, which only code in the child can arrange.
+        Start a process with a controlling terminal, which only code in the child can set up.
         """
         refusals, refuse = os.pipe()
         pid = os.fork()
@@ -116,7 +118,8 @@ class Spawner:
         try:
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
-            # Whom a host starts on its own terminal leads no session, and with its end nobody is hung up.
+            # A process that a host starts on its own terminal leads no session, and its end sends nobody
+            # SIGHUP.
             signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP,))
             os.setsid()
             terminal = os.open(request.terminal, os.O_RDWR) if request.terminal else streams[0]
@@ -130,9 +133,9 @@ class Spawner:
 
 def _find_fork_exec() -> Any:
     """
-    Find the interpreter's private way of starting processes; ``None``, which nobody can call, if it has none.
+    Return the interpreter's private function that starts processes; ``None`` if it has none.
     """
-    # Kept untyped: every version declares it differently.
+    # Untyped: every version declares it differently.
     try:
         import _posixsubprocess
     except ImportError:
@@ -142,7 +145,7 @@ def _find_fork_exec() -> Any:
 
 def _exec(request: ProcessRequest, refuse: int) -> None:
     """
-    Turn this very process into the command, or say why that cannot be.
+    Turn this very process into the command, or report why that fails.
     """
     env = dict(entry.split(b"=", 1) for entry in request.env)
     answer = b"noexec"
@@ -184,7 +187,7 @@ def _by_popen(request: ProcessRequest, streams: Streams, group: int) -> int:
 
 def explain_refusal(request: ProcessRequest, problem: OSError) -> str:
     """
-    Say in words why a command could not be started.
+    Explain why a command could not be started.
     """
     command, folder = os.fsdecode(request.argv[0]), os.fsdecode(request.cwd)
     answer = os.strerror(problem.errno or 0)

@@ -1,5 +1,5 @@
 """
-Channels: the standard streams between the harness and one hook.
+The standard streams between the harness and one hook.
 
 Loaded by the supervisor too.
 """
@@ -18,7 +18,7 @@ from pytest_hookharness.execution.processes.framing import PIPE, TTY, ProcessReq
 _table = platform.processes()
 
 _SIOCOUTQ = termios.TIOCOUTQ
-_SAFE_SIZE = 4096  # what a fresh pipe takes at once under every limit
+_SAFE_SIZE = 4096  # bytes that a new pipe takes at once under every limit
 _READ = 1 << 16
 
 
@@ -28,7 +28,8 @@ class InputWriter:
     """
 
     __slots__ = (
-        "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd", "taken",
+        "_child_end", "_chunk", "_close", "_data", "_delay", "_kind", "_reader_gone", "_socket", "due", "fd",
+        "taken",
     )  # fmt: skip
 
     def __init__(self, end: int | _socket.socket, request: ProcessRequest) -> None:
@@ -55,7 +56,7 @@ class InputWriter:
 
     def feed(self, now: float) -> bool:
         """
-        Write what can be written; true if the rest must wait until the hook has read.
+        Write what can be written; return true if the rest must wait until the hook has read.
         """
         while self.waiting:
             if self.due is not None and now < self.due:
@@ -66,7 +67,7 @@ class InputWriter:
             except BlockingIOError:
                 return True
             except OSError:
-                # The reader is gone. What was accepted until then is all there is to tell.
+                # The reader is gone. What was accepted so far is all there is to report.
                 self._reader_gone = True
                 break
             if self.taken < end:
@@ -84,7 +85,7 @@ class InputWriter:
         if self.fd < 0 or not self._close:
             return
         if self._socket is not None:
-            # Not closed: its queue still tells how much was read.
+            # Not closed: its queue still shows how much was read.
             try:
                 self._socket.shutdown(_socket.SHUT_WR)
             except OSError:
@@ -104,9 +105,11 @@ class InputWriter:
 
     def keep_child_end(self, reading_end: int) -> bool:
         """
-        Take the hook's end of a pipe as well, which tells how much of it was never read, if that is safe.
+        Keep the hook's end of a pipe open too; return false if that is unsafe.
+
+        It shows how much of the input was never read.
         """
-        # Not while we still write: it would hide from us that nobody reads.
+        # Not while we still write: we could not notice any more that the last reader is gone.
         if self._kind != PIPE or self.waiting or not self.taken:
             return False
         self._child_end = reading_end
@@ -114,7 +117,7 @@ class InputWriter:
 
     def bytes_read(self) -> int | None:
         """
-        Tell how much the hook has read; ``None`` if that cannot be known.
+        Return how much the hook has read; ``None`` if that is unknown.
         """
         if self.taken == 0:
             return 0
@@ -124,8 +127,8 @@ class InputWriter:
         if self._socket is None or self.fd < 0:
             return None
         try:
-            # A reader that closes with bytes unread resets the connection; without that, an empty queue means
-            # that all of it was read.
+            # A reader that closes with bytes unread resets the connection. Without a reset, an empty queue
+            # means that all of it was read.
             if self._socket.getsockopt(_socket.SOL_SOCKET, _socket.SO_ERROR) != 0:
                 return None
             (left,) = struct.unpack("i", fcntl.ioctl(self.fd, _SIOCOUTQ, b"\0\0\0\0"))
@@ -135,7 +138,7 @@ class InputWriter:
 
     def close(self) -> None:
         """
-        Give everything back.
+        Close our ends.
         """
         if self._socket is not None:
             self._socket.close()
@@ -162,7 +165,7 @@ class OutputReader:
 
     def take(self) -> bool:
         """
-        Read once; false at the end of the stream. To be called only when there is something to read.
+        Read once; return false at the end of the stream. Call it only when there is something to read.
         """
         try:
             data = os.read(self.fd, _READ)
@@ -182,13 +185,13 @@ class OutputReader:
     @property
     def data(self) -> bytes:
         """
-        What was kept.
+        The bytes that were kept.
         """
         return b"".join(self._kept)
 
     def close(self) -> None:
         """
-        Give the end back.
+        Close our end.
         """
         if self.fd >= 0:
             os.close(self.fd)
@@ -220,8 +223,8 @@ class HookStdio:
             OutputReader(out_ours, request.output_limit),
             OutputReader(err_ours, request.output_limit),
         )
-        # A pipe has one inode for both ends, so it can be named when asked; of a socket the hook's end is
-        # known only now.
+        # Both ends of a pipe have one name, so it can be looked up later. The hook's end of a socket has
+        # another name than ours, so it must be recorded now.
         kinds = request.stdin, request.stdio, request.stdio
         self.names = () if {*kinds} == {PIPE} else tuple(map(_name, self.theirs, kinds))
 
@@ -231,13 +234,13 @@ class HookStdio:
         """
         if not self.source.keep_child_end(self.theirs[0]):
             os.close(self.theirs[0])
-        # Those of the output stay open until the hook has ended. Otherwise each stream that it closes on its
-        # way out would wake us, to no avail, and while we look it does not get on.
+        # Its ends of the output stay open until the hook has ended. Otherwise every stream that it closes on
+        # its way out would wake us for nothing, and delay its end.
         self.theirs = self.theirs[1:]
 
     def close_child_ends(self) -> None:
         """
-        Close the hook's ends of the output, so that our ends tell when nobody has them any more.
+        Close the hook's ends of the output, so that ours report when no process has them any more.
         """
         for descriptor in self.theirs:
             os.close(descriptor)
@@ -254,7 +257,7 @@ class HookStdio:
 
     def close(self) -> None:
         """
-        Give everything back.
+        Close everything.
         """
         self.close_child_ends()
         self.source.close()
@@ -264,21 +267,21 @@ class HookStdio:
 
 def _open_input(kind: str) -> tuple[int | _socket.socket, int]:
     """
-    Open a stream that we write to: our end and the hook's.
+    Open a stream that we write to; return our end and the hook's.
     """
     if kind == TTY:
         return _open_terminal()
     if kind == PIPE:
         theirs, our_end = os.pipe()
         return our_end, theirs
-    # The bare type: the one of ``socket`` costs several times as much, three times per fire.
+    # The bare type: the class in ``socket`` costs several times as much, three times for each hook.
     end, their_end = _socket.socketpair()
     return end, their_end.detach()
 
 
 def _open_output(kind: str) -> tuple[int, int]:
     """
-    Open a stream that we read from: our end and the hook's.
+    Open a stream that we read from; return our end and the hook's.
     """
     if kind == PIPE:
         return os.pipe()

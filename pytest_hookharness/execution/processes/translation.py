@@ -30,14 +30,14 @@ _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors(
 
 def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
     """
-    Turn a launch into the values of an order, in the sequence that ``Order`` unpacks.
+    Encode a process spec as the values that ``ProcessRequest`` unpacks, in its order.
 
     Args:
-        launch: What is to be started.
-        terminal: Where its controlling terminal is found; empty if it has none.
+        spec: What to start.
+        terminal: Path of its controlling terminal; empty if it has none.
     """
     if not spec.argv:
-        raise ValueError("a launch needs at least one word in argv")
+        raise ValueError("argv is empty; a process needs at least one word")
     stdin, kill = spec.stdin, spec.kill
     argv = [os.fsencode(word) for word in spec.argv]
     # Not by ``os.fsencode``: two calls for each variable would take most of the time spent here.
@@ -54,7 +54,7 @@ def encode(spec: ProcessSpec, terminal: str = "") -> tuple[Any, ...]:
 
 def _candidates(word: bytes, search_path: str) -> list[bytes]:
     """
-    List the files that a command word may mean, in the sequence in which the system tries them.
+    List the files that a command word may mean, in the order in which the system tries them.
     """
     if b"/" in word:
         return [word]
@@ -63,7 +63,7 @@ def _candidates(word: bytes, search_path: str) -> list[bytes]:
 
 def decode(values: tuple[Any, ...]) -> ProcessResult:
     """
-    Turn one report into a run.
+    Decode the report of one process.
     """
     ending, taken, read, out, out_total, err, err_total, started, wall, cpu, peak, leftovers, pid = values
     return ProcessResult(

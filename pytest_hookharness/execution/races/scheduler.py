@@ -1,10 +1,10 @@
 """
-The pilot: a program that steers fires side by side into each other.
+The interleaving scheduler: a program that interleaves hook runs as badly as possible.
 
-It runs inside the sandbox, by path. Every fire is held just before it changes a file
-that is watched, until all others are held there too, have ended, or sleep; then those that are held go on one
-at a time, each up to its next change. So what one has read is old before it writes, however fast it is. Where
-others can only wait for the one that is held, they have a lock, and all are let go.
+It runs inside the sandbox, by path. Each process is held just before it changes a watched file, until all
+others are held there too, have ended, or sleep. Then the held ones continue one at a time, each up to its
+next change. So whatever one has read is outdated before it writes, however fast it is. Where the others can
+only wait for the held one, they use a lock, and all are released.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LOOK = 0.01
-# Looks since something happened at which all tasks of a fire slept, until it is taken to wait for others.
+# Looks without an event at which all tasks of a process sleep, until it counts as waiting for others.
 _ASLEEP = 3
-# How often one alone may be held while all others wait, and how often and for how many seconds one may be
-# held while they do something: all together less than most who wait for a lock are ready to wait.
+# How often a single process may be held while all others wait, and how often and for how many seconds one may
+# be held while they work. Together this is less than most programs wait for a lock.
 _MOST_SOLO_HOLDS, _MOST_STALLS, _STALL = 3, 3, 0.25
 _AFTERWARDS = 0.3
 _OUTPUT_LIMIT = 1 << 16
@@ -34,7 +34,7 @@ _NEVER = float("inf")
 
 class SteeredProcess:
     """
-    One fire: its tasks, and what it has said.
+    One process: its tasks and its output.
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -50,7 +50,7 @@ class SteeredProcess:
 
     def prepare(self) -> None:
         """
-        Start the process, which waits at its gate.
+        Start the process, which waits until `begin`.
         """
         (stdin, given), (out, stdout), (err, stderr), (waits, self.start_pipe) = (os.pipe() for _ in range(4))
         os.set_blocking(given, False)
@@ -83,14 +83,14 @@ class SteeredProcess:
                 platform.tracing().filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
             os.execvpe(words[0], words, env)  # noqa: S606  # a hook is what it is for
-        except BaseException as problem:  # noqa: BLE001  # it is told where the command would speak
+        except BaseException as problem:  # noqa: BLE001  # reported where the command would write
             os.write(2, f"{problem}\n".encode())
         finally:
             os._exit(126)
 
     def begin(self, *, steered: bool) -> None:
         """
-        Let the process begin.
+        Let the process run.
         """
         os.write(self.start_pipe, b"s" if steered else b"-")
         os.close(self.start_pipe)
@@ -98,7 +98,7 @@ class SteeredProcess:
 
     def take(self, descriptor: int) -> bool:
         """
-        Read what it says; false at the end.
+        Read its output once; return false at the end.
         """
         data = os.read(descriptor, 1 << 16)
         kept = self.output[self.outputs[descriptor]]
@@ -108,7 +108,7 @@ class SteeredProcess:
 
 class InterleavingScheduler:
     """
-    All fires of one round.
+    The processes of one round.
     """
 
     def __init__(self, round_: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ class InterleavingScheduler:
 
     def run(self) -> dict[str, Any]:
         """
-        Fire all of them, and report.
+        Run all processes; return the report.
         """
         wake, write_end = os.pipe()
         for descriptor in (wake, write_end):
@@ -176,7 +176,7 @@ class InterleavingScheduler:
 
     def _attend(self, wake: int) -> None:
         """
-        Wait for the next thing to happen, and look after it.
+        Wait for the next event and handle it.
         """
         by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, _ in self._poll.poll(_LOOK * 1000):
@@ -195,7 +195,7 @@ class InterleavingScheduler:
 
     def _drain(self) -> None:
         """
-        Read what was said and not yet heard.
+        Read the output that was written and not yet read.
         """
         by_output = {descriptor: process for process in self.hook_runs for descriptor in process.outputs}
         for descriptor, process in by_output.items():
@@ -208,7 +208,7 @@ class InterleavingScheduler:
 
     def _task_event(self, task: int, status: int) -> None:
         """
-        Look after a task that stopped or ended.
+        Handle a task that stopped or ended.
         """
         process = self._owner(task)
         if not os.WIFSTOPPED(status):
@@ -245,7 +245,7 @@ class InterleavingScheduler:
 
     def _holds(self, process: SteeredProcess, task: int) -> bool:
         """
-        Hold a task, if it is about to change what is watched and nobody else of its fire is held.
+        Hold a task if it is about to change a watched file and no other task of its process is held.
         """
         if self.free or process.held or not self._tracing.changes(task, self.watched):
             return False
@@ -262,7 +262,7 @@ class InterleavingScheduler:
 
     def _steer(self) -> None:
         """
-        Let the next one go on, as soon as it cannot be got any worse.
+        Release the next process once no worse interleaving is possible.
         """
         if not self.queue:
             return
@@ -290,9 +290,9 @@ class InterleavingScheduler:
 
 def _make_package_importable() -> None:
     """
-    Let this program import its package without running the package's ``__init__``, which costs time.
+    Make this program's package importable without running the package's ``__init__``, which costs time.
 
-    It is started by its path, so the folder that holds the package is not on ``sys.path``.
+    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
     """
     package = types.ModuleType("pytest_hookharness")
     package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]

@@ -1,7 +1,7 @@
 """
-Steering: fires side by side, each held before it changes what others have read.
+Interleaving control: hook runs side by side, each held before it changes what others have read.
 
-The program that does it is ``pilot``; this is how it is started and understood.
+The program that does it is ``scheduler``; this module starts it and reads its report.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from pytest_hookharness.model.processes import (
 )
 
 _PROGRAM = Path(scheduler.__file__)
-# What a pipe can be made to hold; the pilot writes all of it before a fire begins.
+# Bytes that a pipe holds; the scheduler writes all of the input before a process begins.
 LONGEST_INPUT = 1 << 16
 _SPARE = 5.0
 _REPORT = 64 << 20
-_UNSEEN = "no fire was seen to change these files"
+_UNSEEN = "no hook run was seen to change these files"
 
 Starter = Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]]
 
@@ -40,12 +40,12 @@ Starter = Callable[[Sequence[ProcessSpec], float], tuple[ProcessResult, ...]]
 @dataclass(frozen=True, slots=True)
 class InterleavingResult:
     """
-    What became of fires side by side.
+    The result of hook runs side by side.
 
     Attributes:
-        runs: The fires.
+        runs: The hook runs.
         holds: How often one of them was held.
-        reason: Why they were not steered; empty if they were.
+        reason: Why they were not controlled; empty if they were.
     """
 
     runs: tuple[ProcessResult, ...]
@@ -57,13 +57,13 @@ def run_interleaved(
     start: Starter, specs: Sequence[ProcessSpec], watched: Sequence[str], delay: float, budget: float
 ) -> InterleavingResult:
     """
-    Start all launches at once, or apart, and steer them.
+    Start all processes at once, or delayed, and control how they interleave.
 
     Args:
-        start: Runs launches in the sandbox.
-        launches: The fires.
-        watched: The files before whose changes they are held, absolute.
-        apart: Seconds between their starts.
+        start: Runs process specs in the sandbox.
+        specs: The hook runs.
+        watched: Absolute paths of the files before whose changes they are held.
+        delay: Seconds between their starts.
         budget: Seconds for all of it.
 
     Raises:
@@ -89,14 +89,14 @@ def run_interleaved(
         return InterleavingResult(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
         said = run.stderr.text[-500:]
-        raise ExecutionError(f"fires could not be steered: {run.ending}: {said}") from problem
+        raise ExecutionError(f"the interleaving scheduler failed: {run.ending}: {said}") from problem
 
 
 def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
     data = spec.stdin.data
     if len(data) > LONGEST_INPUT:
         raise ExecutionError(
-            f"fires with {len(data)} bytes of input cannot be steered; {LONGEST_INPUT} are the most"
+            f"a hook run with {len(data)} bytes of input cannot be interleaved; the limit is {LONGEST_INPUT}"
         )
     return {
         "argv": spec.argv,

@@ -1,9 +1,9 @@
 """
-Restoring: what has to be done so that folders hold again what they held.
+Restoring: find what differs from a snapshot, then undo it.
 
-First all differences are found, and nothing is touched if one of them cannot be
-undone. An inode is written in place only where all its new names are in the folders: whoever links a file of
-somebody else into a folder does not have it overwritten.
+A restore is sound because all differences are found first, and nothing is touched if one of them cannot be
+undone. An inode is written in place only where all its new names are in the folders: a file of another
+program that is linked into a folder is not overwritten.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Plan:
     What differs, by path.
 
     Attributes:
-        surplus: What is not wanted there, folders before what is in them.
+        surplus: What is to be removed, folders before what is in them.
         missing: What is to be made, folders before what is in them.
         rewritten: Files whose content is to be written in place.
-        changed: What else is to be put right, the files above included.
-        leaders: The path by which each wanted inode that lives on is reached.
+        changed: What else is to be set right, the rewritten files included.
+        leaders: The path by which each wanted inode that still exists is reached.
     """
 
     surplus: tuple[str, ...]
@@ -53,14 +53,14 @@ class Plan:
 
     def paths(self) -> tuple[str, ...]:
         """
-        All paths that differ.
+        List all paths that differ.
         """
         return tuple(sorted({*self.surplus, *self.missing, *self.changed}))
 
 
 def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
     """
-    Find out what differs.
+    Find what differs between a snapshot and the folders.
 
     Raises:
         SnapshotError: A difference cannot be undone.
@@ -69,7 +69,7 @@ def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
         if folder in wanted and not _is_folder(scan, folder):
             raise SnapshotError(folder, "the folder is gone", "a new one is not what others hold open")
     seen = scan.statuses
-    # Most paths, as a rule: nothing more needs to be known of them.
+    # Usually most paths; nothing more needs to be known of them.
     unchanged = {
         path for path, found in wanted.items() if path in seen and inventory.recall(path, scan) is found
     }
@@ -92,7 +92,7 @@ def compare(wanted: Entries, scan: FolderScan, inventory: Inventory) -> Plan:
             _check_kept(path, found, inventory)
             continue
         leaders.setdefault(found.number, path)
-        # What is longer or shorter differs, however much of it there is to read.
+        # A file of another size differs, so it need not be read.
         if stat.S_ISREG(found.mode) and status.st_size != found.size:
             same = False
         else:
@@ -126,7 +126,7 @@ def _choose_inodes(
     wanted: Entries, scan: FolderScan, inventory: Inventory, unchanged: Container[str]
 ) -> dict[Number, Number]:
     """
-    Choose the inode that is to be each wanted one; those without one are made anew.
+    Choose the existing inode that becomes each wanted one; the others are made anew.
     """
     groups: dict[Number, list[str]] = {}
     chosen: dict[Number, Number] = {}
@@ -136,7 +136,8 @@ def _choose_inodes(
         elif not stat.S_ISDIR(found.mode):
             groups.setdefault(found.number, []).append(path)
     claimed = set(chosen)
-    # Those that are still where they were come first; then what stands in their place, if all of it is ours.
+    # First the inodes that are still in place; then what stands in their place, if all its names are in the
+    # folders.
     for itself in (True, False):
         for number, paths in groups.items():
             for path in paths if number not in chosen else ():
@@ -153,7 +154,7 @@ def _choose_inodes(
 
 def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Inventory) -> bool:
     """
-    Whether an inode can become a wanted one: only the content of a file can be replaced.
+    Return whether an inode can become a wanted one: only the content of a file can be replaced.
     """
     status = scan.statuses[path]
     if stat.S_IFMT(status.st_mode) != stat.S_IFMT(found.mode):
@@ -166,7 +167,7 @@ def _fits(path: str, found: InventoryEntry, scan: FolderScan, inventory: Invento
 
 class Restore:
     """
-    The work that a plan asks for.
+    The changes that a plan asks for.
     """
 
     def __init__(self, wanted: Entries, scan: FolderScan, inventory: Inventory, plan: Plan) -> None:
@@ -179,10 +180,14 @@ class Restore:
 
     def apply(self) -> None:
         """
-        Do it.
+        Apply the planned changes to the folders.
+
+        The order matters: names are removed and made before contents are written, since a link may be the
+        only way to a content; metadata comes last, and folders after everything in them, since every change
+        in a folder sets its time.
 
         Raises:
-            SnapshotError: The system refused a part of it; all before that is done.
+            SnapshotError: The system refused a change; the changes before it are done.
         """
         plan, wanted = self._plan, self._wanted
         touched = {os.path.dirname(path) for path in (*plan.surplus, *plan.missing)}
@@ -212,9 +217,9 @@ class Restore:
 
     def _clear(self, touched: set[str]) -> None:
         """
-        Remove what is not wanted.
+        Remove what the snapshot does not have.
         """
-        # A name that comes or goes changes its folder, and needs the permission to do so.
+        # Adding or removing a name changes the folder, and needs permission to do so.
         for folder in touched:
             if folder in self._wanted and _is_folder(self._scan, folder):
                 self._attempt(folder, self._open_folder)
@@ -247,7 +252,7 @@ class Restore:
         kind = stat.S_IFMT(found.mode)
         if kind == stat.S_IFDIR:
             os.mkdir(path)
-            # The list that new folders inherit may not let their owner in.
+            # The access list that new folders inherit may lock out their owner.
             os.chmod(path, 0o700)
         elif kind == stat.S_IFLNK:
             os.symlink(found.content, path)
@@ -269,7 +274,7 @@ class Restore:
 
     def _settle(self, path: str) -> None:
         """
-        Put back all but the content, in an order in which nothing undoes what came before.
+        Restore everything but the content, in an order in which no step undoes an earlier one.
         """
         found = self._wanted[path]
         status = os.lstat(path)
@@ -277,7 +282,8 @@ class Restore:
         if not is_link:
             bits = 0o700 if stat.S_ISDIR(found.mode) else 0o600
             self._inventory.permissions.open(path, status.st_mode, bits)
-        # A new owner takes away special permissions and capabilities, and a list sets the mode's bits.
+        # Changing the owner clears special permissions and capabilities, and an access list sets bits of the
+        # mode.
         if (status.st_uid, status.st_gid) != found.owner:
             os.chown(path, *found.owner, follow_symlinks=False)
         _set_attributes(path, found)

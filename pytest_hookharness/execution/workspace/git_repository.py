@@ -1,8 +1,8 @@
 """
 The repository: the workspace as one commit, always the same one.
 
-Git is asked without the developer's configuration, templates and hooks, and
-with fixed people and times, so that the same files give the same commit.
+Git runs without the developer's configuration, templates and hooks, and with fixed people and times, so that
+equal files give equal commits.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _HARDENED = (
     "gc.auto=0",
     "maintenance.auto=false",
     "init.defaultBranch=main",
-    # Nothing of a repository is run, whoever owns it.
+    # No program of a repository is run, whoever owns it.
     "safe.directory=*",
 )
 _TIMEOUT = 120.0
-# In a pattern of git, by "gitignore" in its manual.
+# Special characters of a git pattern, by "gitignore" in its manual.
 _MEANS_MORE = re.compile(r"[\\*?\[]| (?= *$)")
 
 
@@ -40,7 +40,7 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
     Args:
         root: The folder.
-        home: A folder without any configuration of git.
+        home: A folder without any git configuration.
         excluded: Paths that are never part of it.
 
     Raises:
@@ -69,7 +69,8 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     """
-    What git ignores in a repository, by relative path; a folder of which all is ignored ends with a slash.
+    Return the relative paths that git ignores in a repository; a folder that is ignored as a whole ends with
+    a slash.
 
     Raises:
         WorkspaceError: Git refuses.
@@ -91,7 +92,7 @@ def _environment(home: Path) -> dict[str, str]:
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
-        # What is missing in a store of objects is not fetched, for a repository says by which program.
+        # Missing objects are not fetched, for the repository itself names the program that would do it.
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_CEILING_DIRECTORIES": str(home),

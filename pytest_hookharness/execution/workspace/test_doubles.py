@@ -1,10 +1,10 @@
 """
-Doubles: stand-in commands, first on PATH, that record how they are called.
+Test doubles: commands first on PATH that replace real ones and record how they are called.
 
-A double is a small shell script, so that it costs what a shell costs. What it
-prints stands in files beside it, never in its code. A double that heals marks each failure by a file
-of its own; these files belong to the state, and there are never more of them than it needs to heal. One
-that stands in for an agent becomes a program that plays a session inside the same sandbox.
+A double is a small shell script, so that it costs what a shell costs. Its output is in files beside it, never
+in its code. A double that heals marks each failure by a file of its own; these files belong to the state, and
+there are never more of them than it needs to heal. A double that replaces an agent becomes a program that
+plays a session inside the same sandbox.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario
 
 STDIN_LIMIT = 1 << 20
-# More than the system lets anybody pass as arguments.
+# More bytes than the system accepts as arguments.
 _RECORD_LIMIT = 16 << 20
 PACKAGE = Path(__file__).parents[2]
-# A stand-in is a program of an upper floor, which is only named here. It has a file of its own, so that its
-# command line can be read where processes are listed.
+# The fake agent is a program of a higher layer, which is only named here. It has a file of its own, so that
+# its command line can be read in a list of processes.
 _PROGRAM = """\
 import sys
 sys.path.insert(0, {package!r})
@@ -43,19 +43,19 @@ from pytest_hookharness.simulation.session.fake_agent import main
 sys.exit(main([{sessions!r}, {name!r}, *sys.argv[1:]]))
 """
 _TOOLS_PATH = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin"
-# Seconds for which a double waits for the end of its own standard input. Some programs leave it open
-# for as long as their child lives; a double that waited for good would hang where no real command does.
+# Seconds for which a double waits for the end of its own standard input. Some programs leave it open for as
+# long as their child lives; a double that waited without limit would hang where no real command does.
 _STDIN_WAIT = "1"
 
 
 @dataclass(frozen=True, slots=True)
 class TestDoubles:
     """
-    The doubles of one workspace.
+    The test doubles of one workspace.
 
     Attributes:
         bin: The folder that stands first on PATH.
-        folder: Where they keep what they print and what they record.
+        folder: Where they keep their output and their records.
     """
 
     bin: Path
@@ -64,7 +64,7 @@ class TestDoubles:
     @property
     def session_records(self) -> SessionRecords:
         """
-        The sessions that were played in the place of agents.
+        The sessions that fake agents played.
         """
         return SessionRecords(self.folder / "sessions")
 
@@ -77,16 +77,16 @@ class TestDoubles:
 
     def records(self, name: str) -> Path:
         """
-        The folder in which one of them records its calls.
+        Return the folder in which one of them records its calls.
         """
         return self.folder / "calls" / name
 
     def write(self, scenario: Scenario) -> None:
         """
-        Write all doubles of a scenario.
+        Write all test doubles of a scenario.
 
         Raises:
-            WorkspaceError: A name cannot be a command's, or something cannot be written.
+            WorkspaceError: A name is not a bare command name, or something cannot be written.
         """
         make_folders(self.bin)
         make_folders(self.counters)
@@ -96,7 +96,7 @@ class TestDoubles:
         for name, double in scenario.commands.items():
             if name in ("", ".", "..") or "/" in name or "\0" in name:
                 raise WorkspaceError(
-                    self.bin, f"{name!r} cannot be the name of a double; allowed is a bare command name"
+                    self.bin, f"{name!r} cannot be the name of a test double; use a bare command name"
                 )
             self._write(name, double)
 
@@ -119,11 +119,11 @@ class TestDoubles:
 
     def calls(self, name: str) -> tuple[DoubleCall, ...]:
         """
-        The calls of one double, in order.
+        Return the calls of one double, in order.
 
         Raises:
-            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them,
-                and may have put anything in their place.
+            WorkspaceError: There is no such double, or its records cannot be read: hooks can reach them, and
+                may have put anything in their place.
         """
         folder = confine(self.records(name), [self.folder])
         try:
@@ -131,7 +131,9 @@ class TestDoubles:
             calls = (_read_call(folder, name, number) for number in numbers)
             return tuple(call for call in calls if call is not None)
         except FileNotFoundError as error:
-            raise WorkspaceError(folder, f"there is no double {name!r}; give it under `commands`") from error
+            raise WorkspaceError(
+                folder, f"there is no test double {name!r}; add it under `commands`"
+            ) from error
         except OSError as error:
             raise WorkspaceError(folder, f"its records cannot be read: {error.strerror}") from error
 
@@ -151,7 +153,7 @@ def _read_call(folder: Path, name: str, number: int) -> DoubleCall | None:
 
 def script_of(name: str, double: Double, folder: Path) -> str:
     """
-    The text of a double.
+    Return the text of a double.
     """
     spawning = platform.spawning()
     texts = shlex.quote(str(folder / "texts" / name))
@@ -191,7 +193,7 @@ def script_of(name: str, double: Double, folder: Path) -> str:
 
 def home_of_module(name: str) -> str:
     """
-    The folder or file of the package that a module belongs to.
+    Return the folder or file of the package that a module belongs to.
 
     Raises:
         WorkspaceError: The Python that runs the harness has no such package.
@@ -211,7 +213,9 @@ def _tool(name: str) -> str:
     # By its full path: the scenario may hide the tool, or have a double of the same name.
     found = shutil.which(name, path=_TOOLS_PATH)
     if found is None:
-        raise WorkspaceError(name, f"doubles need this command, which is not in {_TOOLS_PATH}; install it")
+        raise WorkspaceError(
+            name, f"test doubles need this command, which is not in {_TOOLS_PATH}; install it"
+        )
     return shlex.quote(found)
 
 
@@ -219,9 +223,9 @@ def _bounded_reader() -> str:
     found = shutil.which("timeout", path=_TOOLS_PATH)
     if found is None:
         return ""
-    # It must stay in the group of its hook, or a signal to the group would miss it.
+    # It must stay in the process group of its hook, or a signal to the group would miss it.
     foreground = "" if Path(found).resolve().name == "busybox" else "--foreground "
-    # The first passes on what it reads at once, the second stops it when that is enough.
+    # `cat` passes on what it reads at once, `head` stops it when that is enough.
     return f"{shlex.quote(found)} {foreground}{_STDIN_WAIT} {_tool('cat')} | {_tool('head')} -c {STDIN_LIMIT}"
 
 
