@@ -13,7 +13,7 @@ def test_caches_are_not_named():
     ignored = IgnoredFiles(Path("/p"), folders, (".env", ".hypothesis/a"))
 
     assert ignored.describe("project", linked=True) == (
-        "Of what git ignores in the project, lent as links and not watched: node_modules, caches; "
+        "Of what git ignores in the project, linked and not watched: node_modules, caches; "
         "left out: .env, caches."
     )
     assert IgnoredFiles(Path("/p"), ("a", "b")).describe("project", linked=False).endswith("left out: a, b.")

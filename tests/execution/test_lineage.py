@@ -116,7 +116,7 @@ def test_records_that_hooks_wrote_are_refused(session_records: SessionRecords, t
     A record that is none is an error of the harness, and never a session.
     """
     start(session_records, 1).write_bytes(text.encode("latin-1"))
-    with pytest.raises(WorkspaceError, match="is no record of a session"):
+    with pytest.raises(WorkspaceError, match="is not a record of a session"):
         session_records.read(0)
 
 

@@ -398,7 +398,7 @@ def test_what_stands_in_the_place_of_the_trace_is_taken_away(load, make):
         make(places[0])
 
     (recording,) = load(harm)
-    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a fire was lost"]
+    assert [gap.reason.partition(":")[0] for gap in recording.gaps] == ["the trace of a hook run was lost"]
     assert not places[0].exists()
 
 

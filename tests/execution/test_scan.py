@@ -631,7 +631,7 @@ def test_masks_reach_the_scan(root: Path) -> None:
     assert differing(scanner) == {"workspace/state.json"}
     (root / "state.json").write_text("{no json")
     scanner.scan()
-    assert "workspace/state.json is no JSON" in scanner.unapplied[0]
+    assert "workspace/state.json is not JSON" in scanner.unapplied[0]
     (root / "state.json").unlink()
     scanner.scan()
     assert scanner.masked == {"workspace/state.json", "workspace/src/app.py"}

@@ -148,5 +148,5 @@ def test_news_that_nobody_can_read_are_an_error(supervisor, tmp_path, junk):
         (news,) = tmp_path.rglob("news")
         news.write_text(f"{junk}\n")
 
-        with pytest.raises(ExecutionError, match="the watcher of the tracked processes said"):
+        with pytest.raises(ExecutionError, match="the watcher of the background processes wrote"):
             [*yard.news(DEADLINE)]

@@ -33,8 +33,8 @@ CLEARED = "line {line} starts a process with a cleared environment, which is not
 TAKEN = "line {line} of {script} began a trace, which the recorder took from standard error; run it without"
 _SILENT = {
     "bash": "bash reported nothing of it: started as sh, with -p, or with a cleared environment (env -i)",
-    "python": "Python reported nothing of it: started with -I, -E or -S or with a cleared environment (env -i), "
-    "killed, or older than 3.10",
+    "python": "Python reported nothing of it: started with -I, -E or -S or with a cleared environment "
+    "(env -i), killed, or older than 3.10",
     "shell": "it is run by another shell than bash, which writes a trace to standard error only",
     "other": "it is written neither for bash nor for Python",
 }

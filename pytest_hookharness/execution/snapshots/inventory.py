@@ -149,7 +149,7 @@ class Inventory:
                 continue
             statuses[folder] = status = os.lstat(folder)
             if not stat.S_ISDIR(status.st_mode):
-                raise SnapshotError(folder, "it is no folder", "another one is not what others hold open")
+                raise SnapshotError(folder, "it is not a folder", "another one is not what others hold open")
             pending.append(folder)
         while pending:
             folder = pending.pop()

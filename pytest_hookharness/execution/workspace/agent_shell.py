@@ -88,8 +88,9 @@ class AgentShell:
 
     def pop_folder(self) -> str:
         """
-        Return the absolute folder in which the last command line ended, and forget it; empty if it was not
-        recorded.
+        Return the absolute folder in which the last command line ended, and forget it.
+
+        Empty if it was not recorded.
 
         Raises:
             WorkspaceError: The record is not a regular file.

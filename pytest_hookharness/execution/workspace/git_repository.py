@@ -69,8 +69,9 @@ def commit_all(root: Path, home: Path, excluded: Sequence[str] = ()) -> None:
 
 def list_ignored(root: Path, home: Path) -> tuple[str, ...]:
     """
-    Return the relative paths that git ignores in a repository; a folder that is ignored as a whole ends with
-    a slash.
+    Return the relative paths that git ignores in a repository.
+
+    A folder that is ignored as a whole ends with a slash.
 
     Raises:
         WorkspaceError: Git refuses.

@@ -168,7 +168,9 @@ class BackgroundTracking:
         try:
             event = _event(said, self._began)
         except (KeyError, TypeError, ValueError) as error:
-            raise ExecutionError(f"the watcher of the tracked processes said {said!r}: {error!r}") from error
+            raise ExecutionError(
+                f"the watcher of the background processes wrote {said!r}: {error!r}"
+            ) from error
         if event.process not in self.state.watched:
             raise ExecutionError(f"the watcher speaks of a process {event.process!r} that nobody started")
         self._tell(event)
