@@ -288,7 +288,7 @@ def test_a_python_leaves_nothing_but_what_it_recorded(tmp_path, place, record):
     folder = tmp_path / "base" / "recorder"
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     kept = {path for path in found if not path.startswith("written/")}
-    assert kept == {"prelude.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
+    assert kept == {"preload.bash", "loads", "coveragerc", "python/sitecustomize.py", "python/__pycache__"}
 
 
 def test_python_is_recorded_also_where_it_ends_abruptly(place, record):

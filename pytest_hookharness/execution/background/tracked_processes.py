@@ -93,7 +93,7 @@ class BackgroundArea:
         )
 
     def _program(self) -> ProcessSpec:
-        argv = (sys.executable, "-I", "-S", str(_PROGRAM), str(self._folder))
+        argv = (sys.executable, "-I", "-S", "-B", str(_PROGRAM), str(self._folder))
         # What the system needs to find its libraries; the processes themselves get the host's environment.
         env = {name: value for name, value in os.environ.items() if name.endswith("LIBRARY_PATH")}
         return ProcessSpec(argv=argv, cwd="/", env=env, limit=_ONE_DAY, hook_timeout=_ONE_DAY)

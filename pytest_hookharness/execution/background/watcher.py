@@ -23,7 +23,6 @@ import select
 import signal
 import sys
 import time
-import types
 from collections import deque
 
 TYPE_CHECKING = False
@@ -162,8 +161,9 @@ def others(item_supervisor: int) -> list[str]:
     """
     List the command lines of the processes below the item supervisor that are not this program's own.
     """
-    # Not at the top: only this needs the package, and this program must start quickly.
-    _make_package_importable()
+    # Not at the top: only this needs the package, and this program must start quickly. It is started by its
+    # path, so the folder that holds the package must be added to the search path.
+    sys.path.insert(0, os.path.abspath(f"{__file__}/../../../.."))
     from pytest_hookharness.execution import platform
 
     table = platform.processes()
@@ -178,18 +178,6 @@ def others(item_supervisor: int) -> list[str]:
         if row.pid in below - {item_supervisor} and row.state != "Z"
     ]
     return [line for line in lines if line and line != ours]
-
-
-def _make_package_importable() -> None:
-    """
-    Make this program's package importable without running the package's ``__init__``, which costs time.
-
-    The program is started by its path, so the folder that holds the package is not on ``sys.path``.
-    """
-    if "pytest_hookharness" not in sys.modules:
-        package = types.ModuleType("pytest_hookharness")
-        package.__path__ = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
-        sys.modules[package.__name__] = package
 
 
 def _line(name: str, what: str, **more: Any) -> bytes:

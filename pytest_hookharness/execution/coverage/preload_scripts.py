@@ -62,7 +62,7 @@ def python_preload(coverage_path: Path) -> str:
     Args:
         coverage_path: A folder in which Python finds coverage and nothing else.
     """
-    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@LENT@", repr(str(coverage_path)))
+    return _PYTHON.replace("@VARIABLE@", SETTINGS).replace("@COVERAGE@", repr(str(coverage_path)))
 
 
 def python_settings(data: Path, *, branch: bool) -> str:
@@ -127,7 +127,7 @@ def _record():
     # Bytecode that is compiled here would be written to the machine, beside coverage itself.
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     before = os.environ.get("COVERAGE_PROCESS_START")
-    sys.path.insert(0, @LENT@)
+    sys.path.insert(0, @COVERAGE@)
     try:
         import coverage
 
@@ -137,7 +137,7 @@ def _record():
     except Exception:
         pass
     finally:
-        sys.path.remove(@LENT@)
+        sys.path.remove(@COVERAGE@)
         if before is None:
             os.environ.pop("COVERAGE_PROCESS_START", None)
         else:

@@ -75,7 +75,7 @@ def read_recordings(folder: Path) -> Iterator[ScriptCoverage]:
         )
 
 
-_PRELOAD, _LOADS, _PYTHON, _SETTINGS = "prelude.bash", "loads", "python", "coveragerc"
+_PRELOAD, _LOADS, _PYTHON, _SETTINGS = "preload.bash", "loads", "python", "coveragerc"
 # Where this name is not a folder, Python keeps no bytecode, which would count as written by the hook.
 _NO_BYTECODE = "__pycache__"
 # Bytes; a longer trace is not that of a hook.
@@ -123,7 +123,7 @@ class Recorder:
         self._write_files(coverage)
 
     def _write_files(self, coverage: Path) -> None:
-        coverage_path = self._folder / "lent"
+        coverage_path = self._folder / "coverage"
         for folder in (coverage_path, self._trace.parent):
             make_folders(folder)
         (coverage_path / "coverage").symlink_to(coverage)

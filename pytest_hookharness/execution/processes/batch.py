@@ -221,7 +221,7 @@ class Batch:
             if hook.phase in (CUTTING, LINGERING) and not self.tree.sees_all:
                 until = min(
                     until, now + _POLL_INTERVAL
-                )  # nobody tells us of the end of a process that is not ours
+                )  # the end of a process that is not our child is not reported
         return until
 
     def _woken(self, descriptor: int) -> bool:

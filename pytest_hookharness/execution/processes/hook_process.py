@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     class BatchView(Protocol):
         """
-        What a fire needs to know of the batch around it.
+        What a hook process needs of the batch around it.
         """
 
         spawner: Spawner
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
         def members(self, hook: HookProcess) -> list[int]:
             """
-            List the living processes that count as this fire's.
+            List the living processes that belong to a hook.
             """
             ...
 
         def only_hooks_alive(self) -> bool:
             """
-            Tell whether it is proved that no process lives but hooks that still run.
+            Return whether it is proved that no process lives but hooks that still run.
             """
             ...
 

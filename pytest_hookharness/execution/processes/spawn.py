@@ -155,7 +155,7 @@ def _exec(request: ProcessRequest, refuse: int) -> None:
         answer = b""
         for path in request.executables:
             try:
-                os.execve(path, request.argv, env)  # noqa: S606  # a hook is what it is for
+                os.execve(path, request.argv, env)  # noqa: S606  # a hook runs any program
             except OSError as problem:
                 if problem.errno not in (errno.ENOENT, errno.ENOTDIR) or not number:
                     number = problem.errno or 0

@@ -82,7 +82,7 @@ class SteeredProcess:
 
                 platform.tracing().filter_calls()
             words, env = self.spec["argv"], self.spec["env"]
-            os.execvpe(words[0], words, env)  # noqa: S606  # a hook is what it is for
+            os.execvpe(words[0], words, env)  # noqa: S606  # a hook runs any program
         except BaseException as problem:  # noqa: BLE001  # reported where the command would write
             os.write(2, f"{problem}\n".encode())
         finally:
@@ -156,7 +156,10 @@ class InterleavingScheduler:
             "reason": self.reason,
             "holds": self.holds,
             "hook_runs": [
-                {"status": process.status, "said": [bytes(part).decode("latin-1") for part in process.output]}
+                {
+                    "status": process.status,
+                    "output": [bytes(part).decode("latin-1") for part in process.output],
+                }
                 for process in self.hook_runs
             ],
         }

@@ -88,8 +88,8 @@ def run_interleaved(
         holds, reason = int(report["holds"]), str(report["reason"])
         return InterleavingResult(runs, holds, reason or ("" if holds else _UNSEEN))
     except (ValueError, KeyError, TypeError) as problem:
-        said = run.stderr.text[-500:]
-        raise ExecutionError(f"the interleaving scheduler failed: {run.ending}: {said}") from problem
+        errors = run.stderr.text[-500:]
+        raise ExecutionError(f"the interleaving scheduler failed: {run.ending}: {errors}") from problem
 
 
 def _encode(spec: ProcessSpec) -> Mapping[str, Any]:
@@ -111,5 +111,5 @@ def _decode(result: Mapping[str, Any], limit: float) -> ProcessResult:
     ending: Ending = TimedOut(limit, Cut.HOOK_TIMEOUT)
     if status is not None:
         ending = Exited(status) if status >= 0 else Signaled(-status)
-    out, err = (part.encode("latin-1") for part in result["said"])
+    out, err = (part.encode("latin-1") for part in result["output"])
     return ProcessResult(ending=ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))

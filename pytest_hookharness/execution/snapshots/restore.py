@@ -293,9 +293,9 @@ class Restore:
         status = os.lstat(path)
         now = (status.st_mode, (status.st_uid, status.st_gid), status.st_mtime_ns)
         if now != (found.mode, found.owner, found.modified):
-            said = f"mode {status.st_mode:o}, owner {now[1]}, modified {status.st_mtime_ns}"
+            seen = f"mode {status.st_mode:o}, owner {now[1]}, modified {status.st_mtime_ns}"
             wanted = f"mode {found.mode:o}, owner {found.owner}, modified {found.modified}"
-            raise SnapshotError(path, said, f"the system did not accept {wanted}; {_BY_HAND}")
+            raise SnapshotError(path, seen, f"the system did not accept {wanted}; {_BY_HAND}")
         foreign = 0 if stat.S_ISDIR(found.mode) else status.st_nlink - self._inside[found.number]
         self._inventory.settle(path, replace(found, foreign=foreign))
 

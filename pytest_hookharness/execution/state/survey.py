@@ -216,9 +216,9 @@ class Survey:
 
     def _metadata(self, real: str, status: os.stat_result) -> str:
         owner = (status.st_uid, status.st_gid)
-        said = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
+        prefix = "" if owner == self._owner else f"\0owner {owner[0]}:{owner[1]}"
         attributes = attributes_of(real)
-        return f"{said}\0attributes {attributes}" if attributes else said
+        return f"{prefix}\0attributes {attributes}" if attributes else prefix
 
     def _masked_digest(self, name: str, data: bytes) -> str:
         masked = self._masking.apply(name, data)

@@ -77,7 +77,7 @@ class AgentShell:
         # The shell expands variables in this name, as in a text between double quotes.
         quoted = (own or "").replace('"', r"\"")
         usual = [f'[[ ! -r "{quoted}" ]] || . "{quoted}"'] if own else []
-        preload = self.folder / "prelude.sh"
+        preload = self.folder / "preload.sh"
         lines = [restored, *usual, *(f". {shlex.quote(file)}" for file in sourced)]
         text = _PRELOAD.format(note=shlex.quote(str(self._note))) + "\n".join(lines) + "\n"
         write_bytes(preload, text.encode("utf-8", "surrogateescape"))

@@ -168,9 +168,9 @@ class IgnoredFiles:
         Return a sentence about them; empty if nothing is ignored.
         """
         away = self.files if linked else (*self.folders, *self.files)
-        said = [f"linked and not watched: {_named(self.folders)}"] if linked and self.folders else []
-        said += [f"left out: {_named(away)}"] if away else []
-        return f"Of what git ignores in the {what}, {'; '.join(said)}." if said else ""
+        parts = [f"linked and not watched: {_named(self.folders)}"] if linked and self.folders else []
+        parts += [f"left out: {_named(away)}"] if away else []
+        return f"Of what git ignores in the {what}, {'; '.join(parts)}." if parts else ""
 
 
 class LinkedFiles:

@@ -126,7 +126,7 @@ def performance_of(run: ProcessResult) -> Performance:
         case NotStarted(reason):
             return Performance(error=reason)
         case HeldOpen():
-            raise TypeError(f"an exit that nobody knows: {ending.exit!r}")
+            raise TypeError(f"an unknown exit: {ending.exit!r}")
         case _:
             assert_never(ending)
 

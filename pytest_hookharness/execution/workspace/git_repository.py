@@ -118,6 +118,6 @@ def _ask(git: str, words: tuple[str, ...], root: Path, environment: dict[str, st
     except (OSError, subprocess.TimeoutExpired) as error:
         raise WorkspaceError(root, f"git {words[0]} could not be run: {error}") from error
     if done.returncode != 0:
-        said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
-        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {said}")
+        message = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        raise WorkspaceError(root, f"git {words[0]} failed with exit {done.returncode}: {message}")
     return done.stdout
