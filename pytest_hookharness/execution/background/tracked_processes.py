@@ -60,6 +60,8 @@ class BackgroundArea:
         self._processes = folder / watcher.PROCESSES
         self._stack = ExitStack()
         try:
+            # Opened for reading only, so that the end of the last writer, the watcher, shows as POLLHUP. The
+            # other two are opened for reading and writing: they never block and never end.
             self._events = self._open(watcher.EVENTS, os.O_RDONLY)
             self._orders = self._open(watcher.ORDERS, os.O_RDWR)
             self._control = self._open(watcher.CONTROL, os.O_RDWR)
@@ -111,6 +113,7 @@ class BackgroundArea:
             "stop_after": stop_after,
         }
         write_bytes(place / watcher.ORDER, json.dumps(order).encode())
+        # The order file is complete before its name is announced.
         os.write(self._orders, os.fsencode(name) + b"\n")
 
     def count(self) -> None:
@@ -194,6 +197,7 @@ class BackgroundArea:
         new = self._memory.with_suffix(".new")
         with new.open("w", encoding="utf-8") as file:
             file.write(text)
+            # Written to the disk and then renamed, so that a crash leaves the old text or the new one.
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._memory)

@@ -49,6 +49,7 @@ def main(folder: str) -> None:
     Be the guardian: keep a watcher, and kill it or start another one on request.
     """
     os.chdir(os.path.join(folder, PROCESSES))
+    # The write end stays open in this process alone: watchers and monitors close it after the fork.
     os.dup2(os.pipe()[0], _ALIVE)
     control = os.open(f"../{CONTROL}", os.O_RDWR)
     # The item supervisor becomes the parent of every orphan in here; in the last tier, some other process
@@ -282,7 +283,7 @@ class ProcessMonitor:
                 os.dup2(descriptor, number)
             os.closerange(_ALIVE, 1 << 16)
             os.chdir(order["cwd"])
-            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # it is what this is for
+            os.execvpe(order["argv"][0], order["argv"], order["env"])  # noqa: S606  # any command
         except OSError as problem:
             os.write(2, f"{order['argv'][0]}: {problem.strerror}\n".encode())
         finally:
@@ -326,6 +327,7 @@ class ProcessMonitor:
             file.write(end.rstrip(b"\n"))
             file.flush()
             os.fsync(file.fileno())
+        # Renamed into place only when complete, so that a watcher never reads half of it.
         os.rename(f"{self._name}/{END}.new", f"{self._name}/{END}")
         self._send(end)
 

@@ -109,6 +109,8 @@ class Clock:
         """
         if not self.seconds:
             return
+        # What changed after ``since`` was written since the clock was moved. A time of modification outside
+        # of the two moments was set by the writer.
         since, until = self._since, time.time_ns()
         self._since = platform.files().file_clock()
         for place, status in self._files():

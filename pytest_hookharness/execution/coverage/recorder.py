@@ -197,6 +197,8 @@ class Recorder:
         """
         self.settle()
         shell: dict[str, list[TracedLine]] = {}
+        # Scripts that a command line names and of which nothing was recorded; each is reported with the
+        # likely reason.
         silent = dict(self._called)
         for record in self._records:
             silent.pop(record.script, None)

@@ -66,6 +66,7 @@ class SourceMap:
             original = source / path.relative_to(copy) if path.is_relative_to(copy) else path
             if original != path:
                 text = _text(original)
+                # Compared at the end of the run: a hook may have changed its own copy.
                 same = text is not None and text == _text(path)
                 return os.path.realpath(original) if same else Gap(str(path.relative_to(copy)), INLINE)
         if path.is_relative_to(self.base):

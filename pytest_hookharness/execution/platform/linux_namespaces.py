@@ -55,6 +55,7 @@ def enter(network: bool) -> bool:
     # otherwise.
     uid, gid = os.geteuid(), os.getegid()
     check(libc.unshare(flags | _NEWUSER), "unshare")
+    # The kernel demands this before an unprivileged process may map groups.
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{uid} {uid} 1")
     _write("/proc/self/gid_map", f"{gid} {gid} 1")

@@ -65,6 +65,8 @@ def filter_calls() -> None:
     """
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])
+    # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
+    # compare it with each call of interest, then allow the call or stop the task.
     rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, _ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
     rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
     rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]

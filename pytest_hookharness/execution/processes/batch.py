@@ -137,6 +137,8 @@ class Batch:
         finally:
             # Also after an error: no process may outlive its batch.
             if not self._all_gone:
+                # Only when it is not yet proved that all are gone, for proving it again would cost a scan of
+                # the process table.
                 self.tree.kill_all([hook.pid for hook in started if hook.pid])
             for hook in started:
                 hook.close()
@@ -159,6 +161,8 @@ class Batch:
             return False
         if self._all_gone:
             return True
+        # The usual case, answered without a system call: if this hook is dead, descendants of it live; while
+        # it is alive nobody needs the answer.
         if len(self._pending) == 1:
             return False
         return all(child in self._by_pid for child in _table.children(os.getpid()))
@@ -240,6 +244,7 @@ class Batch:
         """
         Reap all children that ended; one that is not a hook is an orphan.
         """
+        # All children are reaped before any hook reacts, so that each sees which others are gone.
         ended: list[tuple[HookProcess, int, Any]] = []
         while True:
             try:
@@ -261,6 +266,7 @@ class Batch:
         """
         if now >= self._load.due and (change := self._load.look(now)) is not None:
             framing.send(self._control, ("load", change))
+        # A copy, for hooks that are done leave the list.
         for hook in self._pending.copy():
             source = hook.source
             if source.due is not None and source.due <= now:

@@ -87,6 +87,7 @@ class HookProcess:
         self.source, self.sinks = channels.source, channels.sinks
         self._boot = _table.boot_clock()
         self.began = now = _monotonic()
+        # Written before the start where possible: a hook that reads at once then never waits for us.
         if request.delay:
             self.source.due = now + request.delay
         else:
@@ -111,6 +112,7 @@ class HookProcess:
         self._usage = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
         self._channels.close_child_ends()
         self._drain()
+        # Before closing: a closed input no longer shows how much was read.
         self._read = self.source.bytes_read()
         self.source.close()
         self._dead = True
@@ -145,6 +147,7 @@ class HookProcess:
         Enter the next phase as soon as there is nothing left to wait for.
         """
         all_gone = self._batch.only_hooks_alive()
+        # In the order of the phases, so that a hook passes several of them at once if nothing holds it.
         if self.phase == CUTTING and self._dead and (all_gone or not self._targets()):
             self._await_output(now)
         if self.phase == CLOSING and (all_gone or self._closed()):
@@ -273,6 +276,7 @@ class HookProcess:
     def _end_leftovers(self) -> None:
         members = self._batch.members(self)
         self._leftovers = [process_tree.describe(pid, self._boot) for pid in members]
+        # They had ``linger`` seconds to end by themselves; nothing may survive the hook run.
         process_tree.send(members, signal.SIGKILL)
         self.phase = DONE
 

@@ -86,6 +86,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
     Enter namespaces and let their first process serve; return when that and everything inside is gone.
     """
     try:
+        # A new process namespace begins with the next child, so this process stays outside and waits for it.
         own_users = platform.isolation().enter(network)
         pid = os.fork()
     except OSError as problem:
@@ -100,6 +101,7 @@ def _serve_in_namespaces(peer: socket.socket, spawner: Spawner, network: bool, v
         os.waitpid(pid, 0)
         return
     try:
+        # Asked for by the child itself, since the kernel clears it at every fork.
         platform.spawning().die_with_parent()
         platform.isolation().set_up(network)
         view.mount(own_users=own_users)
@@ -116,10 +118,12 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     """
     wake = watch_children()
     signal.signal(signal.SIGHUP, _on_hangup)
+    # No folder of the item may be kept in use by this process.
     os.chdir("/")
     try:
         while True:
             request: tuple[list[Any], float | None] = framing.receive(peer)
+            # Before the hooks start, so that no wake-up of the new batch is lost.
             _clear(wake)
             try:
                 answer: tuple[str, Any] = "runs", Batch(tree, spawner, peer, wake).run(*request)
@@ -129,6 +133,8 @@ def serve_batches(peer: socket.socket, spawner: Spawner, tree: Descendants | Pro
     except (EOFError, ConnectionError):
         pass
     finally:
+        # Whatever happened: the socket is closed only after this, so pytest sees its end only when all are
+        # dead.
         tree.kill_all(())
 
 

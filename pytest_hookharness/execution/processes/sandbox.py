@@ -27,6 +27,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.processes.translation import decode, encode
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, Tier
 
+# The supervisor is started by path, so that it does not import the package's ``__init__``.
 _PROGRAM = Path(__file__).with_name("supervisor.py")
 _OPEN_TIMEOUT = 30.0
 _CLOSE_TIMEOUT = 30.0
@@ -110,11 +111,16 @@ class Sandbox:
 
     def _run(self, specs: Sequence[ProcessSpec], terminals: Sequence[str], budget: float | None) -> Any:
         requests = [encode(*each) for each in zip(specs, terminals, strict=True)]
+        # Still set after an interrupted run (KeyboardInterrupt, timeout): the rest of that answer is on its
+        # way and would be taken for the next one.
         self._busy = True
+        # The item supervisor enforces all limits itself. This timeout is only for one that hangs, so it is
+        # longer than the longest batch.
         longest = _longest(specs) + _MARGIN
         if longest != self._peer.gettimeout():
             self._peer.settimeout(longest)
         kind, value = self._ask((requests, budget, self._slot.shared))
+        # Only a simulation that shares the CPUs gets these: its hooks began to wait, or to work again.
         while kind == "load":
             if value == WAITS:
                 self._slot.leave()
@@ -161,6 +167,8 @@ class Sandbox:
         self._closed = True
         try:
             self._peer.settimeout(_CLOSE_TIMEOUT)
+            # Not closed: the item supervisor reads the end of its input, kills everything, and closes its
+            # side.
             self._peer.shutdown(socket.SHUT_WR)
             # The other side closes its end only after the last process inside is dead. The rest of an
             # interrupted answer arrives first and is discarded.
@@ -313,4 +321,5 @@ def _longest(specs: Sequence[ProcessSpec]) -> float:
         + each.linger
         for each in specs
     ]
+    # The processes run side by side, so the slowest one counts.
     return max(times, default=0.0)

@@ -282,7 +282,10 @@ class InterleavingScheduler:
             self.stalls += 1
         elif others and len(self.queue) == 1:
             self.solo_holds += 1
+        # From here on nothing is held any more: the processes use a lock, and holding one longer could exceed
+        # its timeout.
         self.free = self.solo_holds >= _MOST_SOLO_HOLDS or self.stalls >= _MOST_STALLS
+        # One at a time: the next one's read is then followed by another's write.
         going = self.queue if self.free else self.queue[:1]
         self.queue = self.queue[len(going) :]
         self._note_change()

@@ -144,6 +144,7 @@ def _choose_inodes(
                 status = scan.statuses.get(path)
                 if status is None or (here := number_of(status)) in claimed or itself != (here == number):
                     continue
+                # The inode itself may have had outside names before, but must not have got more.
                 most = wanted[path].foreign if itself else 0
                 if scan.foreign(status) <= most and _fits(path, wanted[path], scan, inventory):
                     chosen[number] = here
@@ -190,6 +191,7 @@ class Restore:
             SnapshotError: The system refused a change; the changes before it are done.
         """
         plan, wanted = self._plan, self._wanted
+        # A folder whose names change gets another time, so it is set again even if it did not differ itself.
         touched = {os.path.dirname(path) for path in (*plan.surplus, *plan.missing)}
         self._clear(touched)
         written = {wanted[path].number: path for path in reversed(plan.rewritten)}
@@ -203,6 +205,7 @@ class Restore:
             self._leaders[number] = settled[number] = path
             if stat.S_ISREG(mode):
                 written[number] = path
+        # Each inode is written once, whichever of its names comes first.
         for path in written.values():
             self._attempt(path, self._write)
         folders = {path for path in settled.values() if stat.S_ISDIR(wanted[path].mode)}
@@ -210,6 +213,7 @@ class Restore:
             if path not in folders:
                 self._attempt(path, self._settle)
         folders |= touched | self._inventory.permissions.opened
+        # Inner folders first: an outer one may lose the permission to reach them.
         for path in sorted(folders & wanted.keys(), reverse=True):
             if stat.S_ISDIR(wanted[path].mode):
                 self._attempt(path, self._settle)
@@ -291,6 +295,7 @@ class Restore:
             os.chmod(path, stat.S_IMODE(found.mode))
         os.utime(path, ns=(found.accessed, found.modified), follow_symlinks=False)
         status = os.lstat(path)
+        # Checked afterwards, since some file systems ignore a change without an error.
         now = (status.st_mode, (status.st_uid, status.st_gid), status.st_mtime_ns)
         if now != (found.mode, found.owner, found.modified):
             seen = f"mode {status.st_mode:o}, owner {now[1]}, modified {status.st_mtime_ns}"

@@ -101,6 +101,7 @@ class Snapshots:
                 raise SnapshotError(
                     scan.too_deep[0], "its path is too long", "no path leads to what is in it"
                 )
+            # Contents are copied now: a file may be gone when they are needed.
             entries = {path: self._inventory.find(path, scan, keep=True) for path in scan.statuses}
         finally:
             self._inventory.permissions.restore()
@@ -120,6 +121,7 @@ class Snapshots:
         wanted, inventory = snapshot.entries, self._inventory
         try:
             scan = inventory.walk()
+            # First the whole plan, which fails before anything is touched if a difference cannot be undone.
             plan = compare(wanted, scan, inventory)
             Restore(wanted, scan, inventory, plan).apply()
         finally:

@@ -226,6 +226,8 @@ class Scanner:
         postponed = {path for name in self._postponed - left_out if (path := self._path(name)) is not None}
         self._postponed &= left_out
         anew = touched.folders | missing
+        # The watches of a folder that is listed anew are made anew too, since another folder may have its
+        # name.
         for path in anew:
             if self._watch is not None:
                 self._watch.forget_below(path)

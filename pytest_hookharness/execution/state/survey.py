@@ -161,8 +161,11 @@ class Survey:
             return
         key = (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino, mode)
         known = self._keys.get(name)
+        # The same status means the same content only if the last change is older than the clock's resolution:
+        # a later write within one tick would have the same time.
         if known is not None and known[0] == key and key[0] < known[1] - _RACY:
             return
+        # Before reading: a change during the read then counts as too recent to trust.
         now = time.time_ns()
         try:
             entry = self._read(real, name, status)

@@ -53,17 +53,22 @@ def _copy_below(top: Path, source: Path, target: Path, without: Collection[Path]
     for entry in entries:
         place = target / entry.name
         is_folder = entry.is_dir(follow_symlinks=False)
+        # A nested repository (a folder) is copied; a worktree's or submodule's ``.git`` file points out of
+        # the project.
         if (entry.name == ".git" and (source == top or not is_folder)) or source / entry.name in without:
             continue
         if is_folder:
             place.mkdir()
             _copy_below(top, Path(entry.path), place, without)
         elif entry.is_symlink():
+            # Links are copied as links. One that leaves the project would let a hook write to the developer's
+            # files.
             place.symlink_to(_harmless(top, Path(entry.path)))
         elif entry.is_file(follow_symlinks=False):
             shutil.copy2(entry.path, place)
         else:
             raise WorkspaceError(entry.path, "is neither file, folder nor link; remove it from the project")
+    # Last, since copying into a folder changes its time.
     shutil.copystat(source, target)
 
 
