@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution.races.steering import fire_steered
+from pytest_hookharness.execution.races.steering import run_interleaved
 from pytest_hookharness.judging.comparison.lost_updates import Tally, find_lost, find_torn, tally
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
 from pytest_hookharness.judging.recurrence.fingerprint import changes
@@ -214,7 +214,7 @@ class _Trial:
         places = [*range(len(self._hooks))] * parallel.width
         launches = [prepare_launch(stage, self._hooks, place, self._payload) for place in places]
         start = partial(_start, stage)
-        done = fire_steered(start, launches, self._watched(), parallel.apart, self._remaining())
+        done = run_interleaved(start, launches, self._watched(), parallel.apart, self._remaining())
         if late := [run for run in done.runs if isinstance(run.ending, TimedOut)]:
             raise SimulationError(
                 f"parallel: {len(late)} of {len(done.runs)} fires side by side had not ended when "

@@ -5,21 +5,53 @@ Messages of the watcher become events, and actions of the engine are done or han
 engine's state is written to the journal, so that it outlives a watcher that is killed.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import (
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    replace,
+)
+from typing import (
+    Any,
+)
 
-from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
-from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
-from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
-from pytest_hookharness.model.processes import DoubleCall
-from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation import background
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.execution.background.tracked_processes import (
+    DETACH,
+    BackgroundArea,
+)
+from pytest_hookharness.execution.processes.sandbox import (
+    ExecutionError,
+    Supervisor,
+)
+from pytest_hookharness.model.background import (
+    USER,
+    BackgroundReport,
+    HookThread,
+)
+from pytest_hookharness.model.processes import (
+    DoubleCall,
+)
+from pytest_hookharness.model.scenario import (
+    Double,
+    Scenario,
+)
+from pytest_hookharness.simulation import (
+    background,
+)
+from pytest_hookharness.simulation.testbed.run_settings import (
+    SimulationError,
+)
+from pytest_hookharness.simulation.testbed.testbed import (
+    Testbed,
+)
 
 # Seconds of one wait for messages.
 _LOOK = 0.05
@@ -140,7 +172,7 @@ class BackgroundTracking:
         for name in self._asked_inside(area):
             self._apply(background.Detached(name=name, by=None, at=self._now()))
         if self.state is not known:
-            area.write_down(background.write_journal(self.state))
+            area.save(background.write_journal(self.state))
         for process in set(self._running()) - before:
             if self._policy.processes[self.state.watched[process].run.name].watcher_dies:
                 self._lose_watcher(area, process)
@@ -184,7 +216,7 @@ class BackgroundTracking:
         area.kill_watcher()
         while not area.has_ended(process) and self._remaining():
             area.pause()
-        self.state = background.read_journal(area.read_back())
+        self.state = background.read_journal(area.load())
         area.start_watcher()
         # A running thread does not end with the watcher here; the other threads still wait for its end.
         if not self.state.busy:

@@ -2,20 +2,47 @@
 Checkpoints: a testbed whose files are changed and used for trials, and then restored.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import time
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
+from collections.abc import (
+    Generator,
+    Iterable,
+    Mapping,
+)
+from contextlib import (
+    contextmanager,
+)
+from types import (
+    TracebackType,
+)
+from typing import (
+    Self,
+)
 
-from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
-from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
-from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.execution.state.file_contents import (
+    LARGEST_STATE_FILE,
+    Contents,
+)
+from pytest_hookharness.execution.workspace.workspace import (
+    OUTSIDE,
+    WorkspaceError,
+)
+from pytest_hookharness.judging.recurrence.fingerprint import (
+    changes,
+)
+from pytest_hookharness.simulation.session.driver import (
+    SessionDriver,
+    SessionPoint,
+)
+from pytest_hookharness.simulation.testbed.run_settings import (
+    SimulationError,
+)
+from pytest_hookharness.simulation.testbed.testbed import (
+    Testbed,
+)
 
 
 class CheckpointEditor:
@@ -55,7 +82,7 @@ class CheckpointEditor:
         """
         Wait in real time, without the CPU slot.
         """
-        with self._testbed.slot.vacant():
+        with self._testbed.slot.released():
             time.sleep(seconds)
 
     def age(self, seconds: float) -> None:

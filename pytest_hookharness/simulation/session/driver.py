@@ -5,22 +5,71 @@ A driver does what the host asks for and records it. It judges nothing, so the l
 share it.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import assert_never
+from collections.abc import (
+    Callable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    replace,
+)
+from typing import (
+    assert_never,
+)
 
-from pytest_hookharness import agents, hosts
-from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.model.agent_sessions import ChildSession
-from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
-from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Decision, Json, Payload
-from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
-from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished
-from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
-from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness import (
+    agents,
+    hosts,
+)
+from pytest_hookharness.judging.verdict.run_end import (
+    RunEnd,
+)
+from pytest_hookharness.model.agent_sessions import (
+    ChildSession,
+)
+from pytest_hookharness.model.moves import (
+    Act,
+    Corrupt,
+    Performance,
+    Read,
+    Wait,
+)
+from pytest_hookharness.model.processes import (
+    ProcessResult,
+)
+from pytest_hookharness.model.protocol import (
+    Decision,
+    Json,
+    Payload,
+)
+from pytest_hookharness.model.trace import (
+    Change,
+    Exchange,
+    Happened,
+    HookEvent,
+    HookRun,
+    Moved,
+    Step,
+)
+from pytest_hookharness.simulation.testbed.hook_batch import (
+    attribute,
+    check_ran,
+    collect,
+    finished,
+)
+from pytest_hookharness.simulation.testbed.host_actions import (
+    edit_or_read,
+    perform_call,
+    run_hooks,
+)
+from pytest_hookharness.simulation.testbed.testbed import (
+    Testbed,
+)
 
 # Refused stops of a subagent in a row. They lie within one turn of the agent, so the turn limit does not end
 # them. The caps of hosts that have one are far below.
@@ -252,7 +301,7 @@ class SessionDriver:
 
     def _run_hooks(self, request: hosts.RunHooks, budget: float) -> None:
         testbed = self.testbed
-        before = testbed.workspace.lineage.begin()
+        before = testbed.workspace.session_records.begin()
         given, stdins = run_hooks(testbed, request.hooks, request.payload, budget)
         children = attribute(self._read_children(before), request.event, request.hooks, given)
         opened = testbed.transcript_opened()
@@ -283,7 +332,7 @@ class SessionDriver:
         self._note_calls()
 
     def _read_children(self, before: int) -> tuple[ChildSession, ...]:
-        children = self.testbed.workspace.lineage.read(before)
+        children = self.testbed.workspace.session_records.read(before)
         first = next((child for child in children if child.refused), None)
         self.refused_session = self.refused_session or first
         return children
@@ -295,7 +344,7 @@ class SessionDriver:
             self.progress = replace(self.progress, session=session)
 
     def _perform(self, request: hosts.PerformCall, budget: float) -> None:
-        before = self.testbed.workspace.lineage.begin()
+        before = self.testbed.workspace.session_records.begin()
         performance, result = self._perform_unless_expected_refused(request, budget)
         starter = f"a call of {request.call.name}"
         children = self._read_children(before)

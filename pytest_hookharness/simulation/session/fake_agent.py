@@ -6,7 +6,9 @@ of the caller apply to it as to the real program. The hooks of its session are i
 learns about it from the records that it writes.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import os
 import pickle
@@ -14,26 +16,84 @@ import select
 import signal
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import Path
-from typing import assert_never
+from collections.abc import (
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    asdict,
+    replace,
+)
+from pathlib import (
+    Path,
+)
+from typing import (
+    assert_never,
+)
 
-from pytest_hookharness import agents, hosts
-from pytest_hookharness.execution.paths import append_lines, read_bytes
-from pytest_hookharness.execution.processes import item_supervisor
-from pytest_hookharness.execution.processes.nested import NestedProcesses
-from pytest_hookharness.execution.workspace.agent_shell import AgentShell
-from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
-from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
-from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
-from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
-from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio
-from pytest_hookharness.model.protocol import Payload
-from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger
-from pytest_hookharness.simulation.testbed.host_setup import configure, find_facts
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness import (
+    agents,
+    hosts,
+)
+from pytest_hookharness.execution.paths import (
+    append_lines,
+    read_bytes,
+)
+from pytest_hookharness.execution.processes import (
+    item_supervisor,
+)
+from pytest_hookharness.execution.processes.item_supervisor import (
+    NestedProcesses,
+)
+from pytest_hookharness.execution.workspace.agent_shell import (
+    AgentShell,
+)
+from pytest_hookharness.execution.workspace.file_tools import (
+    perform,
+    performance_of,
+)
+from pytest_hookharness.execution.workspace.session_records import (
+    SessionRecord,
+    SessionRecords,
+)
+from pytest_hookharness.model.agent_sessions import (
+    ChildCall,
+    ChildHookRun,
+)
+from pytest_hookharness.model.moves import (
+    FIRST_PROMPT,
+    Performance,
+    Prompt,
+    RunCommand,
+    Script,
+    Stop,
+)
+from pytest_hookharness.model.processes import (
+    Exited,
+    HeldOpen,
+    ProcessResult,
+    ProcessSpec,
+    Stdio,
+)
+from pytest_hookharness.model.protocol import (
+    Payload,
+)
+from pytest_hookharness.model.scenario import (
+    Double,
+    Scenario,
+)
+from pytest_hookharness.simulation.testbed.hook_batch import (
+    ScenarioAnswers,
+    finished,
+    linger,
+)
+from pytest_hookharness.simulation.testbed.host_setup import (
+    configure,
+    find_facts,
+)
+from pytest_hookharness.simulation.testbed.run_settings import (
+    SimulationError,
+)
 
 # Seconds; as long as the real programs wait for a standard input that nothing is written to.
 _STDIN_WAIT = 3.0
@@ -134,7 +194,7 @@ class FakeAgent:
                 call = ChildCall(
                     name=performed.call.name, refused=performed.refused, promised=expected, label=label
                 )
-                self._record.note(call=asdict(call))
+                self._record.append(call=asdict(call))
 
     def _move(self, progress: hosts.Progress, request: hosts.NextAct) -> hosts.Progress:
         act, self._agent = self._agent.act(request.observation, turn_over=request.turn_over)
@@ -149,7 +209,7 @@ class FakeAgent:
         started = [
             ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks
         ]
-        self._record.note(hook_runs=[asdict(run) for run in started])
+        self._record.append(hook_runs=[asdict(run) for run in started])
         launches = {
             place: self._launch(request, place)
             for place, hook in enumerate(request.hooks)
@@ -171,7 +231,7 @@ class FakeAgent:
             kept = request.payload if self.hook_run_count < _PAYLOAD_COUNT else {}
             finished_runs.append(_with_process(done, runs.get(place), launches.get(place), kept))
             self.hook_run_count += 1
-        self._record.note(hook_runs=[asdict(run) for run in finished_runs])
+        self._record.append(hook_runs=[asdict(run) for run in finished_runs])
         return after
 
     def _launch(self, request: hosts.RunHooks, place: int) -> ProcessSpec:
@@ -204,7 +264,7 @@ class FakeAgent:
             argv=argv, cwd=folder, env=env, stdio=Stdio.PIPE, limit=_UNLIMITED, hook_timeout=_UNLIMITED
         )
         run = self._processes.run([replace(launch, linger=self._linger or launch.linger)])[0]
-        return replace(performance_of(run), folder=self._shell.take_word())
+        return replace(performance_of(run), folder=self._shell.pop_folder())
 
 
 def _with_process(
@@ -324,7 +384,7 @@ def main(arguments: Sequence[str]) -> int:
         environment=dict(os.environ),
         folder=str(Path.cwd()),
     )
-    record.note(start=asdict(start))
+    record.append(start=asdict(start))
     if start.refused:
         sys.stderr.write(f"{name}: not started, beyond {start.refused}\n")
         return _REFUSED
@@ -337,10 +397,10 @@ def main(arguments: Sequence[str]) -> int:
         ended = child.run()
     except Exception as error:
         # An agent would not have failed like this, so the harness must report it.
-        why = str(error) if isinstance(error, SimulationError) else item_supervisor.trace(error)
+        why = str(error) if isinstance(error, SimulationError) else item_supervisor.describe_error(error)
         _give_up(name, record, why)
         raise
-    record.note(ended=ended.how)
+    record.append(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
     answered = hosts.Answered(text=child.answer or ended.why, session=child.session, turns=child.stops)
@@ -350,6 +410,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _give_up(name: str, record: SessionRecord, trouble: str) -> int:
-    record.note(trouble=trouble)
+    record.append(trouble=trouble)
     sys.stderr.write(f"{name}: the fake agent stopped: {trouble}\n")
     return _UNKNOWN

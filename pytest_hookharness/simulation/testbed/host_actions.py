@@ -107,7 +107,7 @@ def prepare_launch(testbed: Testbed, hooks: Sequence[Hook], index: int, payload:
     if variable in spec.env:
         workspace.make_folder(Path(spec.env[variable]).parent)
     spec = launch_overrides.override_launch(spec, hooks[index], scenario, workspace.root)
-    return workspace.instruments.shown_to(spec)
+    return workspace.instruments.apply_to(spec)
 
 
 def perform_call(
@@ -127,7 +127,7 @@ def perform_call(
     if not isinstance(operation, RunCommand):
         return edit_or_read(testbed, operation), None
     result = testbed.sandbox.run([_shell_command(testbed, operation)], budget=budget)[0]
-    return replace(performance_of(result), folder=testbed.workspace.shell.take_word()), result
+    return replace(performance_of(result), folder=testbed.workspace.shell.pop_folder()), result
 
 
 def edit_or_read(testbed: Testbed, operation: Edit | Read) -> Performance:
@@ -175,7 +175,7 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
-    before = testbed.workspace.lineage.begin()
+    before = testbed.workspace.session_records.begin()
     for batch in hosts.waves(profile, hooks):
         runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
         pairs = zip(batch, runs, strict=True)
@@ -192,6 +192,6 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
             hook_runs=collect(hooks, payload, stdins, given, replies),
             decision=decision,
             changes=testbed.scan(),
-            children=attribute(testbed.workspace.lineage.read(before), event, hooks, given),
+            children=attribute(testbed.workspace.session_records.read(before), event, hooks, given),
         )
     )

@@ -2,29 +2,77 @@
 The testbed: the workspace, sandbox and host of one simulation, and the state of its files.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
-from functools import cached_property
-from pathlib import Path
-from types import TracebackType
-from typing import Self
+from collections.abc import (
+    Generator,
+    Mapping,
+    Sequence,
+)
+from contextlib import (
+    ExitStack,
+    contextmanager,
+)
+from dataclasses import (
+    replace,
+)
+from functools import (
+    cached_property,
+)
+from pathlib import (
+    Path,
+)
+from types import (
+    TracebackType,
+)
+from typing import (
+    Self,
+)
 
-from pytest_hookharness import hosts
-from pytest_hookharness.execution.isolation.confinement import Confinement
-from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
-from pytest_hookharness.execution.processes.slots import CpuSlot
-from pytest_hookharness.execution.snapshots.snapshot import Snapshots
-from pytest_hookharness.execution.state.scan import Scanner
-from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.model.protocol import Payload
-from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.model.trace import Change, StateEntry
-from pytest_hookharness.simulation.testbed import launch_overrides
-from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers
+from pytest_hookharness import (
+    hosts,
+)
+from pytest_hookharness.execution.isolation.confinement import (
+    Confinement,
+)
+from pytest_hookharness.execution.processes.sandbox import (
+    Sandbox,
+    Supervisor,
+)
+from pytest_hookharness.execution.processes.slots import (
+    CpuSlot,
+)
+from pytest_hookharness.execution.snapshots.snapshot import (
+    Snapshots,
+)
+from pytest_hookharness.execution.state.scan import (
+    Scanner,
+)
+from pytest_hookharness.execution.workspace.workspace import (
+    OUTSIDE,
+    Workspace,
+)
+from pytest_hookharness.judging.recurrence.fingerprint import (
+    changes,
+)
+from pytest_hookharness.model.protocol import (
+    Payload,
+)
+from pytest_hookharness.model.scenario import (
+    Scenario,
+)
+from pytest_hookharness.model.trace import (
+    Change,
+    StateEntry,
+)
+from pytest_hookharness.simulation.testbed import (
+    launch_overrides,
+)
+from pytest_hookharness.simulation.testbed.hook_batch import (
+    ScenarioAnswers,
+)
 from pytest_hookharness.simulation.testbed.host_setup import (
     configure,
     find_facts,
@@ -32,7 +80,10 @@ from pytest_hookharness.simulation.testbed.host_setup import (
     named_folders,
     settings_paths,
 )
-from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
+from pytest_hookharness.simulation.testbed.run_settings import (
+    Settings,
+    SimulationError,
+)
 
 
 class Testbed:
@@ -97,7 +148,7 @@ class Testbed:
         self._sandbox = self._open_sandbox()
         self._stack.callback(self._close_sandbox)
         if self._sandbox.contained:
-            self.workspace.loans.lend()
+            self.workspace.linked_files.make_links()
         launch_overrides.check_disks(self.scenario, self.workspace.locate, self._sandbox)
         self._facts = find_facts(
             self.scenario, self.profile, self._configuration, self.workspace, self.settings.seed
@@ -194,7 +245,7 @@ class Testbed:
         self.answers.put_back(answers)
         self._configuration = configuration
         self._transcript_counts = transcript_counts
-        self.workspace.clock.turn_to(clock)
+        self.workspace.clock.set_shift(clock)
 
     def _open_sandbox(self) -> Sandbox:
         place = self.workspace

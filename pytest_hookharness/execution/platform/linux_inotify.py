@@ -1,7 +1,5 @@
 """
-Watching: which paths below some folders were touched since the last look.
-
-Linux only (inotify); everywhere else there is no watch and all is looked at anew.
+Linux: inotify, which tells which paths below some folders were touched since the last look.
 """
 
 from __future__ import annotations
@@ -10,8 +8,9 @@ import ctypes
 import errno
 import os
 import struct
-from collections import Counter
-from dataclasses import dataclass, field
+
+from pytest_hookharness.execution.platform.changes import TouchedPaths, Watch
+from pytest_hookharness.execution.platform.linux import libc
 
 _ACCESS_OPEN, _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x20, 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
@@ -19,59 +18,27 @@ _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
 _UNMOUNT, _OVERFLOW, _IGNORED, _ISDIR = 0x2000, 0x4000, 0x8000, 0x40000000
 _ONLYDIR, _DONT_FOLLOW = 0x1000000, 0x2000000
 
-# Reading is not among them, or our own reading would make everything look touched for ever.
+# Reading is not among them, or our own reading would make everything look touched.
 _WRITES = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
 _FOLDER = _WRITES | _DELETE_SELF | _MOVE_SELF | _ONLYDIR | _DONT_FOLLOW
 _FILE = _ACCESS_OPEN | _DELETE_SELF | _MOVE_SELF | _DONT_FOLLOW
 _GONE = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _IGNORED
-# Each way of writing a file ends with one of these, once.
+# Every way of writing a file ends with exactly one of these.
 _WRITTEN = _CLOSE_WRITE | _MOVED_TO
 _RENEWED = _CREATE | _DELETE | _MOVED_FROM | _MOVED_TO
 _HEAD = struct.Struct("iIII")
 _BUFFER = 1 << 18
 
 
-@dataclass(slots=True)
-class TouchedPaths:
+class InotifyWatch:
     """
-    What happened since the last look.
-
-    Attributes:
-        paths: Paths that were written, made, removed, renamed or got another mode.
-        folders: Those of them that may hold something new, or something else than before.
-        opened: Single files that were opened, moved or removed.
-        written: How often each file was written or put there, seldom too low: the system tells two ends of a
-            write that follow each other at once as one.
-        lost: The system could not keep up; anything may have been touched.
-    """
-
-    paths: set[str] = field(default_factory=set)
-    folders: set[str] = field(default_factory=set)
-    opened: set[str] = field(default_factory=set)
-    written: Counter[str] = field(default_factory=Counter)
-    lost: bool = False
-
-    def add(self, later: TouchedPaths) -> None:
-        """
-        Take in what happened after that.
-        """
-        self.paths |= later.paths
-        self.folders |= later.folders
-        self.opened |= later.opened
-        self.written += later.written
-        self.lost = self.lost or later.lost
-
-
-class Watch:
-    """
-    A watch on folders for what is written, and on single files for who opens them.
+    A watch on folders for writes, and on single files for being opened.
 
     Raises:
-        OSError: This system has none, or no more of them.
+        OSError: This system has no inotify, or no more of them.
     """
 
     def __init__(self) -> None:
-        libc = ctypes.CDLL(None, use_errno=True)
         if not hasattr(libc, "inotify_init1"):
             raise OSError(errno.ENOSYS, "this system has no inotify")
         self._add = libc.inotify_add_watch
@@ -84,16 +51,16 @@ class Watch:
 
     def add_folder(self, path: str) -> None:
         """
-        Watch a folder, but not those below it.
+        Watch a folder, but not the folders in it.
 
         Raises:
-            OSError: It is none, or there are too many watches.
+            OSError: It is not a folder, or there are too many watches.
         """
         self._folders[self._begin(path, _FOLDER)] = path
 
     def add_file(self, path: str) -> bool:
         """
-        Watch who opens a file; false if it is not there. One that is watched already goes on being so.
+        Watch a file for being opened; return false if it does not exist. A watched file stays watched.
 
         Raises:
             OSError: It cannot be watched.
@@ -108,17 +75,17 @@ class Watch:
 
     def forget_below(self, path: str) -> None:
         """
-        End the watches on a folder and on all that were below it.
+        End the watches on a folder and on all folders below it.
         """
         inside = path + "/"
         for number in [n for n, at in self._folders.items() if at == path or at.startswith(inside)]:
             del self._folders[number]
-            # It has ended by itself if the folder was removed.
+            # The kernel has ended it already if the folder was removed; that error is ignored.
             self._remove(self._fd, number)
 
     def look(self) -> TouchedPaths:
         """
-        What happened since the last look.
+        Return what happened since the last look.
         """
         touched = TouchedPaths()
         while True:
@@ -160,7 +127,7 @@ class Watch:
 
     def forget_all(self) -> None:
         """
-        End the watches on everything, to begin with something else.
+        End the watches on everything; the object can be used for something else.
         """
         for number in (*self._folders, *self._files):
             self._remove(self._fd, number)
@@ -183,9 +150,11 @@ class Watch:
             self._fd = -1
 
 
-class Watches:
+class InotifyPool:
     """
-    Watches that are used one after the other: to make one is quick, to end one takes the kernel milliseconds.
+    Watches that are used one after the other.
+
+    Making one is quick, but closing one takes the kernel milliseconds.
     """
 
     def __init__(self) -> None:
@@ -193,26 +162,26 @@ class Watches:
 
     def take(self) -> Watch:
         """
-        A watch on nothing yet.
+        Return a watch on nothing yet.
 
         Raises:
-            OSError: This system has none, or no more of them.
+            OSError: This system has no inotify, or no more of them.
         """
         try:
             return self._spare.pop()
         except IndexError:
-            return Watch()
+            return InotifyWatch()
 
     def give_back(self, watch: Watch) -> None:
         """
-        Keep a watch for whoever needs one next.
+        Keep a watch for the next user.
         """
         watch.forget_all()
         self._spare.append(watch)
 
     def close(self) -> None:
         """
-        End those that nobody uses.
+        Close the watches that nobody uses.
         """
         while self._spare:
             self._spare.pop().close()

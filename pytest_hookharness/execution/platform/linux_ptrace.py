@@ -1,8 +1,8 @@
 """
-Tracing: processes that the kernel stops before they change a file.
+Linux: processes that the kernel stops before they change a file.
 
-Linux only; loaded by a program that runs inside the sandbox. Of all system calls
-only those that write, open and rename stop, by a filter that a process takes on before it becomes a command.
+Only the interleaving scheduler uses it. Of all system calls only those that write, open and rename stop, by a
+seccomp filter that a process installs before it becomes a command.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import ctypes
 import os
 import struct
 
+from pytest_hookharness.execution.platform.linux import libc
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 _CONT, _GETEVENTMSG, _SEIZE, _LISTEN, _GET_SYSCALL_INFO = 7, 0x4201, 0x4206, 0x4208, 0x420E
 _OPTIONS = 0x2 | 0x4 | 0x8 | 0x80 | 0x100000  # forks, vforks, clones, filtered calls; end all with the tracer
-FORKS, FILTERED, STOPPED = (1, 2, 3), 7, 128
+FORKS: tuple[int, ...] = (1, 2, 3)
+FILTERED, STOPPED = 7, 128
+ALL_TASKS = 0x40000000  # __WALL: threads too
 _NO_NEW_PRIVS, _SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _TRACE = 0x7FFF0000, 0x7FF00000
 _LONGEST_PATH = 4096
 
-# Of each call the arguments that name what it changes: a descriptor, a path, a folder and a path, or one of
-# the latter two with flags behind it.
+# For each call: which arguments name what it changes. That is a descriptor, a path, a folder and a path, or
+# one of the last two followed by flags.
 FD, PATH, AT, FLAGGED, FLAGGED_AT, HOW_AT = range(6)
 _CALLS = {
     "x86_64": {
@@ -40,17 +44,15 @@ _CALLS = {
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _AT_CWD = (1 << 32) - 100
 
-_libc = ctypes.CDLL(None, use_errno=True)
-
 
 class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
 def _ptrace(request: int, pid: int, address: int, data: object) -> int:
-    _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
-    _libc.ptrace.restype = ctypes.c_long
-    done: int = _libc.ptrace(request, pid, address, data)
+    libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p)
+    libc.ptrace.restype = ctypes.c_long
+    done: int = libc.ptrace(request, pid, address, data)
     if done < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"ptrace: {os.strerror(number)}")
@@ -59,10 +61,12 @@ def _ptrace(request: int, pid: int, address: int, data: object) -> int:
 
 def filter_calls() -> None:
     """
-    Have the kernel stop this process, and all that it becomes and starts, before the calls of interest.
+    Have the kernel stop this process, and all that it becomes and starts, before each call that writes.
     """
     machine = os.uname().machine
     numbers = sorted(_CALLS[machine])
+    # A seccomp program in classic BPF: load the architecture and compare it, load the number of the call,
+    # compare it with each call of interest, then allow the call or stop the task.
     rules = [(0x20, 0, 0, 4), (0x15, 0, len(numbers) + 1, _ARCHITECTURES[machine]), (0x20, 0, 0, 0)]
     rules += [(0x15, len(numbers) - place, 0, number) for place, number in enumerate(numbers)]
     rules += [(0x06, 0, 0, _ALLOW), (0x06, 0, 0, _TRACE)]
@@ -72,14 +76,17 @@ def filter_calls() -> None:
         (_NO_NEW_PRIVS, 1, None),
         (_SECCOMP, _FILTER, ctypes.byref(program)),
     ):
-        if _libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
+        if libc.prctl(option, ctypes.c_ulong(value), pointer or ctypes.c_ulong(0), *[ctypes.c_ulong(0)] * 2):
             number = ctypes.get_errno()
             raise OSError(number, f"a filter of system calls: {os.strerror(number)}")
 
 
 def try_filter() -> None:
     """
-    See in a process of its own whether calls can be filtered here; ``OSError`` if not.
+    Test in a process of its own whether calls can be filtered here.
+
+    Raises:
+        OSError: They cannot.
     """
     pid = os.fork()
     if pid == 0:
@@ -94,26 +101,26 @@ def try_filter() -> None:
 
 def seize(pid: int) -> None:
     """
-    Begin to trace a process, and all that it will start.
+    Begin to trace a process, and everything that it will start.
     """
     if os.uname().machine not in _CALLS:
         raise OSError(f"the system calls of {os.uname().machine} are not known")
     _ptrace(_SEIZE, pid, 0, _OPTIONS)
 
 
-def go_on(pid: int, number: int = 0) -> None:
+def resume(pid: int, number: int = 0) -> None:
     """
-    Let a stopped task go on, with a signal if there was one.
+    Resume a stopped task, with a signal if there was one.
     """
     try:
         _ptrace(_CONT, pid, 0, number)
     except OSError:
-        return  # it was killed meanwhile, and its end is told next
+        return  # it was killed meanwhile; its end is reported next
 
 
-def stay(pid: int) -> None:
+def keep_stopped(pid: int) -> None:
     """
-    Leave a task stopped that was stopped by a signal, until another has it go on.
+    Leave a task stopped that a signal stopped, until another signal resumes it.
     """
     try:
         _ptrace(_LISTEN, pid, 0, 0)
@@ -123,7 +130,7 @@ def stay(pid: int) -> None:
 
 def started(pid: int) -> set[int]:
     """
-    The task that a stopped one has just started; none if that cannot be told any more.
+    Return the task that a stopped one has just started; nothing if that is no longer known.
     """
     number = ctypes.c_ulong()
     try:
@@ -135,7 +142,7 @@ def started(pid: int) -> set[int]:
 
 def changes(pid: int, paths: Collection[str]) -> bool:
     """
-    Whether the call before which a task was stopped changes one of some files.
+    Return whether the call before which a task stopped changes one of these files.
     """
     info = ctypes.create_string_buffer(88)
     try:
@@ -158,13 +165,13 @@ def changes(pid: int, paths: Collection[str]) -> bool:
     folder = _AT_CWD if kind in (PATH, FLAGGED) else arguments[first] & 0xFFFFFFFF
     address = arguments[first if kind in (PATH, FLAGGED) else first + 1]
     path = _named(pid, folder, _memory(pid, address, _LONGEST_PATH).partition(b"\0")[0], paths)
-    # What is opened only to be written to is not changed yet, if it is there.
+    # Opening an existing file for writing does not change it yet.
     return bool(path) and (empties or not os.path.lexists(path))
 
 
 def _named(pid: int, folder: int, written: bytes, paths: Collection[str]) -> str:
     """
-    The one of some files that a task means; empty if it means another.
+    Return the file of ``paths`` that a task means; empty if it means another one.
     """
     path = os.fsdecode(written)
     if not any(other.rpartition("/")[2] == path.rpartition("/")[2] for other in paths):
@@ -184,7 +191,7 @@ def _link(path: str) -> str:
 
 def _memory(pid: int, address: int, size: int) -> bytes:
     """
-    What stands at an address, up to the end of the page after it at most.
+    Return the bytes at an address, up to the end of the next page at most.
     """
     try:
         memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
@@ -202,3 +209,29 @@ def _memory(pid: int, address: int, size: int) -> bytes:
         return b""
     finally:
         os.close(memory)
+
+
+def relatives(task: int) -> list[int]:
+    """
+    List the process that a task belongs to and the parent of that process.
+    """
+    found = {}
+    try:
+        with open(f"/proc/{task}/status", "rb") as status:
+            for line in status:
+                name, _, value = line.partition(b":")
+                found[name] = value
+    except OSError:
+        return []
+    return [int(found[name]) for name in (b"Tgid", b"PPid") if name in found]
+
+
+def sleeps(task: int) -> bool:
+    """
+    Return whether a task sleeps, or is gone.
+    """
+    try:
+        with open(f"/proc/{task}/stat", "rb") as stat:
+            return stat.read().rpartition(b") ")[2][:1] in (b"S", b"Z")
+    except OSError:
+        return True
