@@ -1,121 +1,63 @@
 """
-Hosts: what each does with hooks, as pure functions over values.
+Hosts: what each one does with hooks, as pure functions over values.
 
 Nothing here starts a process, reads a file or a clock, or looks at the environment. A
-host is a ``Profile``; a session is a value that asks for what it needs and goes on with the answer.
+host is a ``Profile``; a session is a value that returns requests and continues with the answers to them.
+
+A name is imported from its module when it is first used, so that a run imports only the parts that it needs.
 """
 
-from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
-from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
-from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
-from pytest_hookharness.hosts.hook_input.samples import as_agent, sample_words, tells_agents_apart
-from pytest_hookharness.hosts.hook_input.stdin import (
-    encode,
-    find_event,
-    payload_for,
-    shape,
-    target_of,
-)
-from pytest_hookharness.hosts.profiles.command_line import (
-    CommandLine,
-    join_prompt,
-    read_command_line,
-    write_answer,
-)
-from pytest_hookharness.hosts.replies.decision import aggregate
-from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
-from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.process import Answered
-from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.session.endings import find_limits
-from pytest_hookharness.hosts.session.moves_and_events import EVENTS
-from pytest_hookharness.hosts.session.stale_files import outdated
-from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
-from pytest_hookharness.hosts.session_state.facts import Facts, facts
-from pytest_hookharness.hosts.session_state.requests import (
-    Answer,
-    Ended,
-    HooksFinished,
-    Lines,
-    Mismatch,
-    NextAct,
-    PerformCall,
-    PromptCommand,
-    Request,
-    RunHooks,
-    read_commands,
-)
-from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.hosts.settings.configuration import Configuration, configure
-from pytest_hookharness.hosts.settings.formats import own_event
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.matching import select, waves
-from pytest_hookharness.model.moves import Performance
+from importlib import import_module
 
-__all__ = [
-    "EVENTS",
-    "Answer",
-    "Answered",
-    "CapRules",
-    "CommandLine",
-    "Configuration",
-    "Ended",
-    "EventRule",
-    "Facts",
-    "HooksFinished",
-    "Lines",
-    "Mismatch",
-    "NextAct",
-    "Operation",
-    "PerformCall",
-    "Performance",
-    "Power",
-    "ProcessRules",
-    "Profile",
-    "Progress",
-    "PromptCommand",
-    "Request",
-    "Role",
-    "RunHooks",
-    "Session",
-    "SettingsProblem",
-    "UnknownHost",
-    "advance",
-    "aggregate",
-    "as_agent",
-    "assumed_of_calls",
-    "begin",
-    "configure",
-    "encode",
-    "env_files",
-    "env_folder",
-    "explain",
-    "facts",
-    "find",
-    "find_event",
-    "find_ignored",
-    "find_limits",
-    "guard_for",
-    "join_prompt",
-    "known",
-    "known_facts",
-    "launch",
-    "names",
-    "outdated",
-    "own_event",
-    "payload_for",
-    "read_command_line",
-    "read_commands",
-    "read_reply",
-    "reconfigure",
-    "refuses_at_once",
-    "sample_words",
-    "select",
-    "shape",
-    "summarise",
-    "target_of",
-    "tells_agents_apart",
-    "waves",
-    "write_answer",
-]
+# ``__init__.pyi`` has the same names.
+_MODULES = {
+    "hosts.catalogue": ["UnknownHost", "assumed_of_calls", "find", "known", "names"],
+    "hosts.explanations": ["explain", "known_facts", "summarise"],
+    "hosts.hook_input.launch": ["env_files", "env_folder", "launch"],
+    "hosts.hook_input.samples": ["as_agent", "sample_words", "tells_agents_apart"],
+    "hosts.hook_input.stdin": ["encode", "find_event", "payload_for", "shape", "target_of"],
+    "hosts.profiles.command_line": ["CommandLine", "join_prompt", "read_command_line", "write_answer"],
+    "hosts.replies.decision": ["aggregate"],
+    "hosts.replies.reply": ["read_reply", "refuses_at_once"],
+    "hosts.rules.events": ["EventRule", "Power"],
+    "hosts.rules.process": ["FinalAnswer"],
+    "hosts.rules.profile": ["CapRules", "Operation", "ProcessRules", "Profile"],
+    "hosts.rules.turns": ["Role"],
+    "hosts.session.endings": ["find_limits"],
+    "hosts.session.moves_and_events": ["EVENTS"],
+    "hosts.session.stale_files": ["outdated"],
+    "hosts.session.step": ["Progress", "advance", "begin", "guard_for", "reconfigure"],
+    "hosts.session_state.facts": ["Facts", "facts"],
+    "hosts.session_state.requests": [
+        "Answer",
+        "Ended",
+        "HooksFinished",
+        "Lines",
+        "Mismatch",
+        "NextAct",
+        "PerformCall",
+        "PromptCommand",
+        "Request",
+        "RunHooks",
+        "read_commands",
+    ],
+    "hosts.session_state.session_value": ["Session"],
+    "hosts.settings.configuration": ["Configuration", "configure"],
+    "hosts.settings.formats": ["own_event"],
+    "hosts.settings.handlers": ["SettingsProblem", "find_ignored"],
+    "hosts.settings.matching": ["select", "waves"],
+    "model.moves": ["Performance"],
+}
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _MODULES.items():
+        if name in names:
+            value: object = getattr(import_module(f"pytest_hookharness.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"{__name__} has no {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *(name for names in _MODULES.values() for name in names)])

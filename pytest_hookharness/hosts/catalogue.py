@@ -1,162 +1,99 @@
 """
-Which hosts are known.
+The known hosts, by name and version.
 
-A profile is imported when it is asked for, since a run needs one or two of them.
+A profile is imported when it is asked for, because a run needs only one or two of them.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
-from functools import cache, partial
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.model.protocol import Basis
 
+# The newest version of a host comes first.
+_BUILT_IN = (
+    "claude-code@2.1.329",
+    "codex@0.169.0",
+    "gemini-cli@0.61.0",
+    "gemini-cli@0.30.0",
+    "gemini-cli@0.26.0",
+    "qwen-code@0.24.4",
+    "qwen-code@0.15.10",
+    "openhands@1.58",
+    "openhands@1.12",
+    "openhands@pr3183",
+    "cursor@2026-08",
+    "cursor@2026-08-reported",
+    "copilot-cli@1.0.78",
+    "copilot-cli@1.0.71",
+    "antigravity@1.1.18",
+    "kimi@0.38.0",
+    "goose@2026",
+    "droid@2026-07",
+)
 
-def _claude_code() -> Profile:
-    from pytest_hookharness.hosts.profiles.claude_code.profile import CLAUDE_CODE  # noqa: PLC0415 - not until it is asked for
-
-    return CLAUDE_CODE
-
-
-def _gemini_cli() -> Profile:
-    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI  # noqa: PLC0415 - not until it is asked for
-
-    return GEMINI_CLI
-
-
-def _gemini_cli_0_30_0() -> Profile:
-    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI_0_30_0  # noqa: PLC0415 - likewise
-
-    return GEMINI_CLI_0_30_0
-
-
-def _gemini_cli_0_26_0() -> Profile:
-    from pytest_hookharness.hosts.profiles.gemini.profile import GEMINI_CLI_0_26_0  # noqa: PLC0415 - likewise
-
-    return GEMINI_CLI_0_26_0
-
-
-def _openhands() -> Profile:
-    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS  # noqa: PLC0415 - not until it is asked for
-
-    return OPENHANDS
-
-
-def _openhands_1_12() -> Profile:
-    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS_1_12  # noqa: PLC0415 - likewise
-
-    return OPENHANDS_1_12
-
-
-def _openhands_pr3183() -> Profile:
-    from pytest_hookharness.hosts.profiles.openhands.profile import OPENHANDS_PR3183  # noqa: PLC0415 - likewise
-
-    return OPENHANDS_PR3183
-
-
-def _codex() -> Profile:
-    from pytest_hookharness.hosts.profiles.codex.profile import CODEX  # noqa: PLC0415 - not until it is asked for
-
-    return CODEX
-
-
-def _qwen_code() -> Profile:
-    from pytest_hookharness.hosts.profiles.qwen.profile import QWEN_CODE  # noqa: PLC0415 - not until it is asked for
-
-    return QWEN_CODE
-
-
-def _qwen_code_0_15_10() -> Profile:
-    from pytest_hookharness.hosts.profiles.qwen.profile import QWEN_CODE_0_15_10  # noqa: PLC0415 - likewise
-
-    return QWEN_CODE_0_15_10
-
-
-def _cursor() -> Profile:
-    from pytest_hookharness.hosts.profiles.cursor.profile import CURSOR  # noqa: PLC0415 - not until it is asked for
-
-    return CURSOR
-
-
-def _cursor_reported() -> Profile:
-    from pytest_hookharness.hosts.profiles.cursor.profile import CURSOR_REPORTED  # noqa: PLC0415 - likewise
-
-    return CURSOR_REPORTED
-
-
-def _copilot_cli() -> Profile:
-    from pytest_hookharness.hosts.profiles.copilot.profile import COPILOT_CLI  # noqa: PLC0415 - not until it is asked for
-
-    return COPILOT_CLI
-
-
-def _copilot_cli_1_0_71() -> Profile:
-    from pytest_hookharness.hosts.profiles.copilot.profile import COPILOT_CLI_1_0_71  # noqa: PLC0415 - likewise
-
-    return COPILOT_CLI_1_0_71
-
-
-def _antigravity() -> Profile:
-    from pytest_hookharness.hosts.profiles.documented.antigravity import ANTIGRAVITY  # noqa: PLC0415 - not until it is asked for
-
-    return ANTIGRAVITY
-
-
-def _kimi() -> Profile:
-    from pytest_hookharness.hosts.profiles.documented.kimi import KIMI  # noqa: PLC0415 - not until it is asked for
-
-    return KIMI
-
-
-def _goose() -> Profile:
-    from pytest_hookharness.hosts.profiles.documented.goose import GOOSE  # noqa: PLC0415 - not until it is asked for
-
-    return GOOSE
-
-
-def _droid() -> Profile:
-    from pytest_hookharness.hosts.profiles.documented.droid import DROID  # noqa: PLC0415 - not until it is asked for
-
-    return DROID
-
-
-# By name and version; the newest version of a host comes first.
-_KNOWN: Mapping[str, Callable[[], Profile]] = {
-    "claude-code@2.1.329": _claude_code,
-    "codex@0.169.0": _codex,
-    "gemini-cli@0.61.0": _gemini_cli,
-    "gemini-cli@0.30.0": _gemini_cli_0_30_0,
-    "gemini-cli@0.26.0": _gemini_cli_0_26_0,
-    "qwen-code@0.24.4": _qwen_code,
-    "qwen-code@0.15.10": _qwen_code_0_15_10,
-    "openhands@1.58": _openhands,
-    "openhands@1.12": _openhands_1_12,
-    "openhands@pr3183": _openhands_pr3183,
-    "cursor@2026-08": _cursor,
-    "cursor@2026-08-reported": _cursor_reported,
-    "copilot-cli@1.0.78": _copilot_cli,
-    "copilot-cli@1.0.71": _copilot_cli_1_0_71,
-    "antigravity@1.1.18": _antigravity,
-    "kimi@0.38.0": _kimi,
-    "goose@2026": _goose,
-    "droid@2026-07": _droid,
-}
-
-
-# Distributions that bring a profile name it here: `codex@1.2 = module:PROFILE`.
+# The entry points of other distributions with a profile, such as `codex@1.2 = module:PROFILE`.
 GROUP = "pytest_hookharness.hosts"
 
 
+class UnknownHost(ValueError):
+    """
+    There is no profile for this host, or for this version of it.
+    """
+
+
 @cache
-def _loaders() -> Mapping[str, Callable[[], Profile]]:
-    brought = {point.name: partial(_brought, point) for point in entry_points(group=GROUP)}
-    return {**_KNOWN, **{name: load for name, load in brought.items() if name not in _KNOWN}}
+def _plugged_in() -> Mapping[str, EntryPoint]:
+    # A built-in profile wins over an entry point of the same name.
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _BUILT_IN}
 
 
-def _brought(point: EntryPoint) -> Profile:
+def _identifiers() -> tuple[str, ...]:
+    return (*_BUILT_IN, *_plugged_in())
+
+
+def _load(identifier: str) -> Profile:
+    if identifier not in _BUILT_IN:
+        return _load_plugged_in(_plugged_in()[identifier])
+    profiles = _built_in_profiles(identifier.partition("@")[0])
+    return next(profile for profile in profiles if profile.id == identifier)
+
+
+def _built_in_profiles(host: str) -> tuple[Profile, ...]:
+    # Import statements, not a table of names, so that the test of the layers sees them.
+    match host:
+        case "claude-code":
+            from pytest_hookharness.hosts.profiles.claude_code.profile import PROFILES
+        case "codex":
+            from pytest_hookharness.hosts.profiles.codex.profile import PROFILES
+        case "gemini-cli":
+            from pytest_hookharness.hosts.profiles.gemini.profile import PROFILES
+        case "qwen-code":
+            from pytest_hookharness.hosts.profiles.qwen.profile import PROFILES
+        case "openhands":
+            from pytest_hookharness.hosts.profiles.openhands.profile import PROFILES
+        case "cursor":
+            from pytest_hookharness.hosts.profiles.cursor.profile import PROFILES
+        case "copilot-cli":
+            from pytest_hookharness.hosts.profiles.copilot.profile import PROFILES
+        case "antigravity":
+            from pytest_hookharness.hosts.profiles.documented.antigravity import PROFILES
+        case "kimi":
+            from pytest_hookharness.hosts.profiles.documented.kimi import PROFILES
+        case "goose":
+            from pytest_hookharness.hosts.profiles.documented.goose import PROFILES
+        case "droid":
+            from pytest_hookharness.hosts.profiles.documented.droid import PROFILES
+        case _:
+            raise AssertionError(host)
+    return PROFILES
+
+
+def _load_plugged_in(point: EntryPoint) -> Profile:
     profile = point.load()
     if not isinstance(profile, Profile) or profile.id != point.name:
         seen = getattr(profile, "id", type(profile).__name__)
@@ -167,45 +104,45 @@ def _brought(point: EntryPoint) -> Profile:
     return profile
 
 
-class UnknownHost(ValueError):
-    """
-    A host, or a version of it, that there is no profile for.
-    """
-
-
 def names() -> tuple[str, ...]:
     """
-    What hosts can be asked for by: each name for its newest version, and each name with a version.
+    Return the names by which hosts are found: bare names, for the newest version, then names with a version.
     """
-    bare = dict.fromkeys(name.partition("@")[0] for name in _loaders())
-    return (*bare, *_loaders())
+    identifiers = _identifiers()
+    return (*dict.fromkeys(identifier.partition("@")[0] for identifier in identifiers), *identifiers)
 
 
 def known() -> tuple[Profile, ...]:
     """
-    All profiles, the newest version of a host first.
+    Return all profiles; of each host the newest version comes first.
     """
-    return tuple(load() for load in _loaders().values())
+    return tuple(map(_load, _identifiers()))
 
 
 def find(name: str) -> Profile:
     """
-    The profile of a host, by ``name`` (its newest version) or ``name@version``.
+    Return the profile of a host, by ``name`` (its newest version) or ``name@version``.
 
     Raises:
         UnknownHost: There is no such profile.
     """
-    for known_name, load in _loaders().items():
-        if name in (known_name, known_name.partition("@")[0]):
-            return load()
+    # Entry points are read only if no built-in profile fits, because that takes time.
+    identifier = _match(name, _BUILT_IN) or _match(name, _plugged_in())
+    if identifier is not None:
+        return _load(identifier)
     near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise UnknownHost(f"there is no host {name!r}; known are {', '.join(_loaders())}{hint}")
+    raise UnknownHost(f"there is no host {name!r}; known are {', '.join(_identifiers())}{hint}")
+
+
+def _match(name: str, identifiers: Iterable[str]) -> str | None:
+    matching = (one for one in identifiers if name in (one, one.partition("@")[0]))
+    return next(matching, None)
 
 
 def assumed_of_calls(name: str) -> tuple[str, ...]:
     """
-    What is only assumed about a host that is called from a shell, in sentences.
+    Return what is only assumed about calling a host from a shell, as sentences.
     """
     profile = find(name)
     rules = profile.calling.rules.values() if profile.calling is not None else ()

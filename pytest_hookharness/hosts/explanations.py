@@ -1,8 +1,8 @@
 """
-Explaining a host: what each way in which a hook can end means to it.
+How a host interprets each exit code and output of a hook, and how many facts are known about it.
 
-Nothing here is a table of meanings: made-up fires are read by the functions that a
-simulation uses, so what is told is what is done.
+The meanings come from no table: the functions of the simulation read invented hook runs, so an explanation
+always agrees with a simulation.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from pytest_hookharness.hosts.hook_input.launch import launch
 from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, target_of
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
-from pytest_hookharness.hosts.rules.caps import Asking, AtCap
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Json, Reply, Rule, Ruling
 
+# The text that an invented hook prints.
 _WORDS = "WORDS"
 _NESTED = "hookSpecificOutput"
-_PATIENCE = 3600.0
+# Longer than any default timeout of a host, so that it shortens none.
+_HOOK_TIMEOUT = 3600.0
 
 
 def known_facts(profile: Profile) -> tuple[Rule, ...]:
     """
-    All facts that a profile names, each once.
+    Return all facts of a profile, each once.
     """
     return tuple(dict.fromkeys(_rules_in(profile)))
 
@@ -58,44 +59,44 @@ def _rules_in(value: object) -> Iterator[Rule]:
 
 def summarise(profile: Profile) -> HostSummary:
     """
-    A host in one line.
+    Return a host in one line: its events, its cap and how many facts are known.
     """
     counts = Counter(rule.basis for rule in known_facts(profile))
-    named = [event for event in profile.events.values() if not event.also]
+    named = [event for event in profile.events.values() if not event.second_name_of]
     reached = sum(1 for event in named if not event.unreachable)
     return HostSummary(
         id=profile.id,
         events=reached,
         unreached=len(named) - reached,
-        cap=_guard(profile),
+        cap=_describe_cap(profile),
         observed=counts[Basis.OBSERVED],
         documented=counts[Basis.DOCUMENTED],
         assumed=counts[Basis.ASSUMED],
     )
 
 
-def _guard(profile: Profile) -> str:
+def _describe_cap(profile: Profile) -> str:
     rules = profile.cap
     setting = guards.Setting(env={}, options={})
     guard = guards.describe(rules, setting, lap_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
-    match rules.then:
+    match rules.at_cap:
         case AtCap.OVERRIDES:
-            return f"sets refusal {guard.overrides} aside"
+            return f"overrides refusal {guard.overrides}"
         case AtCap.ERRS:
             return f"ends with an error at refusal {guard.overrides}"
         case AtCap.ASKS_NO_MORE:
-            return f"asks no more after refusal {guard.overrides - 1}"
+            return f"runs no stop hooks after refusal {guard.overrides - 1}"
         case _:
-            assert_never(rules.then)
+            assert_never(rules.at_cap)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExplainedCase:
     """
-    A way in which a hook can end.
+    An invented end of a hook run.
     """
 
     name: str
@@ -106,10 +107,10 @@ class _ExplainedCase:
 
 def explain(profile: Profile, event: str = "") -> tuple[EventMeanings, ...]:
     """
-    What hooks can mean on one event, or on all that a session comes to.
+    Return the meanings of hook runs on one event, or on each event that occurs in a session.
 
     Raises:
-        ValueError: The host has no such event; the message names the nearest.
+        ValueError: The host has no such event; the message names the nearest one.
     """
     known = facts(profile, workspace="/project", home="/home/dev", tmp="/tmp")  # noqa: S108 - names alone
     if event:
@@ -120,7 +121,7 @@ def explain(profile: Profile, event: str = "") -> tuple[EventMeanings, ...]:
 
 def _explain(profile: Profile, rule: EventRule, known: Facts) -> EventMeanings:
     hook = Hook(event=rule.name, command="./hook")
-    limit = launch(profile, hook, payload_for(profile, rule.name, known), known, {}, _PATIENCE).limit
+    limit = launch(profile, hook, payload_for(profile, rule.name, known), known, {}, _HOOK_TIMEOUT).limit
     return EventMeanings(
         host=profile.id,
         event=rule.name,
@@ -143,9 +144,11 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     return Meaning(
         case=case.name,
         printed=case.stdout,
-        refuses=decision.refused and not _let(profile, decision),
-        deed=_deed(profile, rule, decision, reply),
-        to_agent=() if _let(profile, decision) or _waits(profile, rule, decision) else decision.to_agent,
+        refuses=decision.refused and not _call_made(profile, decision),
+        deed=_describe_decision(profile, rule, decision, reply),
+        to_agent=()
+        if _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
+        else decision.to_agent,
         fault=reply.fault or "",
         rule=decision.rule,
     )
@@ -154,19 +157,19 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
 def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_ExplainedCase]:
     yield _ExplainedCase(name="exit 0, silent")
     yield _ExplainedCase(name="exit 0, plain text", stdout=_WORDS)
-    yield _ExplainedCase(name="exit 2, words on stderr", ending=Exited(2), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 2, text on stderr", ending=Exited(2), stderr=_WORDS)
     yield _ExplainedCase(name="exit 2, silent", ending=Exited(2))
-    yield _ExplainedCase(name="exit 1, words on stderr", ending=Exited(1), stderr=_WORDS)
-    yield _ExplainedCase(name="exit 3, words on stderr", ending=Exited(3), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 1, text on stderr", ending=Exited(1), stderr=_WORDS)
+    yield _ExplainedCase(name="exit 3, text on stderr", ending=Exited(3), stderr=_WORDS)
     answers: list[tuple[str, Json]] = [
         ("decision block", {"decision": "block", "reason": _WORDS}),
-        *_own_forms(profile, rule, Ruling.DENY, "the host's own refusal"),
+        *_own_answers(profile, rule, Ruling.DENY, "the host's own refusal"),
         *(
-            _own_forms(profile, rule, Ruling.ASK, "ask")
+            _own_answers(profile, rule, Ruling.ASK, "ask")
             or [("ask", _nested(rule, "permissionDecision", "ask"))]
         ),
         ("continue false", {"continue": False, "stopReason": _WORDS}),
-        ("a text for the agent", _text(profile, rule)),
+        ("a text for the agent", _context_answer(profile, rule)),
     ]
     seen: list[Json] = []
     for name, answer in answers:
@@ -174,7 +177,7 @@ def _cases(profile: Profile, rule: EventRule, limit: float) -> Iterator[_Explain
             seen.append(answer)
             yield _ExplainedCase(name=name, stdout=json.dumps(answer))
     yield _ExplainedCase(name="broken JSON", stdout='{"decision": "block"')
-    yield _ExplainedCase(name="cut at its limit", ending=TimedOut(limit, by=Cut.LIMIT))
+    yield _ExplainedCase(name="killed at its timeout", ending=TimedOut(limit, by=Cut.LIMIT))
     yield _ExplainedCase(name="no such command", ending=Exited(127), stderr="sh: ./hook: not found")
 
 
@@ -182,20 +185,20 @@ def _nested(rule: EventRule, key: str, value: Json) -> dict[str, Json]:
     return {_NESTED: {"hookEventName": rule.name, key: value}}
 
 
-def _own_forms(profile: Profile, rule: EventRule, ruling: Ruling, name: str) -> list[tuple[str, Json]]:
+def _own_answers(profile: Profile, rule: EventRule, ruling: Ruling, name: str) -> list[tuple[str, Json]]:
     rules = profile.answers(rule.name)
-    forms: list[tuple[str, Json]] = []
+    answers: list[tuple[str, Json]] = []
     if rules.grant and rule.role is Role.PERMISSION and ruling is Ruling.DENY:
-        answer = {"behavior": "deny", "message": _WORDS}
-        forms.append((name, _put({}, rules.grant, answer, rule)))
+        denial = {"behavior": "deny", "message": _WORDS}
+        answers.append((name, _put({}, rules.grant, denial, rule)))
     for verdict in rules.verdicts:
         if not verdict.command or (verdict.roles and rule.role not in verdict.roles):
             continue
-        values: Iterable[Json] = [word for word, means in verdict.words.items() if means is ruling][:1]
+        values: Iterable[Json] = [word for word, means in verdict.rulings.items() if means is ruling][:1]
         if verdict.any_text and ruling is Ruling.DENY:
             values = [_WORDS]
-        forms += [(name, _answer(verdict, value, rule)) for value in values]
-    return forms
+        answers += [(name, _answer(verdict, value, rule)) for value in values]
+    return answers
 
 
 def _answer(verdict: VerdictPath, value: Json, rule: EventRule) -> Json:
@@ -203,7 +206,7 @@ def _answer(verdict: VerdictPath, value: Json, rule: EventRule) -> Json:
     return answer if verdict.any_text else _put(answer, verdict.reason, _WORDS, rule)
 
 
-def _text(profile: Profile, rule: EventRule) -> Json:
+def _context_answer(profile: Profile, rule: EventRule) -> Json:
     paths = profile.answers(rule.name).context
     return _put({}, paths[0], _WORDS, rule) if paths else _nested(rule, "additionalContext", _WORDS)
 
@@ -218,30 +221,28 @@ def _put(answer: Mapping[str, Json], path: KeyPath, value: Json, rule: EventRule
     return {**answer, key: _put(inner, tuple(rest), value, rule)}
 
 
-def _let(profile: Profile, decision: Decision) -> bool:
-    return decision.ruling is Ruling.ASK and profile.turns.asking is Asking.LETS
+def _call_made(profile: Profile, decision: Decision) -> bool:
+    return decision.ruling is Ruling.ASK and profile.turns.ask_effect is AskEffect.CALL_MADE
 
 
-def _waits(profile: Profile, rule: EventRule, decision: Decision) -> bool:
+def _waits_for_person(profile: Profile, rule: EventRule, decision: Decision) -> bool:
     asks = decision.ruling is Ruling.ASK and rule.role is Role.BEFORE_TOOL
-    return asks and profile.turns.asking is Asking.WAITS
+    return asks and profile.turns.ask_effect is AskEffect.WAITS
 
 
-_REFUSED = {
+_REFUSAL_EFFECTS = {
     Role.BEFORE_TOOL: "the call is not made",
     Role.PERMISSION: "the call is not made",
     Role.PROMPT: "the prompt does not reach the agent",
     Role.EXPANSION: "the prompt does not reach the agent",
-    Role.STOP: "the agent goes on",
-    Role.SUBAGENT_STOP: "the subagent goes on",
-    Role.BEFORE_COMPACT: "the conversation is not shortened",
-    Role.WORKTREE: "the session does not begin",
-    Role.TASK_CREATED: "the task is not made",
+    Role.STOP: "the agent continues",
+    Role.SUBAGENT_STOP: "the subagent continues",
+    Role.BEFORE_COMPACT: "the conversation is not compacted",
+    Role.WORKTREE: "the session does not start",
+    Role.TASK_CREATED: "the task is not created",
     Role.TASK_COMPLETED: "the task stays open",
 }
-
-
-_LET = {
+_USUAL_EFFECTS = {
     Role.BEFORE_TOOL: "the call is made",
     Role.PROMPT: "the prompt reaches the agent",
     Role.STOP: "the agent stops",
@@ -249,18 +250,18 @@ _LET = {
 }
 
 
-def _deed(profile: Profile, rule: EventRule, decision: Decision, reply: Reply) -> str:
-    if _waits(profile, rule, decision):
-        return "the host waits for a person, for ever"
+def _describe_decision(profile: Profile, rule: EventRule, decision: Decision, reply: Reply) -> str:
+    if _waits_for_person(profile, rule, decision):
+        return "the host waits forever for a person"
     if decision.halt is not None:
         late = profile.answers(rule.name).halting is Halting.AFTER_CALL and rule.role is Role.BEFORE_TOOL
-        return "the turn ends once the call is made" if late else "the turn ends"
-    if decision.refused and not _let(profile, decision):
-        return _REFUSED.get(rule.role, "the turn ends")
+        return "the turn ends after the call is made" if late else "the turn ends"
+    if decision.refused and not _call_made(profile, decision):
+        return _REFUSAL_EFFECTS.get(rule.role, "the turn ends")
     if decision.ruling is Ruling.DENY and rule.power is Power.REPLACES:
-        return "the agent gets the words instead of the result"
-    if decision.to_agent and not _let(profile, decision):
-        return f"{_LET.get(rule.role, 'it goes on')}, and the agent is told"
+        return "the agent gets the text instead of the result"
+    if decision.to_agent and not _call_made(profile, decision):
+        return f"{_USUAL_EFFECTS.get(rule.role, 'the host continues')}, and the agent gets the text"
     if reply.folder:
-        return "the session goes on in the folder that was named"
-    return _LET.get(rule.role, "it goes on")
+        return "the session continues in the named folder"
+    return _USUAL_EFFECTS.get(rule.role, "the host continues")

@@ -24,7 +24,7 @@ def toy(project, tmp_path, monkeypatch):
             from pytest_hookharness.hosts import find
 
             CLAUDE = find("claude-code")
-            TOY = replace(CLAUDE, name="toy", version="1", cap=replace(CLAUDE.cap, cap=1, low=1))
+            TOY = replace(CLAUDE, name="toy", version="1", cap=replace(CLAUDE.cap, cap=1, below_one=1))
             """
         )
     )

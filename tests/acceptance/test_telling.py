@@ -40,7 +40,7 @@ def test_an_event_is_explained(hookharness):
 
     assert told.returncode == 0
     assert '{"followup_message": "WORDS"}' in told.stdout
-    assert "REFUSES: the agent goes on" in told.stdout
+    assert "REFUSES: the agent continues" in told.stdout
     assert "[documented: Cursor hooks documentation, 2026-08]" in told.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "did you mean 'cursor'" in wrong.stderr

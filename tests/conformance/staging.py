@@ -43,7 +43,7 @@ def scenario(
         **keys.pop("files", {}),
     }
     made = scenario_from({"name": "replay", "host": row.host, "files": files, **keys})
-    return replace(made, script=script_from([{"prompt": "go"}, *agent], then="idle"))
+    return replace(made, script=script_from([{"prompt": "go"}, *agent], at_cap="idle"))
 
 
 def command(given: Terms, **more: Any) -> str:

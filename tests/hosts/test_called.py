@@ -50,7 +50,7 @@ def test_a_call_is_read_as_the_host_reads_it(rules, words, wanted):
         (
             CLAUDE,
             ["-p", "x", "--output-format", "xml"],
-            "the form 'xml'; known here are json, stream-json, text",
+            "the output format 'xml'; known here are json, stream-json, text",
         ),
         (CODEX, ["resume"], "'resume'; known here is 'exec'"),
     ],
@@ -63,7 +63,7 @@ def test_what_is_not_known_is_not_guessed(rules, words, named):
 @pytest.mark.parametrize("rules", [CLAUDE, CODEX, GEMINI])
 def test_an_answer_has_the_form_that_was_asked_for(rules):
     """The usual answer is the bare text, and JSON is JSON that holds it."""
-    said = hosts.Answered(text='It is "done".', session="s-1", turns=1)
+    said = hosts.FinalAnswer(text='It is "done".', session="s-1", turns=1)
 
     assert hosts.write_answer(rules, "", said) == 'It is "done".\n'
     lines = [json.loads(line) for line in hosts.write_answer(rules, "json", said).splitlines()]

@@ -4,13 +4,14 @@ Which hosts are known, and what is known about them.
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.caps import Resets
-from pytest_hookharness.hosts.rules.replies import Alone, Empty, Halting
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, EmptyAnswer, Halting
 from pytest_hookharness.hosts.rules.settings import Effect
+from pytest_hookharness.hosts.rules.turns import Resets
 from pytest_hookharness.model.protocol import Basis, Ruling
 
 ALWAYS = {
@@ -60,15 +61,15 @@ def needed(profile):
     events = profile.events.values()
     codes = [code for event in events for code in event.codes or profile.replies.codes]
     answers = [event.answers or profile.replies.answers for event in events]
-    rulings = {ruling for one in answers for verdict in one.verdicts for ruling in verdict.words.values()}
+    rulings = {ruling for one in answers for verdict in one.verdicts for ruling in verdict.rulings.values()}
     roles = {event.role for event in events}
     cases = {
         "async": profile.replies.background or profile.replies.announced or not all(e.waits for e in events),
         "undecodable": profile.replies.undecodable_fails,
-        "wordless": any(code.alone is Alone.REFUSES_IF_WORDS for code in codes),
+        "wordless": any(code.meaning is CodeMeaning.REFUSES_IF_WORDS for code in codes),
         "failure blocks": bool(profile.config.keys.on_failure),
         "halt": any(one.halting is not Halting.IGNORED for one in answers),
-        "empty": any(one.empty is not Empty.NOTHING for one in answers),
+        "empty": any(one.empty is not EmptyAnswer.NOTHING for one in answers),
         "ask": Ruling.ASK in rulings,
         "defer": Ruling.DEFER in rulings,
         "continuation": any(event.context_continues for event in events),
@@ -76,7 +77,7 @@ def needed(profile):
         "folder": hosts.Role.WORKTREE in roles,
         "no folder": hosts.Role.WORKTREE in roles,
     }
-    named = {code.rule for code in codes if code.alone not in (Alone.PLAIN, Alone.NOTHING)}
+    named = {code.rule for code in codes if code.meaning not in (CodeMeaning.PLAIN, CodeMeaning.NOTHING)}
     merged = {event.merging.several for event in events}
     return ALWAYS | named | merged | {name for name, holds in cases.items() if holds}
 
@@ -85,31 +86,64 @@ def needed(profile):
 def test_every_fact_that_is_named_is_there(profile):
     """Whatever fact the engine may name for a decision stands in the profile."""
     config, guard = profile.config, profile.cap
-    fails = Effect.FAILS in (config.otherwise, *config.flaws.values())
+    fails = Effect.FAILS in (config.default_effect, *config.flaws.values())
     settings = {"malformed", "unreadable", "unknown event", "unpassable", "unreachable"}
     settings |= {"disabled"} if config.switches else set()
     settings |= {"refused"} if fails else set()
     net = {"no cap"} if guard.cap is None else {"cap", "counted"}
     net |= {"reset"} if guard.resets is not Resets.NOTHING else set()
     net |= {"cap across refused calls"} if guard.resets is Resets.CALLS_DONE else set()
-    net |= {"off"} if guard.cap is not None and guard.low is None else set()
+    net |= {"off"} if guard.cap is not None and guard.below_one is None else set()
 
     assert needed(profile) <= set(profile.replies.rules)
     assert settings <= set(config.rules)
     assert net <= set(guard.rules)
 
 
+def loaded_profiles(code):
+    """
+    The folders below ``hosts/profiles`` that a new process has imported after it has run some code.
+    """
+    found = f"{code}; print(*{{n.split('.')[3] for n in sys.modules if 'hosts.profiles.' in n}})"
+    start = "import sys; from pytest_hookharness import hosts; "
+    ran = subprocess.run([sys.executable, "-c", start + found], capture_output=True, text=True, check=True)
+    return set(ran.stdout.split())
+
+
 def test_names_are_known_without_loading_a_profile():
     """Hosts can be listed by name without importing any of them."""
-    code = (
-        "import sys; from pytest_hookharness import hosts; names = hosts.names(); "
-        "loaded = [name for name in sys.modules if 'hosts.claude' in name]; print(len(names) > 1, loaded)"
-    )
-
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert ran.stdout.split() == ["True", "[]"]
+    assert loaded_profiles("assert len(hosts.names()) > 1") == set()
     assert set(hosts.names()) == {name for one in hosts.known() for name in (one.name, one.id)}
+
+
+def test_finding_a_host_loads_no_other():
+    """A host is found without importing the profiles of other hosts."""
+    assert loaded_profiles("hosts.find('codex')") & {"claude_code", "gemini", "qwen"} == set()
+    assert "codex" in loaded_profiles("hosts.find('codex')")
+
+
+def test_a_built_in_host_needs_no_entry_points():
+    """Entry points are not read for a host that the package knows itself."""
+    broken = "hosts.catalogue._plugged_in = None; print(hosts.find('codex').name)"
+
+    assert "codex" in loaded_profiles(f"hosts.find; {broken}")
+
+
+def test_names_of_the_package_and_of_its_stub():
+    """The package offers the names that its stub lists for type checkers, and no others."""
+    stub = Path(hosts.__path__[0], "__init__.pyi").read_text()
+    listed: dict[str, list[str]] = {}
+    exec(stub[stub.index("__all__") :], listed)  # noqa: S102
+    offered = [name for names in hosts._MODULES.values() for name in names]
+
+    assert sorted(listed["__all__"]) == sorted(offered)
+    assert all(hasattr(hosts, name) for name in offered)
+
+
+def test_a_name_that_the_package_does_not_have():
+    """A name that the package does not offer is an error that repeats it."""
+    with pytest.raises(AttributeError, match="no 'fnd'"):
+        hosts.fnd  # noqa: B018
 
 
 def test_the_first_of_a_name_is_the_newest():
@@ -125,7 +159,7 @@ def test_the_first_of_a_name_is_the_newest():
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_roles_of_events(profile):
     """Only events for certain tools and second names share a role; one without a role says why."""
-    free = [event.role for event in profile.events.values() if not event.tools and not event.also]
+    free = [event.role for event in profile.events.values() if not event.tools and not event.second_name_of]
     roles = [role for role in free if role is not hosts.Role.OTHER]
 
     assert len(roles) == len(set(roles))

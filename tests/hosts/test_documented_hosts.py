@@ -501,7 +501,7 @@ def test_subagents_count_their_own_stops(play, ended):
 def test_a_profile_without_the_rule_reads_otherwise(ended):
     """The blank output of a hook is spared by its rule alone."""
     goose = hosts.find("goose")
-    codes = tuple(replace(code, spares_silent=False) for code in goose.replies.codes)
+    codes = tuple(replace(code, ignores_silence=False) for code in goose.replies.codes)
     other = replace(goose, replies=replace(goose.replies, codes=codes))
     hook = Hook(event="PreToolUse", command="x", on_failure="block")
 

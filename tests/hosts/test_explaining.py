@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.replies import Alone
+from pytest_hookharness.hosts.rules.replies import CodeMeaning
 from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 from pytest_hookharness.model.protocol import Basis, Rule
 
@@ -27,14 +27,14 @@ def meaning(name, event, case):
 @pytest.mark.parametrize(
     "name, event, case, refuses",
     [
-        ("claude-code", "Stop", "exit 2, words on stderr", True),
-        ("claude-code", "Stop", "exit 1, words on stderr", False),
+        ("claude-code", "Stop", "exit 2, text on stderr", True),
+        ("claude-code", "Stop", "exit 1, text on stderr", False),
         ("claude-code", "PreToolUse", "no such command", False),
         ("claude-code", "PreToolUse", "ask", True),
-        ("cursor", "stop", "exit 2, words on stderr", False),
+        ("cursor", "stop", "exit 2, text on stderr", False),
         ("cursor", "stop", "the host's own refusal", True),
         ("copilot-cli", "preToolUse", "no such command", True),
-        ("copilot-cli", "preToolUse", "cut at its limit", False),
+        ("copilot-cli", "preToolUse", "killed at its timeout", False),
         ("copilot-cli", "agentStop", "decision block", True),
         ("antigravity", "Stop", "decision block", False),
         ("goose", "PreToolUse", "exit 0, silent", False),
@@ -73,7 +73,7 @@ def test_what_is_told_is_what_is_played(play, ended, profile, role):
     code = {"exit 1": 1, "exit 2": 2, "exit 3": 3, "no such": 127}
 
     for one in told.meanings:
-        if one.case == "cut at its limit":
+        if one.case == "killed at its timeout":
             continue
         words = one.case.endswith("stderr")
         err = "WORDS" if words else "sh: ./hook: not found" if "no such" in one.case else ""
@@ -103,14 +103,15 @@ def test_another_rule_is_told_otherwise():
     """With another rule for exit code 1 the explanation of it is another."""
     claude = hosts.find("claude-code")
     codes = tuple(
-        replace(code, alone=Alone.REFUSES) if code.codes is None else code for code in claude.replies.codes
+        replace(code, meaning=CodeMeaning.REFUSES) if code.codes is None else code
+        for code in claude.replies.codes
     )
     other = replace(claude, replies=replace(claude.replies, codes=codes))
 
     (told,) = hosts.explain(other, "Stop")
 
     case = next(one for one in told.meanings if one.case.startswith("exit 1"))
-    assert (case.refuses, case.deed) == (True, "the agent goes on")
+    assert (case.refuses, case.deed) == (True, "the agent continues")
 
 
 def test_an_unknown_event_is_an_error():
@@ -122,9 +123,9 @@ def test_an_unknown_event_is_an_error():
 @pytest.mark.parametrize(
     "name, cap",
     [
-        ("claude-code", "sets refusal 9 aside"),
+        ("claude-code", "overrides refusal 9"),
         ("openhands@pr3183", "ends with an error at refusal 5"),
-        ("kimi", "asks no more after refusal 1"),
+        ("kimi", "runs no stop hooks after refusal 1"),
         ("codex", "none"),
         ("goose", "none is known"),
     ],

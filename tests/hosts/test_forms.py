@@ -24,7 +24,7 @@ def reading(profile, **values):
     """
     The profile with other rules for settings, which drops what is wrong.
     """
-    return replace(profile, config=replace(profile.config, otherwise=Effect.DROPS, **values))
+    return replace(profile, config=replace(profile.config, default_effect=Effect.DROPS, **values))
 
 
 def commands(configuration):
@@ -66,7 +66,7 @@ def test_forms(profile, form, text):
 def test_short_forms_are_dressed(profile, form, inline):
     """A short form means the same in every form, and what is already in form stays."""
     kind = reading(profile, form=form, untyped="command")
-    whole = form.dress({"PreToolUse": [{"command": "x"}]})
+    whole = form.build({"PreToolUse": [{"command": "x"}]})
 
     assert commands(hosts.configure(kind, {}, inline=inline)) == [("PreToolUse", None, "x")]
     assert commands(hosts.configure(kind, {"f": json.dumps(whole)})) == [("PreToolUse", None, "x")]

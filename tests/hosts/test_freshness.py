@@ -7,7 +7,7 @@ import pytest
 from pytest_hookharness import hosts
 from pytest_hookharness.model.moves import Edit, Performance, Prompt, Read, ToolResult
 
-STALE = hosts.find("claude-code").tools.stale
+STALE = hosts.find("claude-code").tools.stale_notice
 
 
 @pytest.fixture

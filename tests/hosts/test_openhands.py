@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.profiles.openhands.stuck_detector import look
+from pytest_hookharness.hosts.profiles.openhands.tools import find_repetition
 from pytest_hookharness.model.moves import (
     Edit,
     Performance,
@@ -252,7 +252,7 @@ def test_circles(moves, circle):
     kinds = {"!": "failed", ".": "stop"}
     recent = tuple((kinds.get(move[0], "call"), move[-1]) for move in moves)
 
-    assert bool(look(recent)) is circle
+    assert bool(find_repetition(recent)) is circle
 
 
 @pytest.mark.parametrize(

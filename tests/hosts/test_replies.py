@@ -154,7 +154,7 @@ def test_what_is_read_of_output_has_a_source(profile):
     """A profile says how much of what a hook prints is read, and where that is known from."""
     rule = profile.process.rules["output"]
 
-    assert ("whole" in rule.text) is (profile.process.output_limit is None)
+    assert ("all output" in rule.text) is (profile.process.output_limit is None)
     assert rule.basis is not Basis.ASSUMED or profile.process.output_limit is None
 
 

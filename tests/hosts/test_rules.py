@@ -8,8 +8,20 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.caps import (
-    Asking,
+from pytest_hookharness.hosts.rules.replies import (
+    CodeMeaning,
+    CodeRule,
+    EmptyAnswer,
+    Halting,
+    Merging,
+    Precedence,
+    ReasonChoice,
+    Stream,
+    VerdictPath,
+)
+from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, MatcherRules
+from pytest_hookharness.hosts.rules.turns import (
+    AskEffect,
     AtCap,
     FlagUse,
     OptionRule,
@@ -17,19 +29,15 @@ from pytest_hookharness.hosts.rules.caps import (
     StepRules,
     StuckRules,
 )
-from pytest_hookharness.hosts.rules.replies import (
-    Alone,
-    CodeRule,
-    Empty,
-    Halting,
-    Merging,
-    Precedence,
-    Stream,
-    VerdictPath,
-    Words,
+from pytest_hookharness.model.moves import (
+    Prompt,
+    RunCommand,
+    Stop,
+    Subagent,
+    ToolCall,
+    ToolResult,
+    Tools,
 )
-from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, MatcherRules
-from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
 
@@ -134,7 +142,7 @@ def test_a_target_that_is_compared_letter_by_letter(profile):
 )
 def test_limits(profile, limits, written, seconds):
     """A limit is a number of the host's own unit, and what is odd about it may be taken."""
-    kind = change(profile, "config", limits=limits, otherwise=Effect.TAKES)
+    kind = change(profile, "config", limits=limits, default_effect=Effect.TAKES)
     handler = {"type": "command", "command": "x", "timeout": written}
 
     (hook,) = hosts.configure(kind, {}, inline={"Stop": handler}).hooks
@@ -186,16 +194,16 @@ def test_a_single_thing_is_taken_for_a_list(profile):
 @pytest.mark.parametrize(
     "alone, words, ruling",
     [
-        (Alone.REFUSES, "", Ruling.DENY),
-        (Alone.REFUSES_IF_WORDS, "", Ruling.NONE),
-        (Alone.REFUSES_IF_WORDS, "no", Ruling.DENY),
-        (Alone.FAILS, "no", Ruling.NONE),
-        (Alone.NOTHING, "no", Ruling.NONE),
+        (CodeMeaning.REFUSES, "", Ruling.DENY),
+        (CodeMeaning.REFUSES_IF_WORDS, "", Ruling.NONE),
+        (CodeMeaning.REFUSES_IF_WORDS, "no", Ruling.DENY),
+        (CodeMeaning.FAILS, "no", Ruling.NONE),
+        (CodeMeaning.NOTHING, "no", Ruling.NONE),
     ],
 )
 def test_codes(profile, ended, alone, words, ruling):
     """An exit code means what the table says, for a host or for one event alone."""
-    kind = of_event(knowing(profile, "wordless"), "Stop", codes=(CodeRule(alone=alone),))
+    kind = of_event(knowing(profile, "wordless"), "Stop", codes=(CodeRule(meaning=alone),))
     hook = Hook(event="Stop", command="x")
 
     reply = hosts.read_reply(kind, hook, "Stop", ended(3, stderr=words))
@@ -222,17 +230,17 @@ def test_answers_on_standard_error(profile, ended):
         ({}, '\ufeff{"permission": "deny"}', Ruling.DENY),
         ({"strips_mark": False}, '\ufeff{"permission": "deny"}', Ruling.NONE),
         ({}, '"{\\"permission\\": \\"deny\\"}"', Ruling.NONE),
-        ({"twice": True}, '"{\\"permission\\": \\"deny\\"}"', Ruling.DENY),
+        ({"nested_json": True}, '"{\\"permission\\": \\"deny\\"}"', Ruling.DENY),
         ({}, '{"permission": "deny", "a": NaN}', Ruling.NONE),
-        ({"constants": True}, '{"permission": "deny", "a": NaN}', Ruling.DENY),
-        ({"empty": Empty.REFUSES}, "{}", Ruling.DENY),
-        ({"others_say_nothing": True, "empty": Empty.REFUSES}, "42", Ruling.DENY),
+        ({"accepts_nan": True}, '{"permission": "deny", "a": NaN}', Ruling.DENY),
+        ({"empty": EmptyAnswer.REFUSES}, "{}", Ruling.DENY),
+        ({"ignores_non_objects": True, "empty": EmptyAnswer.REFUSES}, "42", Ruling.DENY),
         ({"halting": Halting.REFUSES}, '{"continue": false}', Ruling.DENY),
     ],
 )
 def test_answers(profile, ended, answers, stdout, ruling):
     """Answers are found and read by the host's own paths and words, and in the JSON that it takes."""
-    verdict = VerdictPath(path=("permission",), words={"deny": Ruling.DENY}, folds=True)
+    verdict = VerdictPath(path=("permission",), rulings={"deny": Ruling.DENY}, ignores_case=True)
     rules = replace(profile.replies.answers, starts="", check=None, verdicts=(verdict,), **answers)
     kind = change(knowing(profile, "empty", "halt"), "replies", answers=rules)
     kind = change(kind, "replies", rules={**profile.replies.rules, "empty": KNOWN})
@@ -260,15 +268,15 @@ def test_whose_ruling_holds(play, profile, merging, rulings, refused):
 @pytest.mark.parametrize(
     "words, told",
     [
-        (Words.EACH, ["a", "b"]),
-        (Words.FIRST, ["a"]),
-        (Words.LAST, ["b"]),
-        (Words.JOINED, ["a\nb"]),
+        (ReasonChoice.EACH, ["a", "b"]),
+        (ReasonChoice.FIRST, ["a"]),
+        (ReasonChoice.LAST, ["b"]),
+        (ReasonChoice.JOINED, ["a\nb"]),
     ],
 )
 def test_which_reasons_are_told(play, profile, words, told):
     """Of several reasons the agent gets each, one, or all in one."""
-    kind = of_event(profile, "Stop", merging=Merging(words=words))
+    kind = of_event(profile, "Stop", merging=Merging(reasons=words))
     kind = change(kind, "wording", feedback="{reason}", blocked="")
     answers = [{"decision": "block", "reason": reason} for reason in "ab"]
 
@@ -314,11 +322,11 @@ def test_a_group_that_asks_for_it_makes_all_go_one_by_one(play, profile):
     "cap, asked, how",
     [
         ({"cap": 3}, 4, "capped"),
-        ({"cap": 3, "on": True}, 3, "capped"),
-        ({"cap": 0, "low": 2}, 3, "capped"),
+        ({"cap": 3, "overrides_at_cap": True}, 3, "capped"),
+        ({"cap": 0, "below_one": 2}, 3, "capped"),
         ({"cap": 99, "most": 2}, 3, "capped"),
-        ({"cap": 1, "then": AtCap.ASKS_NO_MORE}, 1, "capped"),
-        ({"cap": 2, "then": AtCap.ERRS, "status": "error"}, 3, "capped"),
+        ({"cap": 1, "at_cap": AtCap.ASKS_NO_MORE}, 1, "capped"),
+        ({"cap": 2, "at_cap": AtCap.ERRS, "status": "error"}, 3, "capped"),
     ],
 )
 def test_caps(play, profile, cap, asked, how):
@@ -333,7 +341,7 @@ def test_caps(play, profile, cap, asked, how):
 
 def test_a_cap_by_option(play, profile):
     """An option of the host sets the cap."""
-    kind = change(profile, "cap", option="denials", on=True)
+    kind = change(profile, "cap", option="denials", overrides_at_cap=True)
     kind = replace(kind, options={"denials": OptionRule(default=5, rule=KNOWN)})
     acts = [GO, *[DONE] * 9]
 
@@ -424,7 +432,7 @@ def test_a_look_for_circles(play, profile):
     def look(recent):
         return "the same call four times" if len(recent) == 4 and len(set(recent)) == 1 else ""
 
-    kind = replace(profile, stuck=StuckRules(look=look, remembered=4, option="watch", rule=KNOWN))
+    kind = replace(profile, stuck=StuckRules(detect=look, remembered=4, option="watch", rule=KNOWN))
     kind = replace(kind, options={"watch": OptionRule(default=True, rule=KNOWN)})
     acts = [GO, *[RunCommand(command="true")] * 6, DONE]
 
@@ -506,10 +514,12 @@ def test_a_tool_that_stops(play, profile):
     assert [ending.how for ending in played.endings][:1] == ["stopped"]
 
 
-@pytest.mark.parametrize("asking, how, made", [(Asking.LETS, "stopped", 1), (Asking.WAITS, "waiting", 0)])
+@pytest.mark.parametrize(
+    "asking, how, made", [(AskEffect.CALL_MADE, "stopped", 1), (AskEffect.WAITS, "waiting", 0)]
+)
 def test_asking(play, profile, asking, how, made):
     """A call that somebody must be asked about is made, or waits for ever."""
-    kind = change(profile, "turns", asking=asking)
+    kind = change(profile, "turns", ask_effect=asking)
 
     played = play({"PreToolUse": "./x"}, [GO, RunCommand(command="true"), DONE], always(ASK), profile=kind)
 
@@ -625,7 +635,7 @@ def test_fields_of_standard_input(play, profile):
         ),
     )
     kind = of_event(profile, "Stop", fields=fields)
-    kind = replace(kind, own_words=lambda words: {"shout": str(words.get("submitted_prompt", "")).upper()})
+    kind = replace(kind, own_values=lambda words: {"shout": str(words.get("submitted_prompt", "")).upper()})
 
     played = play({"Stop": "./x"}, [GO, DONE, DONE], always(BLOCK), profile=kind, most=9)
 

@@ -5,7 +5,7 @@ Inputs of tool events outside of any session, compared with those within one.
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 
 KNOWN = hosts.known()

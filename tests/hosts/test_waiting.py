@@ -79,7 +79,7 @@ def test_what_was_said_with_a_move(play, profile):
 def test_a_target_that_only_the_host_knows(play, profile):
     """A matcher is compared with a word of the host's own where the event itself gives none."""
     kind = around(profile, "BeforeModel", hosts.Role.BEFORE_MODEL, Field(name="trigger"), target="trigger")
-    kind = replace(kind, own_words=lambda _words: {"trigger": "auto"})
+    kind = replace(kind, own_values=lambda _words: {"trigger": "auto"})
     kind = change(kind, "turns", before_request=(hosts.Role.BEFORE_MODEL,))
     groups = [
         {"matcher": word, "hooks": [{"type": "command", "command": word}]} for word in ("auto", "manual")

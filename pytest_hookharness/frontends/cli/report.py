@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pytest_hookharness.frontends.output.incident_files import require_new, write_new
 from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
-from pytest_hookharness.hosts import transcript_readers
+from pytest_hookharness.hosts.transcript_readers.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.offline import detect
 from pytest_hookharness.judging.detectors.window import is_own
@@ -38,20 +38,20 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
     """
     records = Records(path)
     try:
-        gathering = transcript_readers.gather(records.read())
-    except transcript_readers.UnknownForm as error:
+        stream = read_transcript(records.read())
+    except UnknownTranscript as error:
         malformed = ", ".join(f"{count} x {why}" for why, count in records.malformed.items())
         left_out = f"; left out: {malformed}" if malformed else ""
         raise UnreadableRecords(f"{path}: {error}{left_out}") from error
-    actions = [moment for moment in gathering.moments if isinstance(moment, Action)]
+    actions = [item for item in stream.items if isinstance(item, Action)]
     return Analysis(
         source=str(path),
-        form=gathering.form,
+        form=stream.form,
         actions=len(actions),
         unanswered=sum(action.outcome is ActionResult.UNKNOWN for action in actions),
-        unread={**records.malformed, **gathering.left_out},
+        unread={**records.malformed, **stream.left_out},
         own=sum(map(is_own, actions)),
-        loops=detect(gathering.moments, limits),
+        loops=detect(stream.items, limits),
     )
 
 

@@ -98,7 +98,7 @@ def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ..
     if hook.args is None:
         return (*_shell(profile, env), hook.command)
     # Without a shell nobody else would fill in the places that the host promises to fill in.
-    ends = profile.process.filled
+    ends = profile.process.substituted
     names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
 
     def filled(text: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     derive_digest,
@@ -88,7 +88,7 @@ def session_words(session: Session, event: str, given: Mapping[str, Json]) -> di
             "turn_id": derive_uuid(facts.seed, "turn", session.prompt_id),
         }
     words |= given
-    return {**words, **profile.own_words(words)}
+    return {**words, **profile.own_values(words)}
 
 
 def tells_agents_apart(profile: Profile, facts: Facts) -> bool:
@@ -129,7 +129,7 @@ def _agent_words(profile: Profile, facts: Facts) -> dict[str, Json]:
         "agent_type": Subagent().kind,
     }
     known = fixed_words(profile, facts)
-    usual, own = profile.own_words(known), profile.own_words({**known, **named})
+    usual, own = profile.own_values(known), profile.own_values({**known, **named})
     return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
 
 
@@ -172,12 +172,12 @@ def sample_words(
         if rule.tools and made.name not in rule.tools:
             continue
         words = _describe(profile, rule, facts, made, _result(profile, rule, facts, made))
-        words |= profile.own_words({**fixed, **words})
+        words |= profile.own_values({**fixed, **words})
         if named.items() <= words.items():
             return words
     name = next(iter((*named.values(), *rule.tools)), "")
     words = _describe(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
-    return {**words, **profile.own_words({**fixed, **words}), **named}
+    return {**words, **profile.own_values({**fixed, **words}), **named}
 
 
 def _result(profile: Profile, rule: EventRule, facts: Facts, made: ToolCall) -> ToolResult:

@@ -93,7 +93,7 @@ def payload_for(
         if name not in names:
             raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
     known: dict[str, Json] = {**fixed_words(profile, facts), "hook_event_name": event}
-    known |= profile.own_words(known)
+    known |= profile.own_values(known)
     known |= sample_words(profile, rule, facts, given)
     payload: dict[str, Json] = {}
     for field in rule.fields.fields:

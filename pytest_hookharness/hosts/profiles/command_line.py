@@ -1,8 +1,7 @@
 """
-How hosts are called from a shell, read as they would read it.
+The command lines of hosts, read as the hosts read them.
 
-What an option that is not known would do is not guessed: it is named, and whoever
-called is told.
+The effect of an unknown option is not guessed: it is reported by name.
 """
 
 from __future__ import annotations
@@ -11,41 +10,39 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.process import Answered, CallRules
+from pytest_hookharness.hosts.rules.process import CallRules, FinalAnswer
 from pytest_hookharness.model.protocol import Basis, Json, Rule
 
 
 def _rules(source: str, basis: Basis = Basis.ASSUMED, **assumed: str) -> dict[str, Rule]:
     return {
-        "options": Rule(
-            "the options, and the forms of the output", basis, f"{source}: command line reference"
-        ),
+        "options": Rule("the options and the output formats", basis, f"{source}: command line reference"),
         **{topic: Rule(text, Basis.ASSUMED, source) for topic, text in assumed.items()},
     }
 
 
-def _text(said: Answered) -> tuple[Json, ...]:
-    return (said.text,)
+def _text(answer: FinalAnswer) -> tuple[Json, ...]:
+    return (answer.text,)
 
 
-def _claude_result(said: Answered) -> Json:
+def _claude_result(answer: FinalAnswer) -> Json:
     return {
         "type": "result",
         "subtype": "success",
         "is_error": False,
-        "num_turns": said.turns,
-        "result": said.text,
-        "session_id": said.session,
+        "num_turns": answer.turns,
+        "result": answer.text,
+        "session_id": answer.session,
     }
 
 
-def _claude_stream(said: Answered) -> tuple[Json, ...]:
-    content: Json = [{"type": "text", "text": said.text}]
+def _claude_stream(answer: FinalAnswer) -> tuple[Json, ...]:
+    content: Json = [{"type": "text", "text": answer.text}]
     message: Json = {"role": "assistant", "content": content}
     return (
-        {"type": "system", "subtype": "init", "session_id": said.session},
-        {"type": "assistant", "message": message, "session_id": said.session},
-        _claude_result(said),
+        {"type": "system", "subtype": "init", "session_id": answer.session},
+        {"type": "assistant", "message": message, "session_id": answer.session},
+        _claude_result(answer),
     )
 
 
@@ -76,17 +73,20 @@ CLAUDE = CallRules(
     answer={
         "": _text,
         "text": _text,
-        "json": lambda said: (_claude_result(said),),
+        "json": lambda answer: (_claude_result(answer),),
         "stream-json": _claude_stream,
     },
     rules=_rules(
         "Claude Code",
         Basis.DOCUMENTED,
         nested=(
-            "a session is started although CLAUDECODE is set; versions about 2.1.40 to 2.1.70 refused that, "
-            "and hooks unset the variable for them"
+            "a session starts although CLAUDECODE is set; versions from about 2.1.40 to 2.1.70 refused "
+            "that, and hooks unset the variable for them"
         ),
-        stdin="piped standard input is put behind the prompt; without a terminal it works as with --print",
+        stdin=(
+            "piped standard input is added after the prompt; without a terminal the host works as with "
+            "--print"
+        ),
     ),
 )
 
@@ -107,13 +107,13 @@ CODEX = CallRules(
     joined="{prompt}\n\n<stdin>\n{stdin}\n</stdin>",
     answer={
         "": _text,
-        "json": lambda said: (
-            {"type": "thread.started", "thread_id": said.session},
-            {"type": "item.completed", "item": {"type": "agent_message", "text": said.text}},
+        "json": lambda answer: (
+            {"type": "thread.started", "thread_id": answer.session},
+            {"type": "item.completed", "item": {"type": "agent_message", "text": answer.text}},
             {"type": "turn.completed"},
         ),
     },
-    rules=_rules("Codex", stdin="piped standard input is put behind the prompt, or is the prompt"),
+    rules=_rules("Codex", stdin="piped standard input is added after the prompt, or is the prompt"),
 )
 
 GEMINI = CallRules(
@@ -127,26 +127,26 @@ GEMINI = CallRules(
     answer={
         "": _text,
         "text": _text,
-        "json": lambda said: ({"session_id": said.session, "response": said.text, "stats": {}},),
+        "json": lambda answer: ({"session_id": answer.session, "response": answer.text, "stats": {}},),
     },
-    rules=_rules("Gemini CLI", stdin="piped standard input is put before the prompt"),
+    rules=_rules("Gemini CLI", stdin="piped standard input is added before the prompt"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
     """
-    What a host was called for.
+    What the command line of a host asks for.
 
     Attributes:
-        prompt: The prompt, as far as it stands in the words.
-        form: The form of the output.
-        folder: The folder to work in; empty for the current one.
-        settings: Further settings, each a file or JSON itself.
-        sources: The only settings that are read, by state path; ``None`` for all.
-        hookless: Whether no hook is read.
-        version: Whether only the version is asked for.
-        unknown: The first word that is not known here, and what is; empty if there is none.
+        prompt: The prompt, as far as the command line gives it.
+        form: The output format.
+        folder: The working folder; empty for the current one.
+        settings: Additional settings, each a file or JSON.
+        sources: The settings files to read, by state path; ``None`` for all.
+        hookless: Whether all hooks are off.
+        version: Whether only the version is printed.
+        unknown: The first unknown word, and the known ones; empty if every word is known.
     """
 
     prompt: str = ""
@@ -161,33 +161,35 @@ class CommandLine:
 
 def read_command_line(rules: CallRules, words: Sequence[str]) -> CommandLine:
     """
-    What the words behind a host's name ask for.
+    Return what the words after a host's name ask for.
     """
-    left, line, said = [*words], CommandLine(), list[str]()
-    if rules.verb and left and left[0] not in rules.versions:
-        if left[0] != rules.verb:
-            return replace(line, unknown=f"{left[0]!r}; known here is {rules.verb!r}")
-        del left[0]
-    while left:
-        word = left.pop(0)
+    remaining, line, answer = [*words], CommandLine(), list[str]()
+    if rules.verb and remaining and remaining[0] not in rules.versions:
+        if remaining[0] != rules.verb:
+            return replace(line, unknown=f"{remaining[0]!r}; known here is {rules.verb!r}")
+        del remaining[0]
+    while remaining:
+        word = remaining.pop(0)
         name, equals, value = word.partition("=")
         if word == "--":
-            said += left
+            answer += remaining
             break
         if word == "-" or not word.startswith("-"):
-            said.append(word)
+            answer.append(word)
         elif name in rules.listed:
-            while left and not left[0].startswith("-"):
-                del left[0]
+            while remaining and not remaining[0].startswith("-"):
+                del remaining[0]
         elif _takes_value(rules, name):
-            value = value if equals else left.pop(0) if left else ""
+            value = value if equals else remaining.pop(0) if remaining else ""
             line = _set(rules, line, name, value)
         else:
             line = _flag(rules, line, word)
-    spoken = [word for word in said if word != "-"]
-    prompt = line.prompt or " ".join(spoken)
+    prompt_words = [word for word in answer if word != "-"]
+    prompt = line.prompt or " ".join(prompt_words)
     if line.form not in rules.answer and not line.unknown:
-        line = replace(line, unknown=f"the form {line.form!r}; known here are {_named(rules.answer)}")
+        line = replace(
+            line, unknown=f"the output format {line.form!r}; known here are {_sorted_list(rules.answer)}"
+        )
     return replace(line, prompt=prompt)
 
 
@@ -219,25 +221,25 @@ def _flag(rules: CallRules, line: CommandLine, word: str) -> CommandLine:
     if word in rules.flags or line.unknown:
         return line
     known = (*rules.flags, *rules.valued, *rules.listed, *rules.settings, *rules.hookless, *rules.formats)
-    return replace(line, unknown=f"the option {word!r}; known here are {_named(known)}")
+    return replace(line, unknown=f"the option {word!r}; known here are {_sorted_list(known)}")
 
 
-def _named(words: Iterable[str]) -> str:
+def _sorted_list(words: Iterable[str]) -> str:
     return ", ".join(sorted(filter(None, words)))
 
 
 def join_prompt(rules: CallRules, prompt: str, stdin: str) -> str:
     """
-    The whole prompt, of the words and of what was piped in.
+    Return the whole prompt: that of the command line and the text of standard input.
     """
     if not stdin.strip() or not prompt:
         return prompt or stdin
     return rules.joined.format(prompt=prompt, stdin=stdin)
 
 
-def write_answer(rules: CallRules, form: str, said: Answered) -> str:
+def write_answer(rules: CallRules, form: str, answer: FinalAnswer) -> str:
     """
-    What the host prints at the end.
+    Return what the host prints at the end.
     """
-    lines = rules.answer[form](said)
+    lines = rules.answer[form](answer)
     return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines)

@@ -11,9 +11,9 @@ from typing import assert_never
 from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, keys_of
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.replies import AnswerRules, Empty, Halting, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
 _NO_STREAMS: Mapping[Stream, str] = {}
@@ -102,7 +102,7 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
         folder = str(dig(answer, ("hookSpecificOutput", "worktreePath")) or "")
         named = Reply(folder=folder, rule=reader.rule("folder"))
         return named if folder else reader.refuse("it named no folder", "no folder", silent=True)
-    if not answer and rules.empty is not Empty.NOTHING:
+    if not answer and rules.empty is not EmptyAnswer.NOTHING:
         return _read_empty(reader)
     reply = _read_ruling(reader, answer, said)
     reply = _add_halt(reader, reply, answer, said)
@@ -111,7 +111,7 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
 
 
 def _read_empty(reader: Reader) -> Reply:
-    if reader.answers.empty is Empty.REFUSES or reader.blocks_on_failure:
+    if reader.answers.empty is EmptyAnswer.REFUSES or reader.blocks_on_failure:
         return replace(reader.refuse(reader.filler, "empty", silent=True), unmeant=True)
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
@@ -148,11 +148,11 @@ def _weigh(verdict: VerdictPath, value: Json) -> Ruling | None:
         return Ruling.DENY if isinstance(value, str) and value.strip() else None
     if not isinstance(value, str | bool):
         return None
-    return verdict.words.get(value.lower() if verdict.folds and isinstance(value, str) else value)
+    return verdict.rulings.get(value.lower() if verdict.ignores_case and isinstance(value, str) else value)
 
 
 def _spoken(reader: Reader, said: Mapping[Stream, str]) -> str:
-    texts = (said.get(stream, "").strip() for stream in reader.answers.falls_to)
+    texts = (said.get(stream, "").strip() for stream in reader.answers.fallback_streams)
     return next((text for text in texts if text), "")
 
 
@@ -203,7 +203,7 @@ def _add_halt(reader: Reader, reply: Reply, answer: Payload, said: Mapping[Strea
         return reply
     if "continue" in reader.event.ignores:
         return replace(reply, fault=reply.fault or reader.means_nothing("continue"))
-    text = str(dig(answer, rules.halting_words) or "")
+    text = str(dig(answer, rules.halting_reason) or "")
     if rules.halting is not Halting.REFUSES:
         return replace(reply, halt=text)
     if reply.ruling is Ruling.DENY and not text:

@@ -10,8 +10,8 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.replies import Precedence, Words
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import Precedence, ReasonChoice
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
@@ -89,7 +89,7 @@ def aggregate(
 def _in_order(
     rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
 ) -> list[_Heard]:
-    first = finished if rule.merging.as_ended else ()
+    first = finished if rule.merging.in_finish_order else ()
     order = [*first, *(place for place in range(len(replies)) if place not in first)]
     known = {place: (hook.command, hook.source) for place, hook in enumerate(hooks)}
     return [_Heard(replies[place], place, *known.get(place, ("", ""))) for place in order]
@@ -105,7 +105,7 @@ def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
             ruling = next(said, Ruling.NONE)
         case _:
             assert_never(rule.merging.precedence)
-    undone = rule.merging.context_undoes and any(reply.context for reply in ended)
+    undone = rule.merging.context_cancels_refusal and any(reply.context for reply in ended)
     return Ruling.NONE if undone and ruling is Ruling.DENY else ruling
 
 
@@ -138,15 +138,15 @@ class _Speaker:
         if self.ruling in _NO_WORDS:
             return []
         deciding = [one for one in self.heard if one.reply.ruling is self.ruling]
-        match self.rule.merging.words:
-            case Words.EACH | Words.JOINED:
+        match self.rule.merging.reasons:
+            case ReasonChoice.EACH | ReasonChoice.JOINED:
                 return deciding
-            case Words.FIRST:
+            case ReasonChoice.FIRST:
                 return deciding[:1]
-            case Words.LAST:
+            case ReasonChoice.LAST:
                 return deciding[-1:]
             case _:
-                assert_never(self.rule.merging.words)
+                assert_never(self.rule.merging.reasons)
 
     @property
     def contexts(self) -> list[str]:
@@ -159,10 +159,10 @@ class _Speaker:
         """
         The reasons as the host tells them.
         """
-        if self.rule.merging.context_wins and self.contexts and self.refusals:
+        if self.rule.merging.context_replaces_reason and self.contexts and self.refusals:
             return ["\n".join(self.contexts)]
         reasons = [one.reply.reason for one in self.refusals]
-        joins = self.rule.merging.words is Words.JOINED and len(reasons) > 1
+        joins = self.rule.merging.reasons is ReasonChoice.JOINED and len(reasons) > 1
         return ["\n".join(reasons)] if joins else reasons
 
     def told_reasons(self) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ class _Speaker:
         """
         users = [one.reply.user_text for one in self.heard if one.reply.user_text]
         apart = self.rule.role in (Role.BEFORE_TOOL, Role.PERMISSION, *_TASKS, *_STOPS)
-        if apart or self.rule.power in (Power.TELLS, Power.REPLACES):
+        if apart or self.rule.power in (Power.INFORMS, Power.REPLACES):
             return tuple(users)
         return (*(one.reply.reason for one in self.refusals), *users)
 
@@ -195,9 +195,9 @@ class _Speaker:
         if role in _TASKS:
             return tuple(self._fed())
         if role in _STOPS:
-            shown = [] if self.rule.merging.context_wins and self.refusals else contexts
+            shown = [] if self.rule.merging.context_replaces_reason and self.refusals else contexts
             return (*self._notices(), *shown, *self._fed())
-        if self.rule.power is Power.TELLS:
+        if self.rule.power is Power.INFORMS:
             return (*(self._notices() or self.reasons()), *contexts)
         if self.ruling is Ruling.DENY and role is Role.PROMPT:
             return ()
@@ -229,7 +229,7 @@ class _Speaker:
         return [
             template.format(label=self._label, command=one.command, reason=one.reply.reason)
             for one in self.refusals
-            if self.rule.power is Power.TELLS or one.reply.rule != by_code
+            if self.rule.power is Power.INFORMS or one.reply.rule != by_code
         ]
 
     def _fed(self) -> list[str]:

@@ -52,17 +52,17 @@ def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
         return None
     try:
         value = _load(rules, text)
-        if rules.twice and isinstance(value, str):
+        if rules.nested_json and isinstance(value, str):
             value = _load(rules, value)
     except (ValueError, RecursionError) as error:
         return Unparsable(str(error)) if text.startswith("{") else None
     if isinstance(value, dict):
         return value
-    return {} if rules.others_say_nothing else None
+    return {} if rules.ignores_non_objects else None
 
 
 def _load(rules: AnswerRules, text: str) -> Json:
-    loaded: Json = json.loads(text, parse_constant=None if rules.constants else _refuse_constant)
+    loaded: Json = json.loads(text, parse_constant=None if rules.accepts_nan else _refuse_constant)
     return loaded
 
 

@@ -21,9 +21,16 @@ from pytest_hookharness.hosts.replies.json_answer import (
 )
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Precedence, Stream
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Precedence, Stream
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.processes import (
+    Exited,
+    HeldOpen,
+    NotStarted,
+    ProcessResult,
+    Signaled,
+    TimedOut,
+)
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # What a shell says if it could not run the command.
@@ -75,7 +82,7 @@ def _read_run(reader: Reader, run: ProcessResult) -> Reply:
             return _fail(reader, f"timed-out: it was cut after {ending.after:g} s{held}{said}", "timed out")
         case Signaled():
             fault = f"crashed: signal {ending.signal} ended it"
-            by_signal = CodeRule(alone=reader.profile.replies.signalled, rule="signalled")
+            by_signal = CodeRule(meaning=reader.profile.replies.signalled, rule="signalled")
             return _read_alone(reader, by_signal, run.stdout.text, run.stderr.text, fault)
         case NotStarted():
             return _fail(reader, f"not-run: {ending.reason}", "not run")
@@ -126,29 +133,29 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
     own = reader.event.foreign_codes if reader.hook.foreign else ()
     table = own or reader.event.codes or reader.profile.replies.codes
     rule = next((one for one in table if one.codes is None or code in one.codes), _SILENT)
-    if rule.spares_silent and not stdout.strip():
+    if rule.ignores_silence and not stdout.strip():
         return reader.none("silent")
     answer = parse(reader.answers, _first(rule.answer, stdout, stderr))
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
             return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
-        if not rule.wins:
+        if not rule.overrides_answer:
             return reader.none("invalid", f"ignored: {problem}")
-    if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
+    if isinstance(answer, Unparsable) and rule.meaning is CodeMeaning.PLAIN:
         return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
     kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
     said = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
         said = _told_failure(reader, table, code, stderr)
     fault = f"{kind}: {said}"
-    if code == _REFUSAL and rule.alone is Alone.REFUSES_IF_WORDS:
+    if code == _REFUSAL and rule.meaning is CodeMeaning.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
-    if rule.alone is Alone.IGNORED:
+    if rule.meaning is CodeMeaning.IGNORED:
         fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
     elif code == 0:
         fault = "mangled: what it printed is no answer that the host knows"
-    failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
+    failed = replace(rule, rule=name) if rule.meaning is CodeMeaning.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
 
@@ -156,8 +163,8 @@ def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: 
     """
     A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
     """
-    refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
-    refuses = any(_REFUSAL in (rule.codes or ()) and rule.alone in refusing for rule in table)
+    refusing = (CodeMeaning.REFUSES, CodeMeaning.REFUSES_IF_WORDS)
+    refuses = any(_REFUSAL in (rule.codes or ()) and rule.meaning in refusing for rule in table)
     meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
     return f'exit code {code}{meant}: "{_first_line(stderr)}"'
 
@@ -168,23 +175,23 @@ def _first(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
 
 
 def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
-    match rule.alone:
-        case Alone.PLAIN:
+    match rule.meaning:
+        case CodeMeaning.PLAIN:
             return _read_plain(reader, stdout, stderr)
-        case Alone.NOTHING:
+        case CodeMeaning.NOTHING:
             return reader.none("silent")
-        case Alone.IGNORED:
+        case CodeMeaning.IGNORED:
             return reader.none(rule.rule, fault)
-        case Alone.FAILS:
+        case CodeMeaning.FAILS:
             return _fail(reader, fault, rule.rule)
-        case Alone.REFUSES:
+        case CodeMeaning.REFUSES:
             return _refuse_by_code(reader, rule, stdout, stderr)
-        case Alone.REFUSES_IF_WORDS:
-            if not _first(rule.words, stdout, stderr).strip():
+        case CodeMeaning.REFUSES_IF_WORDS:
+            if not _first(rule.reason_streams, stdout, stderr).strip():
                 return _fail(reader, f"{fault}; it refuses only with words", "wordless")
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
-            assert_never(rule.alone)
+            assert_never(rule.meaning)
 
 
 def _first_line(text: str) -> str:
@@ -196,7 +203,7 @@ def _by_code(reader: Reader, words: str) -> str:
 
 
 def _refuse_by_code(reader: Reader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
-    said = _first(rule.words, stdout, stderr).strip()
+    said = _first(rule.reason_streams, stdout, stderr).strip()
     words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
     return reader.refuse(_by_code(reader, words), rule.rule, silent=not said)
 
@@ -219,11 +226,11 @@ def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
 
 def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
     reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
-    if not rule.wins or reply.ruling is Ruling.DENY:
+    if not rule.overrides_answer or reply.ruling is Ruling.DENY:
         return reply
     refusal = _refuse_by_code(reader, rule, stdout, stderr)
     refusal = replace(refusal, user_text=reply.user_text or refusal.user_text, halt=reply.halt)
-    if not rule.keeps:
+    if not rule.keeps_reason:
         return refusal
     reasons = (dig(answer, verdict.reason) for verdict in reader.answers.verdicts)
     reason = next((str(reason) for reason in reasons if reason), "")

@@ -1,5 +1,5 @@
 """
-Events: what each is for, and what a hook can do on it.
+Events: what hooks receive on each, and what they can do.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ import enum
 from dataclasses import dataclass
 
 from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeRule, Merging
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import EventFields, Rule
 
 __all__ = ["EventRule", "Power", "Role"]
@@ -20,10 +20,10 @@ class Power(enum.Enum):
     What a refusal does on an event.
     """
 
-    REFUSES = "the host does not go on as it wanted to"
-    TELLS = "the agent is told, and nothing is held up"
+    REFUSES = "the host does not do what it was about to do"
+    INFORMS = "the agent gets the reason, and the host continues"
     REPLACES = "the agent gets the reason instead of the result"
-    NOTHING = "the agent is not even told"
+    NOTHING = "nothing; the agent does not get the reason either"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,33 +33,34 @@ class EventRule:
 
     Attributes:
         fields: Its standard input, in order.
-        role: What it is for.
-        tools: Of several events with one role, for which tools this one is asked; empty for all.
+        role: When it occurs.
+        tools: The tools for which it occurs, where several events have one role; empty for all tools.
         power: What a refusal does.
         merging: How several replies become one decision.
-        codes: What exit codes mean on it; empty for what they mean elsewhere.
-        answers: How answers are read on it; ``None`` for as elsewhere.
-        foreign_codes: What exit codes of hooks mean that stand in settings of another host; likewise.
-        foreign_answers: How answers of these are read; ``None`` for like those of others.
-        target: The word of the session that matchers are compared with; empty if it has none.
-        exact: Whether they are compared letter by letter.
-        matchers: How they match on it; ``None`` for as elsewhere.
-        plain: Whether plain text on standard output reaches the agent's model.
-        plain_fails: Whether it is an error of the hook.
+        codes: What exit codes mean on this event; empty for the host's usual meaning.
+        answers: How JSON answers are read on this event; ``None`` for the usual way.
+        foreign_codes: What exit codes mean for hooks in another host's settings; empty for no difference.
+        foreign_answers: How answers of these hooks are read; ``None`` for no difference.
+        target: The input value that matchers are compared with; empty for none.
+        exact: Whether a matcher is compared with it as literal text.
+        matchers: How matchers work on this event; ``None`` for the usual way.
+        plain: Whether plain text on standard output reaches the model.
+        plain_fails: Whether plain text on standard output is an error of the hook.
         context: Whether a text for the model is read.
-        context_continues: Whether such a text keeps the turn going, like a refusal.
-        timeout: The limit of a handler that sets none.
-        most: What a longer limit is cut to; ``None`` for any.
-        waits: Whether the host waits for its hooks; otherwise they have no say.
-        shared: Whether all hooks of the event have one time budget together.
-        env_file: Whether hooks get a file for variables of later commands.
-        ignores: Keys of an answer that mean nothing on this event, although others know them.
-        fails_closed: Whether a failure blocks on it if the handler is configured so.
-        after_failures: Whether it is asked after failed calls too, where no other event is for these.
-        also: The event that this one is a second name of, with an input of its own; it is asked after that.
-        unreachable: Why a simulated session never comes to it; empty if it does.
-        rule: What is known about it, and from where.
-        rests_on: What is assumed about it.
+        context_continues: Whether such a text makes the agent continue, like a refusal.
+        timeout: The timeout in seconds of a handler that sets none.
+        most: The longest timeout in seconds; ``None`` for no maximum.
+        waits: Whether the host waits for the hooks; otherwise their output has no effect.
+        shared: Whether all hooks of the event share one time budget.
+        env_file: Whether hooks get a file in which they can set variables for later commands.
+        ignores: Keys of an answer that have no effect on this event, although they have one elsewhere.
+        fails_closed: Whether a failure blocks if the handler is configured so.
+        after_failures: Whether it occurs after failed calls too if the host has no event of their own.
+        second_name_of: The event of which this one is a second name, with an input of its own. It occurs
+            after that event.
+        unreachable: Why the event never occurs in a simulated session; empty if it can.
+        rule: The main fact about the event.
+        rests_on: The assumptions about it.
     """
 
     fields: EventFields
@@ -86,7 +87,7 @@ class EventRule:
     ignores: tuple[str, ...] = ()
     fails_closed: bool = True
     after_failures: bool = True
-    also: str = ""
+    second_name_of: str = ""
     unreachable: str = ""
     rule: Rule
     rests_on: tuple[Rule, ...] = ()

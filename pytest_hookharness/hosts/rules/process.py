@@ -1,7 +1,5 @@
 """
-The rules by which a host runs a hook.
-
-The rules of a host's own command line: how it is called without a person.
+The rules of processes: how a host runs a hook, and how the host itself is called from a shell.
 """
 
 from __future__ import annotations
@@ -14,9 +12,14 @@ from pytest_hookharness.model.protocol import Json, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class FinalAnswer:
     """
-    What is known of a session when its answer is printed.
+    What the host prints at the end of a session that a shell command started.
+
+    Attributes:
+        text: The agent's last message.
+        session: The session's identifier.
+        turns: The number of turns.
     """
 
     text: str
@@ -27,24 +30,24 @@ class Answered:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallRules:
     """
-    How the host is called to work on one prompt and end.
+    The command line with which the host works on one prompt and ends.
 
     Attributes:
-        verb: The word that must come first; empty if none must.
+        verb: The word that must come first; empty for none.
         prompts: Options whose value is the prompt.
         flags: Options without a value.
         valued: Options with one value.
         listed: Options that take all words up to the next option.
-        folders: Options that name the folder to work in.
-        settings: Options that name further settings: a file, or JSON itself.
-        sources: Options that name the settings that are read, with commas between them.
-        source_paths: Where each of these is, by state path.
-        hookless: Flags with which no hook is read.
-        formats: Options that name a form of the output.
-        json_flags: Flags that ask for JSON.
-        versions: Flags with which only the version is printed.
-        joined: Prompt and standard input as one prompt; over ``prompt`` and ``stdin``.
-        answer: The answer in each form; that of the empty name is the usual one.
+        folders: Options that set the working folder.
+        settings: Options that name additional settings: a file, or JSON.
+        sources: Options that list the settings files to read, separated by commas.
+        source_paths: The state path of each name in such a list.
+        hookless: Flags that turn off all hooks.
+        formats: Options that set the output format.
+        json_flags: Flags that set the output format ``json``.
+        versions: Flags that only print the version.
+        joined: The prompt if standard input has text too; a template over ``prompt`` and ``stdin``.
+        answer: What is printed in each output format; the empty name is the default format.
         rules: Facts by topic.
     """
 
@@ -62,7 +65,7 @@ class CallRules:
     json_flags: frozenset[str] = frozenset()
     versions: frozenset[str] = frozenset({"--version"})
     joined: str = "{prompt}\n{stdin}"
-    answer: Mapping[str, Callable[[Answered], tuple[Json, ...]]]
+    answer: Mapping[str, Callable[[FinalAnswer], tuple[Json, ...]]]
     rules: Mapping[str, Rule]
 
 
@@ -72,29 +75,30 @@ class ProcessRules:
     How the host runs a hook.
 
     Attributes:
-        shell: What a command line is given to.
-        login_shells: Names of shells of which the one in SHELL is taken instead, as a login shell.
-        stdio: What the standard streams are.
-        newline: Whether a newline follows the JSON.
-        own_session: Whether the host starts it in a session of its own; if not, ``group`` says how far the
-            process group of a hook is another here.
-        pipe_wait: How long output is waited for once the process has ended; ``None`` for until the limit,
-            which cuts it then like a hook that still runs.
-        kill: How a hook that takes too long is ended.
+        shell: The command that runs a command line.
+        login_shells: Names of shells. If ``SHELL`` names one of them, it is used instead, as a login shell.
+        stdio: The type of the standard streams.
+        newline: Whether a newline follows the JSON on standard input.
+        own_session: Whether a hook leads a session of its own. If not, the fact ``group`` says how the
+            simulation differs.
+        pipe_wait: How many seconds the host waits for more output after the process has ended. ``None``:
+            until the timeout, which then ends the hook like one that is still running.
+        kill: How a hook is ended at its timeout.
         output_limit: How many bytes of each stream are read; ``None`` for all.
         one_by_one: Whether the hooks of an event run one after the other. A group can ask for that too.
-        env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, and ``event`` in
-            lower case, ``event_name`` as it is and ``tool``. One whose template is nothing but a word
-            without a value is left out.
-        kept_workspace: Variables of those that are left alone if the environment has them.
-        removed: Variables that hooks do not get; names with ``*`` for any characters.
-        filled: Variables whose value is put for ``${NAME}`` in a command that is started without a shell:
-            what their names begin and end with.
-        env_file: The file for variables of later commands; a template like those.
-        plugin_env: Further variables for the hooks of a plugin; templates like those.
-        shared_limit: The variable that sets a shared budget in milliseconds.
-        shared_most: Most seconds that a shared budget is raised to.
-        rules: Where this is known from. Always: ``output``; others as other fields need them.
+        env: Variables that the host adds; ``str.format`` templates over the facts, ``cwd``, ``event`` in
+            lower case, ``event_name`` as it is, and ``tool``. A variable is left out if its template is a
+            single name without a value.
+        kept_workspace: Variables among these that keep the value of the environment if they have one.
+        removed: Variables that hooks do not get; ``*`` in a name stands for any characters.
+        substituted: Prefix and suffix of variables whose value replaces ``${NAME}`` in a command that is
+            started without a shell.
+        env_file: The variable with the path of the file for later commands' variables, and this path; a
+            template over the same values.
+        plugin_env: Additional variables for the hooks of a plugin; templates over the same values.
+        shared_limit: The variable that sets a shared time budget in milliseconds.
+        shared_most: The largest shared time budget in seconds.
+        rules: The facts about processes. Always: ``output``; others where another field needs them.
     """
 
     shell: tuple[str, ...] = ("/bin/sh", "-c")
@@ -109,7 +113,7 @@ class ProcessRules:
     env: Mapping[str, str] = field(default_factory=dict)
     kept_workspace: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    filled: tuple[tuple[str, str], ...] = ()
+    substituted: tuple[tuple[str, str], ...] = ()
     env_file: tuple[str, str] = ("", "")
     plugin_env: Mapping[str, str] = field(default_factory=dict)
     shared_limit: str = ""

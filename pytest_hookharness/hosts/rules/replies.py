@@ -1,9 +1,7 @@
 """
-The rules by which a host reads what a hook said.
+The rules by which a host reads the reply of a hook, and merges several replies into one decision.
 
-Exit codes are a table, answers in JSON are paths.
-
-The rules by which several replies become one decision.
+The meaning of exit codes is a table; the parts of a JSON answer are found by key paths.
 """
 
 from __future__ import annotations
@@ -12,100 +10,100 @@ import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Payload, Rule, Ruling
 
 
 class Precedence(enum.Enum):
     """
-    Whose ruling holds.
+    Which ruling holds if several replies have one.
     """
 
-    STRONGEST = "deny goes before defer, defer before ask, ask before allow"
-    LAST_SAID = "the last reply that has a ruling"
-    FIRST_REFUSAL = "the first refusal; the hooks after it are not asked, where they run one by one"
+    STRONGEST = "deny wins over defer, defer over ask, ask over allow"
+    LAST_SAID = "the ruling of the last reply that has one"
+    FIRST_REFUSAL = "the first refusal; if hooks run one after the other, the rest do not run"
 
 
-class Words(enum.Enum):
+class ReasonChoice(enum.Enum):
     """
-    Which of several reasons are told.
+    Which of several reasons the agent gets.
     """
 
     EACH = "each"
     FIRST = "the first"
     LAST = "the last"
-    JOINED = "all, joined by line ends"
+    JOINED = "all, joined by newlines"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merging:
     """
-    How the replies to one event are merged.
+    How the replies to one event become one decision.
 
     Attributes:
-        as_ended: Whether replies come in the order in which the hooks ended; otherwise in that of
-            configuration.
-        precedence: Whose ruling holds.
-        words: Which reasons are told.
-        context_wins: Whether a text for the model stands in for the reasons.
-        context_undoes: Whether such a text undoes a refusal.
-        several: Name of the rule behind a decision that several refusals made.
+        in_finish_order: Whether replies are in the order in which the hooks ended; otherwise they are in
+            the order of the settings.
+        precedence: Which ruling holds.
+        reasons: Which reasons the agent gets.
+        context_replaces_reason: Whether a text for the model replaces the reasons.
+        context_cancels_refusal: Whether a text for the model cancels a refusal.
+        several: The name of the fact behind a decision of several refusals.
     """
 
-    as_ended: bool = False
+    in_finish_order: bool = False
     precedence: Precedence = Precedence.STRONGEST
-    words: Words = Words.EACH
-    context_wins: bool = False
-    context_undoes: bool = False
+    reasons: ReasonChoice = ReasonChoice.EACH
+    context_replaces_reason: bool = False
+    context_cancels_refusal: bool = False
     several: str = "several"
 
 
 class Stream(enum.Enum):
     """
-    Where a hook speaks.
+    An output stream of a hook.
     """
 
     OUT = "standard output"
     ERR = "standard error"
 
 
-class Alone(enum.Enum):
+class CodeMeaning(enum.Enum):
     """
-    What an exit code, or a signal, means without an answer in JSON.
+    What an exit code, or a signal, means if the hook gave no JSON answer.
     """
 
     PLAIN = "the output is plain text"
     NOTHING = "nothing"
-    IGNORED = "nothing, and that is pointed out"
-    FAILS = "the hook has failed: it has no say, or blocks if it is configured to"
+    IGNORED = "nothing, and the report says so"
+    FAILS = "the hook has failed: its output has no effect, or it blocks if it is configured so"
     REFUSES = "a refusal"
-    REFUSES_IF_WORDS = "a refusal if there are words to go with it, else a failure"
+    REFUSES_IF_WORDS = "a refusal if there is a text for its reason, otherwise a failure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeRule:
     """
-    What exit codes mean.
+    What certain exit codes mean.
 
     Attributes:
-        codes: Which; ``None`` for all that no earlier rule names.
-        answer: Where an answer in JSON is sought; the first stream that is not blank counts.
-        words: Where the words of a refusal come from, likewise.
-        alone: What the code means without an answer.
-        spares_silent: Whether it means nothing at all if there is nothing on standard output.
-        wins: Whether it refuses whatever the answer says.
-        keeps: Whether the answer's reason, and its text for the model, stay with such a refusal.
-        rule: Name of the rule behind a refusal or a failure.
+        codes: The exit codes; ``None`` for all that no earlier rule names.
+        answer: The streams in which a JSON answer is looked for; the first that is not blank counts.
+        reason_streams: The streams that give the reason of a refusal; the first that is not blank counts.
+        meaning: What the code means without a JSON answer.
+        ignores_silence: Whether the code means nothing if standard output is empty.
+        overrides_answer: Whether the code refuses even if the answer does not.
+        keeps_reason: Whether such a refusal keeps the answer's reason and its text for the model.
+        rule: The name of the fact behind a refusal or a failure.
     """
 
     codes: tuple[int, ...] | None = None
     answer: tuple[Stream, ...] = ()
-    words: tuple[Stream, ...] = (Stream.ERR,)
-    alone: Alone = Alone.PLAIN
-    spares_silent: bool = False
-    wins: bool = False
-    keeps: bool = False
+    reason_streams: tuple[Stream, ...] = (Stream.ERR,)
+    meaning: CodeMeaning = CodeMeaning.PLAIN
+    ignores_silence: bool = False
+    overrides_answer: bool = False
+    keeps_reason: bool = False
     rule: str = "crashed"
 
 
@@ -115,14 +113,14 @@ class Halting(enum.Enum):
     """
 
     IGNORED = "nothing"
-    AT_ONCE = "the turn ends, and a call that it is about is not made"
-    AFTER_CALL = "the turn ends once the calls are made"
-    REFUSES = "it is a refusal, with its own text"
+    AT_ONCE = "the turn ends, and the call in question is not made"
+    AFTER_CALL = "the turn ends after the calls are made"
+    REFUSES = "it is a refusal with its own reason"
 
 
-class Empty(enum.Enum):
+class EmptyAnswer(enum.Enum):
     """
-    What an object without a word in it means.
+    What a JSON object without a decision means.
     """
 
     NOTHING = "nothing"
@@ -133,23 +131,23 @@ class Empty(enum.Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictPath:
     """
-    Where in an answer a verdict stands.
+    Where an answer can state a verdict.
 
     Attributes:
-        path: Its key path.
-        reason: Where the reason stands.
-        words: What its values mean; others mean nothing.
-        folds: Whether upper and lower case are the same.
+        path: The key path of the verdict.
+        reason: The key path of its reason.
+        rulings: What its values mean; other values mean nothing.
+        ignores_case: Whether upper and lower case are the same.
         any_text: Whether any text there is a refusal, with itself as the reason.
-        roles: On which events it means something; empty for all. Elsewhere it is pointed out, and nothing
-            after it counts.
-        command: Whether a command may say it, and not only other kinds of handlers.
+        roles: The roles of events on which it counts; empty for all. On other events the report says that
+            it has no effect, and no later path is tried.
+        command: Whether a command can state it, and not only other types of handlers.
     """
 
     path: KeyPath
     reason: KeyPath = ("reason",)
-    words: Mapping[str | bool, Ruling] = field(default_factory=dict)
-    folds: bool = False
+    rulings: Mapping[str | bool, Ruling] = field(default_factory=dict)
+    ignores_case: bool = False
     any_text: bool = False
     roles: tuple[Role, ...] = ()
     command: bool = True
@@ -158,60 +156,63 @@ class VerdictPath:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRules:
     """
-    How answers in JSON are found and read.
+    How JSON answers are found and read.
 
     Attributes:
-        starts: What an answer begins with; other output is plain text. Empty for whatever parses.
-        strips_mark: Whether a byte order mark is dropped first.
-        constants: Whether NaN and the like count as JSON.
-        twice: Whether JSON inside a string of JSON is read.
-        others_say_nothing: Whether JSON that is no object is an answer without a word; otherwise text.
-        check: Why the host takes an answer for none, by event and answer; ``None`` if it takes all.
-        known: Keys that the host knows; an answer with none of them is pointed out. Empty for no such look.
-        verdicts: Where verdicts stand; the first that is there counts.
-        grant: Where an answer to a permission request stands, an object; empty for nowhere.
-        falls_to: Where a missing reason is sought.
+        starts: The first characters of an answer; other output is plain text. Empty if only parsing decides.
+        strips_mark: Whether a byte order mark is removed first.
+        accepts_nan: Whether NaN and infinities count as JSON.
+        nested_json: Whether JSON inside a JSON string is read.
+        ignores_non_objects: Whether JSON that is not an object is an answer without effect; otherwise it is
+            plain text.
+        check: Returns why the host rejects an answer, given the event and the answer; ``None`` if it
+            accepts it. ``None`` in place of the function if the host accepts all.
+        known: All keys that have a meaning. The report names an answer that has none of them. Empty for no
+            such check.
+        verdicts: Where verdicts can stand; the first one that is there counts.
+        grant: The key path of the object that answers a permission request; empty for none.
+        fallback_streams: The streams that give the reason if the answer has none.
         halting: What ``continue: false`` does.
-        halting_words: Where its text stands.
-        context: Where a text for the model stands, first come first served.
-        changed_input: Where a replacement of the tool's input stands.
+        halting_reason: The key path of its reason.
+        context: Key paths of a text for the model; the first one that is there counts.
+        changed_input: Key paths of a replacement of the tool's input.
         input_needs_allow: Whether such a replacement counts only beside an explicit allow.
         input_merges: Whether it is merged into the input.
-        changed_output: Where a replacement of the tool's result stands.
-        person: Where a text for the person stands.
+        changed_output: Key paths of a replacement of the tool's result.
+        person: Key paths of a text for the user.
         empty: What ``{}`` means.
     """
 
     starts: str = ""
     strips_mark: bool = True
-    constants: bool = False
-    twice: bool = False
-    others_say_nothing: bool = False
+    accepts_nan: bool = False
+    nested_json: bool = False
+    ignores_non_objects: bool = False
     check: Callable[[str, Payload], str | None] | None = None
     known: frozenset[str] = frozenset()
     verdicts: tuple[VerdictPath, ...] = ()
     grant: KeyPath = ()
-    falls_to: tuple[Stream, ...] = ()
+    fallback_streams: tuple[Stream, ...] = ()
     halting: Halting = Halting.IGNORED
-    halting_words: KeyPath = ("stopReason",)
+    halting_reason: KeyPath = ("stopReason",)
     context: tuple[KeyPath, ...] = ()
     changed_input: tuple[KeyPath, ...] = ()
     input_needs_allow: bool = False
     input_merges: bool = False
     changed_output: tuple[KeyPath, ...] = ()
     person: tuple[KeyPath, ...] = ()
-    empty: Empty = Empty.NOTHING
+    empty: EmptyAnswer = EmptyAnswer.NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLimit:
     """
-    How much of one text reaches the model.
+    The longest text that reaches the model.
 
     Attributes:
-        most: Most of it, in characters.
-        in_bytes: Whether that is counted in bytes of UTF-8 instead.
-        spared: The roles of events whose reasons for a refusal are told whole.
+        most: The number of characters.
+        in_bytes: Whether ``most`` counts bytes of UTF-8 instead.
+        spared: Roles of events on which the reason of a refusal is not cut.
     """
 
     most: int
@@ -220,7 +221,7 @@ class TextLimit:
 
     def cut(self, text: str) -> str:
         """
-        The part of a text that is not too long.
+        Return the beginning of a text, as far as the limit allows.
         """
         if not self.in_bytes:
             return text[: self.most]
@@ -228,7 +229,7 @@ class TextLimit:
 
     def measure(self, text: str) -> int:
         """
-        The length of a text as the host counts it.
+        Return the length of a text as the host counts it.
         """
         return len(text.encode("utf-8", "replace")) if self.in_bytes else len(text)
 
@@ -236,28 +237,28 @@ class TextLimit:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRules:
     """
-    How the host reads what a hook said. An event can have codes and answers of its own.
+    How the host reads the reply of a hook. An event can have codes and answers of its own.
 
     Attributes:
         codes: What exit codes mean; the first rule that fits counts.
         signalled: What it means that a signal ended the hook.
         answers: How answers are read.
         undecodable_fails: Whether output that is not UTF-8 is a failure, whatever the exit code.
-        background: Whether a hook with ``async: true`` is not waited for.
-        announced: Whether one that begins its output with an answer that says so is not either.
-        code_reason: The reason for a refusal by exit code; a template over ``command`` and ``words``.
-        no_reason: What stands in for a reason that was not given; a template over ``event``.
-        no_error_text: What stands in for an empty standard error; likewise.
-        text_limit: How much of one text reaches the model; ``None`` for all of it.
-        rules: Where this is known from. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
+        background: Whether the host does not wait for a hook with ``async: true``.
+        announced: Whether a hook can ask not to be waited for in the first line of its output.
+        code_reason: The reason of a refusal by exit code; a template over ``command`` and ``words``.
+        no_reason: The reason if none is given; a template over ``event``.
+        no_error_text: The reason if standard error is empty; a template over ``event``.
+        text_limit: The longest text that reaches the model; ``None`` for no limit.
+        rules: The facts about replies. Always: ``silent``, ``plain``, ``shown``, ``answer``, ``crashed``,
             ``signalled``, ``timed out``, ``not run``, ``no power``, ``invalid``, ``unanswered``,
             ``no hooks``, ``precedence``, ``several``; ``text limit`` where there is one;
-            ``allow reason`` where such a reason is known not to reach the model; others as other fields, and
-            events, need them.
+            ``allow reason`` where such a reason is known not to reach the model; others where another field
+            or an event needs them.
     """
 
     codes: tuple[CodeRule, ...]
-    signalled: Alone = Alone.FAILS
+    signalled: CodeMeaning = CodeMeaning.FAILS
     answers: AnswerRules = AnswerRules()
     undecodable_fails: bool = False
     background: bool = False

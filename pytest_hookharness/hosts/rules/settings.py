@@ -1,7 +1,5 @@
 """
-The rules of settings files.
-
-The rules of matchers.
+The rules of settings files and of matchers.
 """
 
 from __future__ import annotations
@@ -17,26 +15,27 @@ from pytest_hookharness.model.protocol import Json, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatcherRules:
     """
-    How a matcher is compared with its target.
+    How a matcher is compared with its target, such as the name of a tool.
 
     Attributes:
-        everything: Matchers that match all, beside none.
-        trims: Whether white space around the whole matcher is dropped first.
-        plain: A matcher made only of these characters (a regular expression for all of it) is a
-            list of exact names; any other is a regular expression. ``None`` if there are no lists.
-        separators: What separates the names of such a list; empty if it is always one name.
-        trims_names: Whether white space around each name is dropped.
-        lists_only: Whether a list that holds no such name is done with; otherwise it is read as a
-            regular expression too.
-        wrapper: What a regular expression may stand between; empty for nothing.
+        everything: Matchers that match every target. A handler without a matcher matches every target too.
+        trims: Whether white space around the whole matcher is removed first.
+        plain: A regular expression. A matcher that it matches as a whole is a list of exact names; any
+            other matcher is a regular expression itself. ``None`` if the host has no such lists.
+        separators: A regular expression for what separates the names of a list; empty if a list is
+            always one name.
+        trims_names: Whether white space around each name is removed.
+        lists_only: Whether a list of names is compared by its names only; otherwise a list in which no
+            name matches is tried as a regular expression too.
+        wrapper: Text that may stand before and after a regular expression; empty for none.
         anchored: Whether a regular expression must match the whole target.
-        literal_if_malformed: Whether a malformed regular expression is compared as it is written;
+        literal_if_malformed: Whether a malformed regular expression is compared as literal text;
             otherwise it matches nothing.
-        aliases: Other names that matchers may use for a target.
-        searches_aliases: Whether a regular expression is compared with those names too, and one is enough.
-        untargeted: Whether a hook with a matcher fires on an event that has no target.
-        condition: The key of a handler's own condition, a permission rule; empty for none.
-        rule: Where this is known from.
+        aliases: Other names that a matcher can use for a target.
+        searches_aliases: Whether a regular expression also matches if it matches an alias.
+        untargeted: Whether a hook with a matcher runs on an event that has no target.
+        condition: The key of a handler's own condition, which is a permission rule; empty for none.
+        rule: The fact about matchers.
     """
 
     everything: tuple[str, ...] = ("", "*")
@@ -60,44 +59,44 @@ KeyPath: TypeAlias = tuple[str, ...]
 
 class Flaw(enum.Enum):
     """
-    What can be wrong with a settings file.
+    What can be wrong in a settings file.
     """
 
-    NOT_OBJECT = "something that must be an object is none"
-    NOT_LIST = "something that must be a list is none"
-    FLAT = "a handler stands where a group must"
-    BAD_MATCHER = "a matcher is no text"
-    NO_TYPE = "a handler has no kind"
-    BAD_TYPE = "a handler has an unknown kind"
+    NOT_OBJECT = "a value must be an object"
+    NOT_LIST = "a value must be a list"
+    FLAT = "a handler stands in the place of a group"
+    BAD_MATCHER = "a matcher is not a string"
+    NO_TYPE = "a handler has no type"
+    BAD_TYPE = "a handler has an unknown type"
     NO_COMMAND = "a handler does not say what it runs"
-    BAD_ARGS = "arguments are no list of texts"
-    LIMIT_TEXT = "a limit is no number"
-    LIMIT_NEGATIVE = "a limit is below zero"
-    LIMIT_ZERO = "a limit is zero"
-    LIMIT_FRACTION = "a limit is no whole number"
-    UNKNOWN_EVENT = "there is no such event"
-    UNKNOWN_KEY = "there is no such key at the top"
+    BAD_ARGS = "arguments are not a list of strings"
+    LIMIT_TEXT = "a timeout is not a number"
+    LIMIT_NEGATIVE = "a timeout is below zero"
+    LIMIT_ZERO = "a timeout is zero"
+    LIMIT_FRACTION = "a timeout is not a whole number"
+    UNKNOWN_EVENT = "an event is unknown"
+    UNKNOWN_KEY = "a key at the top is unknown"
 
 
-# What most hosts do not take for a flaw at all.
+# Most hosts accept these.
 _HARMLESS = (Flaw.LIMIT_FRACTION, Flaw.UNKNOWN_KEY)
 
 
 class Effect(enum.Enum):
     """
-    What a flaw does.
+    What a host does about a flaw.
     """
 
     VOIDS = "every hook of the file is off"
-    DROPS = "it is left out"
-    TAKES = "it is read as far as that goes: a single thing as a list of it, a limit as a number"
-    DEFAULTS = "the host's own limit holds"
-    FAILS = "the session does not begin"
+    DROPS = "the value is left out"
+    TAKES = "the value is used as far as possible: a single item as a list, a timeout as a number"
+    DEFAULTS = "the default timeout of the host applies"
+    FAILS = "the session does not start"
 
 
-class Misshapen(Exception):
+class MalformedSettings(Exception):
     """
-    Something in a settings file that is not of the form that a host expects, so that nothing in it is read.
+    A value in a settings file has not the form that a host expects, so the host reads nothing of the file.
     """
 
     def __init__(self, path: str, flaw: Flaw, text: str) -> None:
@@ -108,18 +107,18 @@ class Misshapen(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawEntry:
+class RawHandler:
     """
-    One handler as it stands in a file, with what was seen to be wrong on the way to it.
+    One handler as a settings file has it, with the first flaw found on the way to it.
 
     Attributes:
         path: Its key path.
-        handler: What stands there.
+        handler: The value at that path.
         matcher: The matcher as it is written.
-        group: What stands around handlers that belong together.
-        flaw: What is wrong, if something is; a host may take the handler all the same.
-        place: Key path of that.
-        text: That in words; ``place`` goes before it.
+        group: The object that holds the handler with others.
+        flaw: What is wrong; ``None`` for nothing. A host may use the handler nevertheless.
+        place: The key path of the flaw.
+        text: The flaw in words, to be written after ``place``.
     """
 
     path: str
@@ -132,36 +131,36 @@ class RawEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SettingsForm:
     """
-    The form of a settings file.
+    The structure of a settings file.
 
     Attributes:
-        events: What stands for each event, in order: its name, key path and value; the argument is the
-            file's content. Raises ``Misshapen``.
-        handlers: The handlers in such a value, given with its key path.
-        dress: The reverse, for short forms: content for lists by event. An item is a handler, with
-            ``matcher`` among its keys, or has the host's own shape already.
+        events: Reads the content of a file. Returns name, key path and value of each event, in order.
+            Raises ``MalformedSettings``.
+        handlers: Reads the value of an event, given after its key path. Returns its handlers.
+        build: The reverse of both, for short forms in scenarios: makes the content of a file from lists by
+            event. An item is a handler, with ``matcher`` among its keys, or has the host's own form already.
     """
 
     events: Callable[[Mapping[str, Json]], Iterable[tuple[str, str, Json]]]
-    handlers: Callable[[str, Json], Iterable[RawEntry]]
-    dress: Callable[[Mapping[str, Json]], Mapping[str, Json]]
+    handlers: Callable[[str, Json], Iterable[RawHandler]]
+    build: Callable[[Mapping[str, Json]], Mapping[str, Json]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerKeys:
     """
-    What the keys of a handler are called.
+    The names of a handler's keys.
 
     Attributes:
-        type: Its kind.
-        timeout: Its limit.
-        args: An argument vector; empty if there is none.
-        env: Variables for the hook alone; empty if there are none.
-        on_failure: Keys with the value that makes a failure block.
-        aliases: Other keys for the same, with the one that each stands for where that is missing.
-        known: All keys that may stand there, besides that of a flat form's event; empty for any.
+        type: The key of its type.
+        timeout: The key of its timeout.
+        args: The key of its argument vector; empty if there is none.
+        env: The key of variables for this hook; empty if there is none.
+        on_failure: Keys, each with the value that makes a failure block.
+        aliases: Other names of keys. An alias counts where the key that it stands for is missing.
+        known: All keys that a handler can have, besides the event's in a flat form; empty for any.
     """
 
     type: str = "type"
@@ -176,12 +175,12 @@ class HandlerKeys:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitRules:
     """
-    What a written limit means.
+    What the number of a configured timeout means.
 
     Attributes:
-        unit: Seconds that one is worth.
-        least: What a smaller limit is raised to, in seconds.
-        milliseconds_from: A number from which on it counts milliseconds; ``None`` for never.
+        unit: The length of one unit in seconds.
+        least: The smallest timeout in seconds; a smaller one is raised to it.
+        milliseconds_from: A number from this one on counts milliseconds; ``None`` for never.
     """
 
     unit: float = 1.0
@@ -195,8 +194,9 @@ class Switch:
     A setting that turns all hooks off.
 
     Attributes:
-        path: Where it stands.
-        off: The value that does so; any other of its kind does not. The nearest file that has one decides.
+        path: Its key path.
+        off: The value that turns them off; every other value of the same type leaves them on. Of several
+            files with this setting, the one with the highest precedence decides.
     """
 
     path: KeyPath
@@ -206,18 +206,18 @@ class Switch:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
     """
-    Settings of another host that this one reads as well, after its own.
+    Settings files of another host that this host reads after its own.
 
     Attributes:
-        paths: Where they are, by state path.
+        paths: The files, by state path.
         form: Their form.
-        keys: What the keys of their handlers are called.
-        events: Their names of events, with this host's; others are left out.
-        options: What is set for each of their handlers.
+        keys: The names of their handlers' keys.
+        events: The other host's names of events, with the names that they have here. Others are left out.
+        options: Keys that are set for each of their handlers.
     """
 
     paths: tuple[str, ...]
-    form: Form
+    form: SettingsForm
     keys: HandlerKeys = HandlerKeys()
     events: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Json] = field(default_factory=dict)
@@ -230,41 +230,41 @@ class ConfigRules:
 
     Attributes:
         paths: Settings files by state path, in ascending precedence; ``*`` stands for any name in a folder.
-        first_only: Whether only the first file that is there is read.
-        parse: A file's text as JSON values; raises ``ValueError`` if it is none.
-        form: The form of the files.
-        keys: What the keys of a handler are called.
-        types: Kinds of handlers, with the key that says what each runs.
-        untyped: The kind of a handler that names none; empty if it must.
-        events: Other spellings of events.
-        flaws: What flaws do.
-        otherwise: What all others do but fractions and unknown keys, which are taken.
+        first_only: Whether only the first existing file is read.
+        parse: Returns the JSON values of a file's text; raises ``ValueError``.
+        form: The structure of the files.
+        keys: The names of a handler's keys.
+        types: The types of handlers, each with the key that says what it runs.
+        untyped: The type of a handler that names none; empty if every handler must name its type.
+        events: Other spellings of event names.
+        flaws: What the host does about certain flaws.
+        default_effect: What it does about all others, except fractions and unknown keys, which it accepts.
         known_keys: Keys that may stand at the top; empty for any.
-        limits: What a written limit means.
+        limits: What the number of a timeout means.
         switches: Settings that turn all hooks off.
-        sequential: The key of a group that makes the hooks of its events run one by one; empty for none.
-        identity: What makes two handlers the same, which runs once: ``command``, ``type``, ``args``,
-            ``plugin`` or keys of a handler. Empty if each runs.
-        allowed: Where permission rules stand for calls that need no asking; empty for nowhere.
+        sequential: The key of a group whose hooks run one after the other; empty for none.
+        identity: What two handlers must have in common to be the same hook, which then runs once:
+            ``command``, ``type``, ``args``, ``plugin`` or keys of a handler. Empty if each handler runs.
+        allowed: Where permission rules stand for calls that need no permission; empty for nowhere.
         env: Where variables stand for the session and its hooks; empty for nowhere.
         imports: Settings of other hosts that are read too.
-        plugin_path: The file of a plugin, relative to its folder; empty if there are no plugins.
-        plugin_root: The variable that holds a plugin's folder.
+        plugin_path: The settings file of a plugin, relative to its folder; empty if there are no plugins.
+        plugin_root: The variable with the folder of a plugin.
         instructions: Files that the host loads for the model at the start, relative to the project.
-        rules: Where this is known from: ``malformed``, ``unreadable``, ``unknown event``, ``unpassable``,
-            ``unreachable``, and ``misplaced``, ``disabled``, ``refused`` where that can be.
+        rules: The facts about settings: ``malformed``, ``unreadable``, ``unknown event``, ``unpassable``,
+            ``unreachable``, and ``misplaced``, ``disabled``, ``refused`` where they can occur.
     """
 
     paths: tuple[str, ...]
     first_only: bool = False
     parse: Callable[[str], Json]
-    form: Form
+    form: SettingsForm
     keys: HandlerKeys = HandlerKeys()
     types: Mapping[str, str] = field(default_factory=lambda: {"command": "command"})
     untyped: str = ""
     events: Mapping[str, str] = field(default_factory=dict)
     flaws: Mapping[Flaw, Effect] = field(default_factory=dict)
-    otherwise: Effect = Effect.DROPS
+    default_effect: Effect = Effect.DROPS
     known_keys: tuple[str, ...] = ()
     limits: LimitRules = LimitRules()
     switches: tuple[Switch, ...] = ()
@@ -280,6 +280,6 @@ class ConfigRules:
 
     def effect(self, flaw: Flaw) -> Effect:
         """
-        What a flaw does.
+        Return what the host does about a flaw.
         """
-        return self.flaws.get(flaw, Effect.TAKES if flaw in _HARMLESS else self.otherwise)
+        return self.flaws.get(flaw, Effect.TAKES if flaw in _HARMLESS else self.default_effect)

@@ -1,7 +1,5 @@
 """
-The rules of a host's tools, and of folders and texts that it knows.
-
-The task list that a host keeps for its agent, as values.
+The rules of a host's tools, its task list, its commands and its worktrees.
 """
 
 from __future__ import annotations
@@ -25,14 +23,14 @@ from pytest_hookharness.model.protocol import Json, Payload, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskItem:
     """
-    One task that the agent has set itself.
+    One item of the task list that the agent keeps.
 
     Attributes:
-        id: The host's name of it.
-        subject: What is to be done, in few words.
-        description: The same in full.
-        form: The subject as it is shown while the task is worked at.
-        status: How far it is, in the host's words.
+        id: The host's identifier of it.
+        subject: The task in few words.
+        description: The task in full.
+        form: The subject as it is shown while the agent works on the task.
+        status: Its state, in the host's words.
     """
 
     id: str
@@ -45,13 +43,13 @@ class TaskItem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskStep:
     """
-    What a call would do with the task list, if no hook has anything against it.
+    What a call does with the task list if no hook refuses it.
 
     Attributes:
-        items: The list after it.
-        result: What the call gives.
-        created: The task that it makes.
-        completed: The task that it closes.
+        items: The list after the call.
+        result: The result of the call.
+        created: The task that it adds.
+        completed: The task that it completes.
     """
 
     items: tuple[TaskItem, ...]
@@ -66,11 +64,11 @@ Operation: TypeAlias = RunCommand | Edit | Read
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdRules:
     """
-    How the host names what it makes up; ``str.format`` templates.
+    How the host names what it creates; ``str.format`` templates.
 
     Attributes:
-        call: A tool call; over ``digest`` (22 hexadecimal digits), ``session``, ``turn`` (number of the
-            move), ``index`` (in the move) and ``number`` (of all calls), the last three from 0.
+        call: A tool call; over ``digest`` (22 hexadecimal digits), ``session``, ``turn`` (the number of the
+            move), ``index`` (in the move) and ``number`` (of all calls). The last three count from 0.
         agent: A subagent; over ``digest`` (16 digits) and ``uuid``.
         message: A message of the model in the transcript; over ``prompt`` and ``position``.
         prompt: A prompt; over ``uuid``, ``session`` and ``number``, which counts from 0.
@@ -88,27 +86,28 @@ class ToolRules:
     The host's tools.
 
     Attributes:
-        subagent: Name of the tool that starts a subagent; empty if there is none.
-        launch: The call that starts one.
-        launched: What the host says of one: input, and the facts' folders with ``agent``, its name, and
-            ``text``, what it says.
+        subagent: The tool that starts a subagent; empty if there is none.
+        launch: Returns the input of the call that starts a subagent.
+        launched: Returns the host's response to that call, given its input and the facts' folders with
+            ``agent`` (the subagent's name) and ``text`` (its last message).
         gated: Tools that need a permission.
         edits: Those of them that edit files.
-        paths: Keys of inputs that hold a path, which the host makes absolute; none if it does not.
+        paths: Keys of inputs that contain a path, which the host makes absolute.
         ids: How calls and subagents are named.
-        call: An operation in the host's own terms; the second argument is the workspace.
-        operation: The reverse, ``None`` for a tool that the harness cannot perform.
-        result: What the host makes of a performance; the last argument is the current folder.
-        given: What the host makes of a result that a scenario supplies.
-        seen_as: The input of a call as hooks see it.
-        internal: What a call gives that the host makes itself, ``None`` for any other.
-        tasks: What a call does with the host's task list, ``None`` for any other tool; ``None`` for a
-            host without such a list.
-        keeps_folder: Whether the next command starts where the one before ended.
-        put_back: What the agent is told if that was outside of the project; a template over ``folder``.
-        stale: What the agent is told that edits a file which has changed since it saw it; empty if such a
-            call is made.
-        rules: Where this is known from.
+        call: Returns the host's tool call for an operation; the second argument is the workspace.
+        operation: Returns the operation of a tool call; ``None`` for a tool that the harness cannot perform.
+        result: Returns the host's result of a performed call; the last argument is the current folder.
+        given: Returns the host's form of a result that a scenario supplies.
+        seen_as: Returns the input of a call as hooks see it.
+        internal: Returns the result of a call that the host performs itself; ``None`` for any other call.
+        tasks: Returns what a call does with the host's task list; ``None`` for any other tool. ``None`` in
+            place of the function for a host without such a list.
+        keeps_folder: Whether a command starts in the folder in which the command before it ended.
+        reset_notice: What the agent reads if that folder was outside of the project and the host went back;
+            a template over ``folder``.
+        stale_notice: What the agent reads if it edits a file that changed since it last read the file; empty
+            if the host makes such a call.
+        rules: The facts about tools.
     """
 
     subagent: str = ""
@@ -126,23 +125,24 @@ class ToolRules:
     internal: Callable[[ToolCall], ToolResult | None] = lambda _made: None
     tasks: Callable[[ToolCall, tuple[TaskItem, ...]], TaskStep | None] | None = None
     keeps_folder: bool = False
-    put_back: str = ""
-    stale: str = ""
+    reset_notice: str = ""
+    stale_notice: str = ""
     rules: Mapping[str, Rule]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandRules:
     """
-    Commands that a person can give as a prompt.
+    Commands that a user can give as a prompt.
 
     Attributes:
-        folders: Where their files are, by state path, with what the host calls that source; nearest first.
-        suffix: What the name of a file ends with.
-        kind: What the host calls such an expansion.
-        arguments: The place for arguments in a text.
-        appended: What is added where a text has no place for arguments; a template over ``arguments``.
-        rules: Where this is known from.
+        folders: The folders of their files by state path, each with the host's name of that source; the
+            first one with a command counts.
+        suffix: The suffix of the files.
+        kind: The host's name of such an expansion.
+        arguments: The placeholder for arguments in a text.
+        appended: What is added to a text without the placeholder; a template over ``arguments``.
+        rules: The facts about commands.
     """
 
     folders: Mapping[str, str]
@@ -156,13 +156,14 @@ class CommandRules:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeRules:
     """
-    Sessions that work in a folder of their own.
+    Sessions in a git worktree of their own.
 
     Attributes:
-        folder: Where the host makes it if no hook does, relative to the project; a template over ``name``.
-        branch: The branch of that; a template over ``name``.
-        command: How it is made; a template over ``folder`` and ``branch``.
-        rules: Where this is known from.
+        folder: Where the host creates the worktree if no hook does, relative to the project; a template over
+            ``name``.
+        branch: The branch of the worktree; a template over ``name``.
+        command: The command that creates it; a template over ``folder`` and ``branch``.
+        rules: The facts about worktrees.
     """
 
     folder: str

@@ -1,9 +1,7 @@
 """
-The words in which a host tells its agent, and where it writes them down.
+The lines of a transcript, and the texts in which a host passes replies of hooks to the agent.
 
-The lines of a transcript.
-
-The form follows what hooks that read transcripts rely on; it is assumed.
+The form of the lines is what hooks that read transcripts rely on; it is assumed.
 """
 
 from __future__ import annotations
@@ -17,16 +15,16 @@ from pytest_hookharness.model.protocol import Json, Payload, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TranscriptLine:
     """
-    What distinguishes a line of a transcript.
+    What distinguishes one line of a transcript from another.
 
     Attributes:
         uuid: Its own identifier.
-        parent: That of the line before; empty for none.
+        parent: The identifier of the line before; empty for none.
         session: The session.
         cwd: The current folder.
         version: The host's version.
         time: When it was written.
-        agent: The subagent that it belongs to; empty for the main one.
+        agent: The subagent that it belongs to; empty for the main agent.
     """
 
     uuid: str
@@ -37,9 +35,9 @@ class TranscriptLine:
     time: str
     agent: str = ""
 
-    def hold(self, kind: str, message: Payload, extra: Mapping[str, Json]) -> dict[str, Json]:
+    def put_message(self, kind: str, message: Payload, extra: Mapping[str, Json]) -> dict[str, Json]:
         """
-        The line with a message in it.
+        Return the line with a message in it.
         """
         side: dict[str, Json] = {"isSidechain": bool(self.agent)}
         if self.agent:
@@ -62,14 +60,14 @@ class TranscriptLine:
 
 def user_message(text: str) -> dict[str, Json]:
     """
-    What a person, or the host in a person's place, says.
+    Return a message of the user, or of the host in the user's place.
     """
     return {"role": "user", "content": text}
 
 
 def result_message(use_id: str, text: str, *, failed: bool) -> dict[str, Json]:
     """
-    The result of a tool call.
+    Return the message with the result of a tool call.
     """
     block: dict[str, Json] = {"tool_use_id": use_id, "type": "tool_result", "content": text}
     return {"role": "user", "content": [{**block, "is_error": True} if failed else block]}
@@ -77,7 +75,7 @@ def result_message(use_id: str, text: str, *, failed: bool) -> dict[str, Json]:
 
 def assistant_message(name: str, model: str, block: Payload, reason: str) -> dict[str, Json]:
     """
-    One block of what the model says.
+    Return a message of the model with one block.
     """
     return {
         "id": name,
@@ -94,22 +92,22 @@ def assistant_message(name: str, model: str, block: Payload, reason: str) -> dic
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """
-    The words in which the agent's model is told; ``str.format`` templates.
+    The texts that the agent's model reads about hooks; ``str.format`` templates.
 
     Attributes:
-        label: How an event is called where it has a target.
-        refusal: What a refused tool call gives; over ``label``, ``reason``, ``event``, ``tool`` and
+        label: The name of an event that has a target.
+        refusal: The result of a refused tool call; over ``label``, ``reason``, ``event``, ``tool`` and
             ``subject``, the command or file of the call.
-        replaced: What stands in for the result of a call whose refusal replaces it; over ``reason``.
-        asked: What a call gives that somebody would have to be asked about.
-        feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (its
-            file).
-        blocked: The notice that goes before it, or stands for it where nothing is held up; empty for none,
-            and for the bare reason where nothing is held up.
+        replaced: What replaces the result of a call on an event that replaces results; over ``reason``.
+        asked: The result of a call that needs the permission of a person who is not there.
+        feedback: A refused stop; over ``event``, ``reason``, ``index`` (of the hook) and ``source`` (the
+            settings file of the hook).
+        blocked: The notice before the feedback, or in its place where a refusal stops nothing. Empty for no
+            notice; where a refusal stops nothing, the agent then reads the reason alone.
         context: A text that a hook adds.
-        modified: What is put behind the result of a call whose input a hook changed; over ``changed``,
-            the keys. Empty for nothing.
-        denied: A refused permission for which no reason was given.
+        modified: What is added to the result of a call whose input a hook changed; over ``changed``, the
+            keys. Empty for nothing.
+        denied: A denied permission without a reason.
     """
 
     label: str = "{event}"
@@ -129,15 +127,17 @@ class TranscriptRules:
     Where the host writes the conversation.
 
     Attributes:
-        path: A template over ``home``, ``slug`` and ``session``, ``short`` (eight digits of that),
-            ``project`` (name of the folder), ``year`` ``month`` ``day`` ``hour`` ``minute`` and ``second``.
-            Empty if it writes none.
-        subagent_path: The same for a subagent, over ``agent`` as well; empty if it writes none.
-        hold: A line with a message in it: the line, its kind, the message, and further keys.
-        rule: Where this is known from.
+        path: A template over ``home``, ``slug``, ``session``, ``short`` (the first eight digits of the
+            session), ``project`` (the name of the folder), ``year`` ``month`` ``day`` ``hour`` ``minute`` and
+            ``second``. Empty if the host writes none.
+        subagent_path: The same for a subagent, over ``agent`` as well; empty if the host writes none.
+        put_message: Returns a line with a message in it, given the line, its type, the message and more keys.
+        rule: The fact about the transcript.
     """
 
     path: str = ""
     subagent_path: str = ""
-    hold: Callable[[TranscriptLine, str, Payload, Mapping[str, Json]], dict[str, Json]] = TranscriptLine.hold
+    put_message: Callable[[TranscriptLine, str, Payload, Mapping[str, Json]], dict[str, Json]] = (
+        TranscriptLine.put_message
+    )
     rule: Rule

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.folders import settle_worktree
 from pytest_hookharness.hosts.session.moves_and_events import (
     settle_compaction,

@@ -60,7 +60,7 @@ def _circle(session: Session) -> Session | None:
     stuck = session.profile.stuck
     if stuck is None or session.facts.options.get(stuck.option) is False:
         return None
-    why = stuck.look(session.recent)
+    why = stuck.detect(session.recent)
     return session.finish("capped", why, stuck.rule, stuck.status) if why else None
 
 
@@ -96,7 +96,7 @@ def _limit_of_circles(session: Session, turn: int, period: int) -> Iterator[Limi
     size = next(halves, 0)
     for more in range(1, (stuck.remembered if size else 0) + 1):
         recent = (*recent, recent[-size])[-stuck.remembered :]
-        why = stuck.look(recent)
+        why = stuck.detect(recent)
         if why:
             # A turn may hold several moves of this kind, or none; that of the end lies in this lap.
             turns = more if size == period else period * -(-more // size)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.requests import PerformCall
 from pytest_hookharness.hosts.session_state.session_value import Ask, Close, Enter, Session
 from pytest_hookharness.model.moves import Performance, RunCommand, ToolCall
@@ -31,7 +31,7 @@ def follow(session: Session, done: Performance) -> tuple[Session, Performance, t
         return session, done, ()
     if not any(_lies_in(new, root) for root in (session.root, session.facts.workspace)):
         new = session.root
-        told = rules.put_back.format(folder=new)
+        told = rules.reset_notice.format(folder=new)
         done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), told) if part))
     if new == old:
         return session, done, ()

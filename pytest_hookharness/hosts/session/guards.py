@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.verdicts import Cap
@@ -41,7 +41,7 @@ def find_cap(rules: CapRules, setting: Setting) -> int | None:
     if cap is None:
         return None
     if cap < 1:
-        return rules.low
+        return rules.below_one
     return cap if rules.most is None else min(cap, rules.most)
 
 
@@ -56,7 +56,7 @@ def _written(rules: CapRules, setting: Setting) -> str:
 
 def _honoured(rules: CapRules, setting: Setting) -> int | None:
     cap = find_cap(rules, setting)
-    return cap - 1 if cap is not None and rules.on else cap
+    return cap - 1 if cap is not None and rules.overrides_at_cap else cap
 
 
 def override(
@@ -106,7 +106,7 @@ def asks_no_more(rules: CapRules, setting: Setting, streak: int) -> bool:
     Whether the hooks of a stop are not asked any more.
     """
     honoured = _honoured(rules, setting)
-    return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and streak >= honoured
+    return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and streak >= honoured
 
 
 def flag(rules: CapRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
@@ -162,7 +162,7 @@ def describe(
     if not stops_refused:
         why = "no stop is refused in a lap, and the guard counts nothing else"
         return Cap(overrides=None, why=why, rule=rules.rules["counted"])
-    after = "is overridden" if rules.then is AtCap.OVERRIDES else f"ends it: {rules.then.value}"
+    after = "is overridden" if rules.at_cap is AtCap.OVERRIDES else f"ends it: {rules.at_cap.value}"
     are = "is" if honoured == 1 else "are"
     why = f"{counted(honoured, 'refusal')} in a row {are} honoured, the next one {after}"
     return Cap(overrides=honoured + 1, why=why, rule=_cap(rules, calls_refused))

@@ -8,8 +8,8 @@ import posixpath
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.endings import note_move
 from pytest_hookharness.hosts.session.folders import plan_worktree
 from pytest_hookharness.hosts.session.stops import attempt_stop, hold_prompt, release_prompts

@@ -20,7 +20,7 @@ def keep_sight(session: Session, call: PendingCall, done: Performance) -> Sessio
     The session that knows what its agent saw in a file, or wrote to it.
     """
     operation = session.profile.tools.operation(call.made, session.facts.workspace)
-    if not session.profile.tools.stale or not isinstance(operation, Edit | Read):
+    if not session.profile.tools.stale_notice or not isinstance(operation, Edit | Read):
         return session
     if done.error or done.content is None:
         return session
@@ -49,7 +49,7 @@ def compare(session: Session, look: Look, found: Performance) -> Session | Perfo
     """
     if not _differs(found.content, session.seen[look.file]):
         return session.first(Perform(look.call, looked=True))
-    return Performance(error=session.profile.tools.stale, original=found.content)
+    return Performance(error=session.profile.tools.stale_notice, original=found.content)
 
 
 def outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:

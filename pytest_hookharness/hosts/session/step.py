@@ -16,7 +16,7 @@ from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session import guards, stale_files
 from pytest_hookharness.hosts.session.after_hooks import settle
 from pytest_hookharness.hosts.session.endings import close_unasked, find_end, find_endless, wait_for

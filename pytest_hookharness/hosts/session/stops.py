@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
+from pytest_hookharness.hosts.rules.turns import AtCap, Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session.endings import stop_at_limit
 from pytest_hookharness.hosts.session_state.session_value import Ask, Session
@@ -77,11 +76,11 @@ def settle_stop(session: Session, decision: Decision | None) -> Session:
 
 def _cap(session: Session, decision: Decision) -> Session:
     guard, count = session.profile.cap, session.streak + 1
-    did = "overrode" if guard.then is AtCap.OVERRIDES else "ended the run at"
+    did = "overrode" if guard.at_cap is AtCap.OVERRIDES else "ended the run at"
     why = f"the guard {did} refusal {count} in a row"
-    if guard.words:
-        limit = count if guard.on else count - 1
-        said = guard.words.format(count=count, limit=limit, reason="\n".join(decision.reasons))
+    if guard.message:
+        limit = count if guard.overrides_at_cap else count - 1
+        said = guard.message.format(count=count, limit=limit, reason="\n".join(decision.reasons))
         why = f"{why}: {said}"
     return session.finish("capped", why, decision.rule, guard.status)
 

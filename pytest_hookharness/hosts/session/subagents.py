@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.tools import TaskStep
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session import guards
 from pytest_hookharness.hosts.session.tool_calls import conclude
 from pytest_hookharness.hosts.session_state.requests import Lines
@@ -111,7 +111,7 @@ def _write_side(session: Session, call: PendingCall, prompt: str, text: str) -> 
     if not session.profile.transcript.subagent_path:
         return session
     first, session = session.make_id("line")
-    hold = session.profile.transcript.hold
+    hold = session.profile.transcript.put_message
     asked = hold(session.line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}

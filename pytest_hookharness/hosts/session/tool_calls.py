@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import Asking, FlagUse, Resets
 from pytest_hookharness.hosts.rules.replies import Halting
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
+from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session.endings import note_move
 from pytest_hookharness.hosts.session.folders import follow
 from pytest_hookharness.hosts.session.stale_files import keep_sight
@@ -89,10 +88,10 @@ def settle_before(session: Session, call: PendingCall, decision: Decision | None
     if decision.ruling is Ruling.DEFER:
         session = _refuse(session, call, "", (), event=decision.event, told=False)
         return session.finish("halted", "a hook put a call off, which ends the turn", decision.rule)
-    asking = session.profile.turns.asking
-    if decision.ruling is Ruling.ASK and asking is Asking.WAITS:
+    asking = session.profile.turns.ask_effect
+    if decision.ruling is Ruling.ASK and asking is AskEffect.WAITS:
         return _wait_for_person(session, call, decision)
-    if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is Asking.REFUSED):
+    if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is AskEffect.REFUSED):
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
     told = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent

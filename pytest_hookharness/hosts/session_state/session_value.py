@@ -249,7 +249,7 @@ class Session:
 
     def _is_told(self, name: str) -> bool:
         told = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
-        return any(self.profile.tells(word) for word in told)
+        return any(self.profile.uses_value(word) for word in told)
 
     @property
     def env(self) -> Mapping[str, str]:
@@ -299,7 +299,7 @@ class Session:
         The session with one more line for the transcript.
         """
         uuid, after = self.make_id("line")
-        line = self.profile.transcript.hold(after.line(uuid, after.parent), kind, message, extra)
+        line = self.profile.transcript.put_message(after.line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
     def line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:

@@ -19,8 +19,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.profile import Profile
-from pytest_hookharness.hosts.rules.roles import COMMON
-from pytest_hookharness.hosts.rules.settings import ConfigRules, Flaw, Form, Misshapen, RawEntry
+from pytest_hookharness.hosts.rules.settings import (
+    ConfigRules,
+    Flaw,
+    MalformedSettings,
+    RawHandler,
+    SettingsForm,
+)
+from pytest_hookharness.hosts.rules.turns import COMMON
 from pytest_hookharness.model.protocol import Json
 
 
@@ -34,14 +40,14 @@ def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     config = profile.config
     hooks = inline.get("hooks")
     if isinstance(hooks, Mapping):
-        return {**inline, **config.form.dress(_listed(config, hooks))}
+        return {**inline, **config.form.build(_listed(config, hooks))}
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
     inline = _renamed(profile, inline)
     known = {*profile.events, *config.events}
     if inline and not known & set(inline) and _nested(known, inline):
         return inline
-    return config.form.dress(_listed(config, inline))
+    return config.form.build(_listed(config, inline))
 
 
 def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
@@ -165,7 +171,7 @@ def parse_toml(text: str) -> Json:
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     events = content.get("hooks", {})
     if not isinstance(events, Mapping):
-        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+        raise MalformedSettings("hooks", Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -178,7 +184,7 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     for name, events in content.items():
         if not isinstance(events, Mapping):
-            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+            raise MalformedSettings(name, Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
         if events.get("enabled") is False:
             continue
         yield from (
@@ -196,28 +202,28 @@ def _items_of_forms(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry | None]]:
+def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawHandler | None]]:
     """
     The items of a list with their key paths; what is no list is the only one, and that is pointed out.
     """
     odd = None
     if isinstance(value, str) or not isinstance(value, Sequence):
         text = f"is {kind_of(value)} instead of a list"
-        odd = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
+        odd = RawHandler(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
         yield path, value, odd
         return
     yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
 
 
-def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
+def _grouped(path: str, value: Json) -> Iterator[RawHandler]:
     for here, group, odd in _listed_of_forms(path, value):
         if not isinstance(group, Mapping):
             text = f"is {kind_of(group)} instead of an object"
-            yield odd or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            yield odd or RawHandler(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
             continue
         if "hooks" not in group:
             text = "has no list 'hooks'; a handler must stand in such a list"
-            yield odd or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            yield odd or RawHandler(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
             continue
         flawed = odd or _odd_matcher(here, group)
         handlers = list(_listed_of_forms(f"{here}.hooks", group["hooks"]))
@@ -226,26 +232,26 @@ def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
             yield flawed
 
 
-def _odd_matcher(path: str, group: Mapping[str, Json]) -> RawEntry | None:
+def _odd_matcher(path: str, group: Mapping[str, Json]) -> RawHandler | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
     text = f"is {kind_of(matcher)} instead of a string"
-    return RawEntry(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
+    return RawHandler(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
 
 
-def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawEntry | None) -> RawEntry:
-    entry = RawEntry(path=path, handler=handler, matcher=group.get("matcher"), group=group)
+def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawHandler | None) -> RawHandler:
+    entry = RawHandler(path=path, handler=handler, matcher=group.get("matcher"), group=group)
     return entry if odd is None else replace(entry, flaw=odd.flaw, place=odd.place, text=odd.text)
 
 
-def _flat(path: str, value: Json) -> Iterator[RawEntry]:
+def _flat(path: str, value: Json) -> Iterator[RawHandler]:
     for here, handler, odd in _listed_of_forms(path, value):
         around = handler if isinstance(handler, Mapping) else {}
         yield _entry(here, handler, around, odd or _odd_matcher(here, around))
 
 
-def _both(path: str, value: Json) -> Iterator[RawEntry]:
+def _both(path: str, value: Json) -> Iterator[RawHandler]:
     for here, item, odd in _listed_of_forms(path, value):
         if odd is not None:
             yield odd
@@ -278,14 +284,14 @@ def _as_rows(events: Mapping[str, Json]) -> list[Json]:
 
 
 # An event has a list of groups, each with a matcher and a list of handlers, all below the key "hooks".
-GROUPS = Form(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
+GROUPS = SettingsForm(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
 # The same, with or without that key.
-OPEN_GROUPS = Form(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
+OPEN_GROUPS = SettingsForm(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
 # An event has a list of handlers, each with its own matcher.
-FLAT = Form(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
+FLAT = SettingsForm(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
 # The same, with or without groups around the handlers.
-MIXED = Form(_below_hooks, _both, lambda events: {"hooks": dict(events)})
+MIXED = SettingsForm(_below_hooks, _both, lambda events: {"hooks": dict(events)})
 # Sets of hooks have names, and events below these; a list holds groups or handlers.
-NAMED = Form(_by_name, _both, lambda events: {"inline": _as_groups(events)})
+NAMED = SettingsForm(_by_name, _both, lambda events: {"inline": _as_groups(events)})
 # One list of handlers, each of which names its event.
-TABLE = Form(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})
+TABLE = SettingsForm(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})

@@ -16,10 +16,10 @@ from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
     Effect,
     Flaw,
-    Form,
     HandlerKeys,
-    Misshapen,
-    RawEntry,
+    MalformedSettings,
+    RawHandler,
+    SettingsForm,
 )
 from pytest_hookharness.hosts.settings.formats import kind_of
 from pytest_hookharness.hosts.settings.matching import read_limit
@@ -67,7 +67,7 @@ class SettingsSource:
 
     name: str
     content: Mapping[str, Json]
-    form: Form
+    form: SettingsForm
     keys: HandlerKeys
     events: Mapping[str, str] = field(default_factory=dict)
     only: bool = False
@@ -111,12 +111,12 @@ class _Reading:
     def read(self) -> None:
         known = self.config.known_keys
         for key in self.source.content if known else ():
-            if key not in known and self._weigh(Misshapen(key, Flaw.UNKNOWN_KEY, "is no key of it")):
+            if key not in known and self._weigh(MalformedSettings(key, Flaw.UNKNOWN_KEY, "is no key of it")):
                 return
         try:
             for event, path, value in self.source.form.events(self.source.content):
                 self._read_event(event, path, value)
-        except Misshapen as bad:
+        except MalformedSettings as bad:
             self._weigh(bad)
         self.problems += self.malformed
         if self.void:
@@ -134,12 +134,12 @@ class _Reading:
         for entry in self.source.form.handlers(path, value):
             self._read_entry(event, entry)
 
-    def _read_entry(self, event: str, entry: RawEntry) -> None:
-        if entry.flaw is not None and self._weigh(Misshapen(entry.place, entry.flaw, entry.text)):
+    def _read_entry(self, event: str, entry: RawHandler) -> None:
+        if entry.flaw is not None and self._weigh(MalformedSettings(entry.place, entry.flaw, entry.text)):
             return
         try:
             hook = _read_handler(self, entry, event)
-        except Misshapen as bad:
+        except MalformedSettings as bad:
             self._weigh(bad)
         except _Unpassable as bad:
             self._complain(bad.path, bad.text, "it is left out", "unpassable")
@@ -147,7 +147,7 @@ class _Reading:
             options = {**hook.options, **self.source.options}
             self.hooks.append(replace(hook, options=options, foreign=self.source.only))
 
-    def _weigh(self, bad: Misshapen) -> bool:
+    def _weigh(self, bad: MalformedSettings) -> bool:
         """
         Do what a flaw does; tell whether it is done with what has it.
         """
@@ -179,7 +179,7 @@ class _Reading:
         """
         limit = read_limit(self.config.limits, written)
         if limit.flaw is not None:
-            bad = Misshapen(path, limit.flaw, limit.text)
+            bad = MalformedSettings(path, limit.flaw, limit.text)
             if self.config.effect(limit.flaw) is Effect.DEFAULTS:
                 self._weigh(bad)
                 return None
@@ -207,14 +207,14 @@ def _unknown(profile: Profile, source: str, event: str, path: str) -> SettingsPr
     return SettingsProblem("unknown-event", source, path, told, profile.config.rules["unknown event"])
 
 
-def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
+def _read_handler(reading: _Reading, entry: RawHandler, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
     if not isinstance(handler, Mapping):
-        raise Misshapen(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
+        raise MalformedSettings(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
     strange = [key for key in handler if keys.known and key not in keys.known]
     if strange:
         told = f"has the key {strange[0]!r}; known are {', '.join(keys.known)}"
-        raise Misshapen(path, Flaw.UNKNOWN_KEY, told)
+        raise MalformedSettings(path, Flaw.UNKNOWN_KEY, told)
     handler = _unalias(keys, handler)
     kind = _kind(config, keys, path, handler)
     runs = config.types["command"]
@@ -255,9 +255,9 @@ def _kind(config: ConfigRules, keys: HandlerKeys, path: str, handler: Mapping[st
     if not isinstance(kind, str) or kind not in config.types:
         seen = f"has no {keys.type!r}" if kind is None else f"has the type {kind!r}"
         flaw = Flaw.NO_TYPE if kind is None else Flaw.BAD_TYPE
-        raise Misshapen(path, flaw, f"{seen}; known are {', '.join(config.types)}")
+        raise MalformedSettings(path, flaw, f"{seen}; known are {', '.join(config.types)}")
     if not isinstance(handler.get(config.types[kind]), str):
-        raise Misshapen(path, Flaw.NO_COMMAND, f"has no text {config.types[kind]!r}")
+        raise MalformedSettings(path, Flaw.NO_COMMAND, f"has no text {config.types[kind]!r}")
     return kind
 
 
@@ -265,9 +265,9 @@ def _args(path: str, args: Json) -> tuple[str, ...] | None:
     if args is None:
         return None
     if isinstance(args, str) or not isinstance(args, Sequence):
-        raise Misshapen(path, Flaw.BAD_ARGS, "is not a list of texts")
+        raise MalformedSettings(path, Flaw.BAD_ARGS, "is not a list of texts")
     if not all(isinstance(arg, str) for arg in args):
-        raise Misshapen(path, Flaw.BAD_ARGS, "is not a list of texts")
+        raise MalformedSettings(path, Flaw.BAD_ARGS, "is not a list of texts")
     return tuple(str(arg) for arg in args)
 
 

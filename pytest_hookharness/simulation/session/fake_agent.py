@@ -403,7 +403,7 @@ def main(arguments: Sequence[str]) -> int:
     record.append(ended=ended.how)
     if ended.how == "waiting":
         signal.pause()
-    answered = hosts.Answered(text=child.answer or ended.why, session=child.session, turns=child.stops)
+    answered = hosts.FinalAnswer(text=child.answer or ended.why, session=child.session, turns=child.stops)
     sys.stdout.write(hosts.write_answer(rules, line.form, answered))
     sys.stdout.flush()
     return double.exit

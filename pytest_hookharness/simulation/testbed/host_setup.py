@@ -4,22 +4,50 @@ What a host reads in the workspace before a session begins: hook settings, instr
 All files are read here, so the simulated session itself reads none.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Protocol
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+)
+from dataclasses import (
+    replace,
+)
+from fnmatch import (
+    fnmatchcase,
+)
+from pathlib import (
+    Path,
+)
+from typing import (
+    Protocol,
+)
 
-from pytest_hookharness import hosts
-from pytest_hookharness.execution.workspace.workspace import Workspace
-from pytest_hookharness.hosts.settings.configuration import INLINE
-from pytest_hookharness.hosts.settings.handlers import SettingsProblem
-from pytest_hookharness.model.scenario import Scenario
-from pytest_hookharness.simulation.testbed.launch_overrides import ordered
-from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness import (
+    hosts,
+)
+from pytest_hookharness.execution.workspace.workspace import (
+    Workspace,
+)
+from pytest_hookharness.hosts.settings.configuration import (
+    INLINE,
+)
+from pytest_hookharness.hosts.settings.handlers import (
+    SettingsProblem,
+)
+from pytest_hookharness.model.scenario import (
+    Scenario,
+)
+from pytest_hookharness.simulation.testbed.launch_overrides import (
+    ordered,
+)
+from pytest_hookharness.simulation.testbed.run_settings import (
+    SimulationError,
+)
 
 _FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")
@@ -210,7 +238,7 @@ def _check(
 ) -> None:
     if scenario.setup and profile.by_role(hosts.Role.SETUP) is None:
         raise SimulationError(f"setup: {profile.id} has no setup event; remove the key")
-    if scenario.flags and not profile.tells(_FLAG):
+    if scenario.flags and not profile.uses_value(_FLAG):
         raise SimulationError(f"flag: {profile.id} does not send {_FLAG} to hooks; remove the key")
     if not scenario.worktree:
         return

@@ -1,5 +1,5 @@
 """
-The events of Claude Code 2.1.329 that a simulated session comes to.
+The events of Claude Code 2.1.329 that occur in a simulated session.
 
 The order of the keys is the host's own.
 """
@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from pytest_hookharness.hosts.profiles.claude_code.fields import (
     DURATION,
+    FACTS,
     INPUT,
     MERGED,
     MERGED_FOR_TOOL,
-    REFERENCE,
     STOPPING,
     TOOL,
     USE,
@@ -23,8 +23,8 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import (
 )
 from pytest_hookharness.hosts.profiles.claude_code.unreached_events import UNREACHED
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.protocol import Basis, Field, Rule
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import Field
 
 _TASK = (
     Field(name="task_id", kind=WORD),
@@ -34,27 +34,30 @@ _TASK = (
     Field(name="team_name", kind=WORD, optional=True),
 )
 _TASK_REFUSED = (
-    "the call fails with the reason as {event} hook feedback, counts as refused, and its failure is told to "
-    "the hooks after it"
+    "the call fails with the reason as {event} hook feedback, counts as refused, and the hooks after it "
+    "see a failed call"
 )
 
 _SESSION_EVENTS = (
     event_rule(
         "WorktreeCreate",
         Field(name="name", kind=WORD),
-        says="any failure of a WorktreeCreate hook fails the creation; the last line of output is the folder",
+        fact=(
+            "if a WorktreeCreate hook fails in any way, no worktree is created; the last line of output is "
+            "its folder"
+        ),
         role=Role.WORKTREE,
         power=Power.REFUSES,
         assumed=(
-            "WorktreeCreate comes before all other events; if it fails the session is over without another; "
-            "of several folders that of the hook that ended last is taken; a relative one starts in the "
-            "project; the files that the agent edits lie in the worktree"
+            "WorktreeCreate occurs before all other events; if it fails, the session ends without "
+            "another event; of several folders, that of the hook that ended last is used; a relative "
+            "folder starts in the project; the files that the agent edits are those in the worktree"
         ),
     ),
     event_rule(
         "Setup",
         Field(name="trigger", kind=WORD, choices=("init", "maintenance")),
-        says="Setup cannot be refused; it fires only if the session is started for it",
+        fact="Setup cannot be refused; it occurs only if the session is started for it",
         role=Role.SETUP,
         target="trigger",
         context=True,
@@ -63,7 +66,7 @@ _SESSION_EVENTS = (
     event_rule(
         "SessionStart",
         Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact", "fork")),
-        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
         role=Role.SESSION_START,
         target="source",
         plain=True,
@@ -76,7 +79,7 @@ _SESSION_EVENTS = (
         Field(name="file_path", kind="path"),
         Field(name="memory_type", kind=WORD, choices=("Project", "User", "Local")),
         Field(name="load_reason", kind=WORD, choices=("session_start",)),
-        says="InstructionsLoaded ignores what a hook says",
+        fact="InstructionsLoaded ignores the output of hooks",
         role=Role.INSTRUCTIONS,
         target="load_reason",
     ),
@@ -84,7 +87,7 @@ _SESSION_EVENTS = (
         "PreCompact",
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
-        says="a refusal on PreCompact prevents the compaction",
+        fact="a refusal on PreCompact prevents the compaction",
         role=Role.BEFORE_COMPACT,
         power=Power.REFUSES,
         target="trigger",
@@ -93,7 +96,7 @@ _SESSION_EVENTS = (
         "PostCompact",
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="compact_summary"),
-        says="PostCompact cannot be refused",
+        fact="PostCompact cannot be refused",
         role=Role.AFTER_COMPACT,
         target="trigger",
         recorded=False,
@@ -105,7 +108,7 @@ _SESSION_EVENTS = (
             kind=WORD,
             choices=("clear", "resume", "logout", "prompt_input_exit", "other"),
         ),
-        says="SessionEnd cannot be refused; all its hooks share 1.5 seconds",
+        fact="SessionEnd cannot be refused; all its hooks share 1.5 seconds",
         role=Role.SESSION_END,
         target="reason",
         timeout=1.5,
@@ -122,7 +125,7 @@ _TURN_EVENTS = (
         Field(name="command_args"),
         Field(name="command_source", kind=WORD, choices=("projectSettings", "userSettings")),
         Field(name="prompt"),
-        says="a refusal on UserPromptExpansion stops the expansion",
+        fact="a refusal on UserPromptExpansion stops the expansion",
         turn=True,
         role=Role.EXPANSION,
         power=Power.REFUSES,
@@ -130,14 +133,14 @@ _TURN_EVENTS = (
         plain=True,
         context=True,
         assumed=(
-            "UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed; a "
-            "refused expansion erases the prompt"
+            "UserPromptExpansion occurs before UserPromptSubmit, which gets the prompt as it was typed; "
+            "a refused expansion erases the prompt"
         ),
     ),
     event_rule(
         "UserPromptSubmit",
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        fact="a refusal on UserPromptSubmit erases the prompt: the model does not get it",
         turn=True,
         role=Role.PROMPT,
         power=Power.REFUSES,
@@ -153,14 +156,14 @@ _TURN_EVENTS = (
         Field(name="index", kind="count"),
         Field(name="final", kind="flag"),
         Field(name="delta"),
-        says="MessageDisplay ignores refusals",
+        fact="MessageDisplay ignores refusals",
         role=Role.MESSAGE,
         timeout=10.0,
     ),
     event_rule(
         "Stop",
         *STOPPING,
-        says="a refusal on Stop, and additionalContext likewise, makes the agent go on",
+        fact="a refusal on Stop makes the agent continue, and so does additionalContext",
         turn=True,
         role=Role.STOP,
         power=Power.REFUSES,
@@ -176,7 +179,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         USE,
-        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        fact="a refusal on PreToolUse prevents the call, and the model gets the reason",
         turn=True,
         role=Role.BEFORE_TOOL,
         merging=MERGED_FOR_TOOL,
@@ -190,7 +193,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         Field(name="permission_suggestions", kind="list", optional=True),
-        says="PermissionRequest is answered by hookSpecificOutput.decision; exit code 2 is ignored",
+        fact="hookSpecificOutput.decision answers PermissionRequest; exit code 2 is ignored",
         turn=True,
         role=Role.PERMISSION,
         target="tool_name",
@@ -202,10 +205,10 @@ _TOOL_EVENTS = (
         Field(name="tool_response", kind="response"),
         USE,
         DURATION,
-        says="a refusal on PostToolUse tells the model and holds nothing up",
+        fact="on a refusal on PostToolUse the model gets the reason; nothing is blocked",
         turn=True,
         role=Role.AFTER_TOOL,
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         context=True,
         observed=True,
@@ -218,17 +221,17 @@ _TOOL_EVENTS = (
         Field(name="error"),
         Field(name="is_interrupt", kind="flag"),
         DURATION,
-        says="a refusal on PostToolUseFailure tells the model and holds nothing up",
+        fact="on a refusal on PostToolUseFailure the model gets the reason; nothing is blocked",
         turn=True,
         role=Role.TOOL_FAILED,
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         context=True,
     ),
     event_rule(
         "PostToolBatch",
         Field(name="tool_calls", kind="list"),
-        says="a refusal on PostToolBatch stops the loop",
+        fact="a refusal on PostToolBatch ends the turn",
         turn=True,
         role=Role.AFTER_BATCH,
         power=Power.REFUSES,
@@ -240,36 +243,36 @@ _TASK_EVENTS = (
     event_rule(
         "TaskCreated",
         *_TASK,
-        says="a refusal on TaskCreated keeps the task from being made",
+        fact="a refusal on TaskCreated prevents the creation of the task",
         role=Role.TASK_CREATED,
         power=Power.REFUSES,
         ignores=("continue",),
         assumed=(
-            "a task that TaskCreated hooks refuse leaves no trace, and the next one gets its number; "
+            "a task that TaskCreated hooks refuse leaves no trace, and the next task gets its number; "
             f"{_TASK_REFUSED.format(event='TaskCreated')}"
         ),
     ),
     event_rule(
         "TaskCompleted",
         *_TASK,
-        says="exit code 2 on TaskCompleted keeps the task open",
+        fact="exit code 2 on TaskCompleted keeps the task open",
         role=Role.TASK_COMPLETED,
         power=Power.REFUSES,
         ignores=("decision",),
         assumed=(
-            "what else a TaskUpdate changes is not changed either if TaskCompleted hooks refuse; "
-            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false closes the task and ends the "
-            "turn"
+            "if TaskCompleted hooks refuse, nothing else that TaskUpdate would change is changed; "
+            f"{_TASK_REFUSED.format(event='TaskCompleted')}; continue: false completes the task and ends "
+            "the turn"
         ),
     ),
     event_rule(
         "CwdChanged",
         Field(name="old_cwd", kind="folder"),
         Field(name="new_cwd", kind="folder"),
-        says="CwdChanged cannot be refused",
+        fact="CwdChanged cannot be refused",
         role=Role.FOLDER_CHANGED,
         env_file=True,
-        assumed="CwdChanged comes before the hooks after the call that changed the folder",
+        assumed="CwdChanged occurs before the hooks after the call that changed the folder",
     ),
 )
 
@@ -281,7 +284,7 @@ _SUBAGENT_EVENTS = (
         timeout=600.0,
         target="agent_type",
         context=True,
-        rule=Rule("SubagentStart cannot be refused", Basis.DOCUMENTED, REFERENCE),
+        rule=FACTS.documented("SubagentStart cannot be refused"),
     ),
     EventRule(
         fields=subagent_fields(
@@ -296,11 +299,7 @@ _SUBAGENT_EVENTS = (
         target="agent_type",
         context=True,
         context_continues=True,
-        rule=Rule(
-            "a refusal on SubagentStop makes the subagent go on",
-            Basis.OBSERVED,
-            "Claude Code 2.1.329, headless, measured",
-        ),
+        rule=FACTS.observed("a refusal on SubagentStop makes the subagent continue"),
     ),
 )
 

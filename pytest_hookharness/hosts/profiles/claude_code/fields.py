@@ -1,19 +1,18 @@
 """
-The words in which the events of Claude Code 2.1.329 are written down.
+The fields of Claude Code 2.1.329's events, the form of its events' rules, and the answers that it accepts.
 
 The order of the keys is the host's own.
-
-Answers to Claude Code 2.1.329: where their parts stand, and which it takes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, VerdictPath, Words
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, Merging, ReasonChoice, VerdictPath
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload, Ruling
 
 _TOP: Mapping[str, type] = {
     "continue": bool,
@@ -37,7 +36,7 @@ _DECISIONS: Mapping[str | bool, Ruling] = {"approve": Ruling.ALLOW, "block": Rul
 
 def check(event: str, answer: Payload) -> str | None:
     """
-    Why the host does not take an answer; ``None`` if it does.
+    Return why the host rejects an answer; ``None`` if it accepts it.
     """
     wrong = _mistyped(answer, _TOP)
     if wrong:
@@ -64,7 +63,7 @@ def _check_specific(event: str, specific: Mapping[str, Json]) -> str | None:
 def _mistyped(answer: Payload, table: Mapping[str, type]) -> str | None:
     for key, kind in table.items():
         if key in answer and not isinstance(answer[key], kind):
-            return f"{key!r} is {answer[key]!r}, which is not of the right type"
+            return f"{key!r} is {answer[key]!r}, which has the wrong type"
     return None
 
 
@@ -76,11 +75,11 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words=_PERMISSIONS,
+            rulings=_PERMISSIONS,
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
-        VerdictPath(path=("decision",), words=_DECISIONS),
+        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), rulings=_DECISIONS),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.AFTER_CALL,
@@ -91,9 +90,12 @@ ANSWERS = AnswerRules(
 )
 
 
-RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
-REFERENCE = "Claude Code hooks reference, 2026-08"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Claude Code 2.1.329, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Claude Code hooks reference, 2026-08",
+    measurement="Claude Code 2.1.329, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -126,26 +128,23 @@ STOPPING = (
     Field(name="session_crons", kind="list"),
 )
 WORD = "word"
-MERGED = Merging(as_ended=True)
-MERGED_FOR_TOOL = Merging(as_ended=True, words=Words.LAST, several="last finished")
+MERGED = Merging(in_finish_order=True)
+MERGED_FOR_TOOL = Merging(in_finish_order=True, reasons=ReasonChoice.LAST, several="last finished")
 
 
 def _fields(event: str, extra: tuple[Field, ...], *, turn: bool, recorded: bool) -> EventFields:
-    # Events of a turn carry the permission mode, and say so if a subagent caused them.
+    # Events of a turn have the permission mode, and the subagent that caused them.
     middle = (_MODE, *_IN_SUBAGENT) if turn else ()
-    basis = Basis.OBSERVED if recorded else Basis.DOCUMENTED
-    rule = Rule(
-        f"{event} hooks get these keys, in this order",
-        basis,
-        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
-    )
+    text = f"{event} hooks get these keys, in this order"
+    unordered = f"{FACTS.documents}; the order of the keys is assumed"
+    rule = FACTS.observed(text, _RECORDED) if recorded else FACTS.documented(text, unordered)
     return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)
 
 
 def event_rule(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     turn: bool = False,
     recorded: bool = True,
     role: Role = Role.OTHER,
@@ -164,9 +163,8 @@ def event_rule(
     observed: bool = False,
 ) -> EventRule:
     """
-    An event: its own keys after those that all events have, and what is known about it.
+    Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
-    source = "Claude Code 2.1.329, headless, measured" if observed else REFERENCE
     return EventRule(
         fields=_fields(event, extra, turn=turn, recorded=recorded),
         role=role,
@@ -181,15 +179,15 @@ def event_rule(
         env_file=env_file,
         ignores=ignores,
         unreachable=unreachable,
-        rule=Rule(says, Basis.OBSERVED if observed else Basis.DOCUMENTED, source),
-        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=(FACTS.assumed(assumed),) if assumed else (),
     )
 
 
 def subagent_fields(event: str, extra: tuple[Field, ...], *, turn: bool) -> EventFields:
     """
-    The keys of an event that always names its subagent.
+    Return the keys of an event that always names its subagent.
     """
     middle = (_MODE, *_OF_SUBAGENT) if turn else _OF_SUBAGENT
-    rule = Rule(f"{event} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    rule = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
     return EventFields(event=event, fields=(*_SESSION, _PROMPT_ID, *middle, _EVENT, *extra), rule=rule)

@@ -1,13 +1,8 @@
 """
-The task tools of Claude Code 2.1.329.
+The tools of Claude Code 2.1.329, their results, and its task list.
 
-What their hooks are given was recorded; their results and the numbering are assumed, as
-the profile says.
-
-The tools of Claude Code 2.1.329 and the form of their results.
-
-Names and forms of Bash, Write, Read failures and Agent were recorded; the other
-forms are assumed, as the profile says.
+Names and forms of Bash, Write, Read failures and Agent were recorded, and the input of hooks about tasks.
+The other forms, and the numbering of tasks, are assumed, as the profile says.
 """
 
 from __future__ import annotations
@@ -17,7 +12,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.hosts.rules.tools import TaskItem, TaskStep
 from pytest_hookharness.model.moves import (
@@ -31,13 +26,13 @@ from pytest_hookharness.model.moves import (
 )
 from pytest_hookharness.model.protocol import Json, Payload
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run="Bash", write="Write", edit="Edit", read="Read").operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     match operation:
         case RunCommand():
@@ -56,37 +51,37 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     )
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
-    path = str(made.input.get("file_path", ""))
-    if done.error:
-        missing = made.name == "Read" and "no such file" in done.error.lower()
+    path = str(tool_call.input.get("file_path", ""))
+    if performance.error:
+        missing = tool_call.name == "Read" and "no such file" in performance.error.lower()
         note = f"File does not exist. Note: your current working directory is {workspace}."
-        return ToolResult(text=note if missing else done.error, failed=True)
-    if made.name == "Bash":
-        return _ran(done)
-    if made.name == "Write":
-        return _written(path, done)
-    if made.name == "Edit":
-        return _edited(made, path, done)
-    if made.name == "Read":
-        return _seen(path, done.content or "")
-    return ToolResult(text=done.stdout, response=done.stdout)
+        return ToolResult(text=note if missing else performance.error, failed=True)
+    if tool_call.name == "Bash":
+        return _command_result(performance)
+    if tool_call.name == "Write":
+        return _write_result(path, performance)
+    if tool_call.name == "Edit":
+        return _edit_result(tool_call, path, performance)
+    if tool_call.name == "Read":
+        return _read_result(path, performance.content or "")
+    return ToolResult(text=performance.stdout, response=performance.stdout)
 
 
-def _ran(done: Performance) -> ToolResult:
-    stdout, stderr = done.stdout.rstrip("\n"), done.stderr.rstrip("\n")
+def _command_result(performance: Performance) -> ToolResult:
+    stdout, stderr = performance.stdout.rstrip("\n"), performance.stderr.rstrip("\n")
     text = "\n".join(part for part in (stdout, stderr) if part)
-    if done.exit is None:
+    if performance.exit is None:
         return ToolResult(text=f"Command was interrupted\n{text}".rstrip("\n"), failed=True)
-    if done.exit != 0:
-        return ToolResult(text=f"Exit code {done.exit}\n{text}".rstrip("\n"), failed=True)
-    return ToolResult(text=text or "(Bash completed with no output)", response=_bash(stdout, stderr))
+    if performance.exit != 0:
+        return ToolResult(text=f"Exit code {performance.exit}\n{text}".rstrip("\n"), failed=True)
+    return ToolResult(text=text or "(Bash completed with no output)", response=_bash_response(stdout, stderr))
 
 
-def _bash(stdout: str, stderr: str) -> Json:
+def _bash_response(stdout: str, stderr: str) -> Json:
     return {
         "stdout": stdout,
         "stderr": stderr,
@@ -96,8 +91,8 @@ def _bash(stdout: str, stderr: str) -> Json:
     }
 
 
-def _written(path: str, done: Performance) -> ToolResult:
-    new, old = done.content or "", done.original
+def _write_result(path: str, performance: Performance) -> ToolResult:
+    new, old = performance.content or "", performance.original
     response: Payload = {
         "type": "create" if old is None else "update",
         "filePath": path,
@@ -110,21 +105,21 @@ def _written(path: str, done: Performance) -> ToolResult:
     return ToolResult(text=f"{words} {path}", response=response)
 
 
-def _edited(made: ToolCall, path: str, done: Performance) -> ToolResult:
-    old, new = done.original or "", done.content or ""
+def _edit_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
+    old, new = performance.original or "", performance.content or ""
     response: Payload = {
         "filePath": path,
-        "oldString": made.input.get("old_string", ""),
-        "newString": made.input.get("new_string", ""),
+        "oldString": tool_call.input.get("old_string", ""),
+        "newString": tool_call.input.get("new_string", ""),
         "originalFile": old,
         "structuredPatch": _patch(old, new),
         "userModified": False,
-        "replaceAll": bool(made.input.get("replace_all", False)),
+        "replaceAll": bool(tool_call.input.get("replace_all", False)),
     }
     return ToolResult(text=f"The file has been updated: {path}", response=response)
 
 
-def _seen(path: str, content: str) -> ToolResult:
+def _read_result(path: str, content: str) -> ToolResult:
     lines = content.splitlines()
     numbered = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, 1))
     file: Payload = {
@@ -162,24 +157,26 @@ def _patch(old: str, new: str) -> Json:
     return hunks
 
 
-def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
+def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
-    path, text = str(made.input.get("file_path", "")), supplied.text
+    path, text = str(tool_call.input.get("file_path", "")), supplied.text
     response: Json
-    match made.name:
+    match tool_call.name:
         case "Bash":
-            response = _bash(text, "")
+            response = _bash_response(text, "")
         case "Write":
-            response = _written(path, Performance(content=str(made.input.get("content", "")))).response
+            response = _write_result(
+                path, Performance(content=str(tool_call.input.get("content", "")))
+            ).response
         case "Edit":
-            old, new = (str(made.input.get(key, "")) for key in ("old_string", "new_string"))
-            response = _edited(made, path, Performance(original=old, content=new)).response
+            old, new = (str(tool_call.input.get(key, "")) for key in ("old_string", "new_string"))
+            response = _edit_result(tool_call, path, Performance(original=old, content=new)).response
         case "Read":
-            response = _seen(path, text).response
+            response = _read_result(path, text).response
         case _:
             response = text
     return ToolResult(text=text, response=response)
@@ -187,7 +184,7 @@ def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     return {
         "description": move.prompt[:40] or move.kind,
@@ -198,7 +195,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that it has started.
+    Return the host's response to the start of a subagent.
     """
     return {
         "isAsync": True,
@@ -214,47 +211,49 @@ def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
 
 
 _STATES = ("pending", "in_progress", "completed", "deleted")
-_GONE = "deleted"
-_DONE = "completed"
+_DELETED = "deleted"
+_COMPLETED = "completed"
 
 
-def plan(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep | None:
+def plan(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep | None:
     """
-    What a call would do with the task list; ``None`` for any other tool.
+    Return what a call would do with the task list; ``None`` for any other tool.
     """
-    match made.name:
+    match tool_call.name:
         case "TaskCreate":
-            return _create(made, items)
+            return _create_task(tool_call, items)
         case "TaskUpdate":
-            return _update(made, items)
+            return _update_task(tool_call, items)
         case "TaskList":
-            return _show_all(items)
+            return _list_tasks(items)
         case "TaskGet":
-            return _show(made, items)
+            return _get_task(tool_call, items)
         case _:
             return None
 
 
-def _create(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
-    subject, description = made.input.get("subject"), made.input.get("description")
+def _create_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    subject, description = tool_call.input.get("subject"), tool_call.input.get("description")
     if not isinstance(subject, str) or not isinstance(description, str):
-        return _fail(items, "TaskCreate needs the texts 'subject' and 'description'")
-    form = str(made.input.get("activeForm", ""))
+        return _failed_step(items, "TaskCreate needs the texts 'subject' and 'description'")
+    form = str(tool_call.input.get("activeForm", ""))
     task = TaskItem(id=str(len(items) + 1), subject=subject, description=description, form=form)
     response: Payload = {"task": {"id": task.id, "subject": task.subject}}
     result = ToolResult(text=f"Task #{task.id} created successfully: {task.subject}", response=response)
     return TaskStep(items=(*items, task), result=result, created=task)
 
 
-def _update(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
-    before = _find(made, items)
+def _update_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    before = _find_task(tool_call, items)
     if before is None:
-        return _fail(items, "Task not found")
-    status = made.input.get("status", before.status)
+        return _failed_step(items, "Task not found")
+    status = tool_call.input.get("status", before.status)
     if status not in _STATES:
-        return _fail(items, f"'status' is {status!r}; allowed are {', '.join(_STATES)}")
-    texts = {key: str(made.input[key]) for key in ("subject", "description") if key in made.input}
-    after = replace(before, status=str(status), form=str(made.input.get("activeForm", before.form)), **texts)
+        return _failed_step(items, f"'status' is {status!r}; allowed are {', '.join(_STATES)}")
+    texts = {key: str(tool_call.input[key]) for key in ("subject", "description") if key in tool_call.input}
+    after = replace(
+        before, status=str(status), form=str(tool_call.input.get("activeForm", before.form)), **texts
+    )
     names = {"subject": "subject", "description": "description", "form": "activeForm", "status": "status"}
     fields = [name for key, name in names.items() if getattr(after, key) != getattr(before, key)]
     response: dict[str, Json] = {"success": True, "taskId": after.id, "updatedFields": fields}
@@ -264,12 +263,12 @@ def _update(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
     return TaskStep(
         items=tuple(after if item.id == after.id else item for item in items),
         result=result,
-        completed=after if after.status == _DONE != before.status else None,
+        completed=after if after.status == _COMPLETED != before.status else None,
     )
 
 
-def _show_all(items: tuple[TaskItem, ...]) -> TaskStep:
-    shown = _present(items)
+def _list_tasks(items: tuple[TaskItem, ...]) -> TaskStep:
+    shown = _existing(items)
     tasks: list[Payload] = [
         {"id": item.id, "subject": item.subject, "status": item.status, "blockedBy": []} for item in shown
     ]
@@ -278,8 +277,8 @@ def _show_all(items: tuple[TaskItem, ...]) -> TaskStep:
     return TaskStep(items=items, result=result)
 
 
-def _show(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
-    task = _find(made, items)
+def _get_task(tool_call: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
+    task = _find_task(tool_call, items)
     if task is None:
         return TaskStep(items=items, result=ToolResult(text="Task not found", response={"task": None}))
     shown: Payload = {
@@ -294,15 +293,15 @@ def _show(made: ToolCall, items: tuple[TaskItem, ...]) -> TaskStep:
     return TaskStep(items=items, result=ToolResult(text="\n".join(lines), response={"task": shown}))
 
 
-def _find(made: ToolCall, items: Sequence[TaskItem]) -> TaskItem | None:
-    wanted = made.input.get("taskId")
-    return next((item for item in _present(items) if item.id == wanted), None)
+def _find_task(tool_call: ToolCall, items: Sequence[TaskItem]) -> TaskItem | None:
+    wanted = tool_call.input.get("taskId")
+    return next((item for item in _existing(items) if item.id == wanted), None)
 
 
-def _present(items: Sequence[TaskItem]) -> tuple[TaskItem, ...]:
-    # A task that was deleted stays in the list, so that its number is not given to another.
-    return tuple(item for item in items if item.status != _GONE)
+def _existing(items: Sequence[TaskItem]) -> tuple[TaskItem, ...]:
+    # A deleted task stays in the list, so that no other task gets its number.
+    return tuple(item for item in items if item.status != _DELETED)
 
 
-def _fail(items: tuple[TaskItem, ...], why: str) -> TaskStep:
+def _failed_step(items: tuple[TaskItem, ...], why: str) -> TaskStep:
     return TaskStep(items=items, result=ToolResult(text=why, failed=True))

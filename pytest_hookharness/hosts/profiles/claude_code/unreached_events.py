@@ -1,7 +1,7 @@
 """
-The events of Claude Code 2.1.329 that a simulated session never comes to.
+The events of Claude Code 2.1.329 that never occur in a simulated session.
 
-Their hooks can be given a payload all the same, which is why they stand here.
+They are listed because hooks for them can still be tried with a payload.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from pytest_hookharness.hosts.profiles.claude_code.fields import INPUT, TOOL, WO
 from pytest_hookharness.hosts.rules.events import Power
 from pytest_hookharness.model.protocol import Field
 
-_INTERACTIVE = "a headless session never comes to it"
+_INTERACTIVE = "it does not occur in a headless session"
 _NO_TEAM = "the simulation has one agent and no team"
-_NO_DIALOGUE = "the simulation has no server that asks the person"
+_NO_DIALOGUE = "the simulation has no server that asks the user"
 
 _SERVER = (Field(name="mcp_server_name", kind=WORD), Field(name="message"))
 _MESSAGE_KINDS = ("permission_prompt", "idle_prompt", "auth_success", "elicitation_dialog")
@@ -23,7 +23,7 @@ UNREACHED = (
         Field(name="error", kind=WORD, choices=("rate_limit", "server_error", "unknown")),
         Field(name="error_details", optional=True),
         Field(name="last_assistant_message", optional=True),
-        says="StopFailure ignores what a hook says",
+        fact="StopFailure ignores the output of hooks",
         recorded=False,
         target="error",
         unreachable="the scripted agent has no model server that could fail",
@@ -33,7 +33,7 @@ UNREACHED = (
         TOOL,
         INPUT,
         Field(name="reason"),
-        says="PermissionDenied ignores refusals",
+        fact="PermissionDenied ignores refusals",
         turn=True,
         recorded=False,
         target="tool_name",
@@ -44,7 +44,7 @@ UNREACHED = (
         Field(name="message"),
         Field(name="title", optional=True),
         Field(name="notification_type", kind=WORD, choices=_MESSAGE_KINDS),
-        says="Notification ignores what a hook says",
+        fact="Notification ignores the output of hooks",
         recorded=False,
         target="notification_type",
         unreachable=_INTERACTIVE,
@@ -53,7 +53,7 @@ UNREACHED = (
         "TeammateIdle",
         Field(name="teammate_name", kind=WORD),
         Field(name="team_name", kind=WORD),
-        says="exit code 2 on TeammateIdle keeps the teammate at work",
+        fact="exit code 2 on TeammateIdle keeps the teammate working",
         recorded=False,
         power=Power.REFUSES,
         ignores=("decision",),
@@ -67,17 +67,17 @@ UNREACHED = (
             choices=("user_settings", "project_settings", "local_settings", "policy_settings", "skills"),
         ),
         Field(name="file_path", kind="path", optional=True),
-        says="a refusal on ConfigChange keeps the new settings out",
+        fact="a refusal on ConfigChange rejects the new settings",
         recorded=False,
         power=Power.REFUSES,
         target="source",
-        unreachable="the simulation takes changed settings without asking",
+        unreachable="the simulation applies changed settings without this event",
     ),
     event_rule(
         "DirectoryAdded",
         Field(name="directory", kind="folder"),
         Field(name="source", kind=WORD),
-        says="DirectoryAdded ignores what a hook says",
+        fact="DirectoryAdded ignores the output of hooks",
         recorded=False,
         target="source",
         unreachable=_INTERACTIVE,
@@ -86,7 +86,7 @@ UNREACHED = (
         "FileChanged",
         Field(name="file_path", kind="path"),
         Field(name="event", kind=WORD, choices=("change", "add", "unlink")),
-        says="FileChanged cannot be refused",
+        fact="FileChanged cannot be refused",
         recorded=False,
         target="file_path",
         env_file=True,
@@ -95,9 +95,9 @@ UNREACHED = (
     event_rule(
         "WorktreeRemove",
         Field(name="worktree_path", kind="path"),
-        says="WorktreeRemove ignores what a hook says",
+        fact="WorktreeRemove ignores the output of hooks",
         recorded=False,
-        unreachable="a simulated session leaves its worktree in place",
+        unreachable="a simulated session does not remove its worktree",
     ),
     event_rule(
         "Elicitation",
@@ -105,7 +105,7 @@ UNREACHED = (
         Field(name="mode", kind=WORD, optional=True, choices=("form", "url")),
         Field(name="url", optional=True),
         Field(name="requested_schema", kind="object", optional=True),
-        says="a refusal on Elicitation declines it",
+        fact="a refusal on Elicitation declines it",
         turn=True,
         recorded=False,
         power=Power.REFUSES,
@@ -117,7 +117,7 @@ UNREACHED = (
         *_SERVER,
         Field(name="action", kind=WORD, choices=("accept", "decline", "cancel")),
         Field(name="content", kind="object", optional=True),
-        says="a refusal on ElicitationResult turns the answer into a decline",
+        fact="a refusal on ElicitationResult changes the answer to a decline",
         turn=True,
         recorded=False,
         power=Power.REFUSES,

@@ -1,8 +1,8 @@
 """
-Answers to Codex 0.169.0: where their parts stand, and which it takes.
+The answers that Codex 0.169.0 accepts.
 
-Codex reads an answer by a strict schema for each event: one key too many, or one that it
-knows and does not support, makes all of the answer invalid, a refusal in it included.
+Codex reads an answer by a strict schema for each event: one key too many, or a key that it knows but does
+not support, makes the whole answer invalid, including a refusal in it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Json, Payload, Ruling
 
 _OWN = "hookSpecificOutput"
@@ -23,7 +23,7 @@ _COMMON: Mapping[str, type] = {
 _RULED: Mapping[str, type] = {**_COMMON, "decision": str, "reason": str}
 _NESTED: Mapping[str, type] = {_OWN: Mapping}
 
-# Keys at the top, by event; on all other events those that are common to all.
+# Keys at the top, by event; all other events have only the common keys.
 _TOP: Mapping[str, Mapping[str, type]] = {
     "PreToolUse": {**_RULED, **_NESTED},
     "PostToolUse": {**_RULED, **_NESTED},
@@ -58,7 +58,7 @@ _GRANT: Mapping[str, type] = {
 _DECISIONS: Mapping[str, tuple[str, ...]] = {"PreToolUse": ("approve", "block")}
 _PERMISSIONS = ("allow", "deny", "ask")
 
-# What the schema knows and the host does not support: where it stands, and the value that means nothing.
+# Keys that the schema knows but the host does not support: the key path, and the value without effect.
 _UNSUPPORTED: Mapping[str, tuple[tuple[tuple[str, ...], Json], ...]] = {
     "PreToolUse": ((("continue",), True), (("stopReason",), None), (("suppressOutput",), False)),
     "PostToolUse": ((("suppressOutput",), False), ((_OWN, "updatedMCPToolOutput"), None)),
@@ -75,7 +75,7 @@ _UNSUPPORTED: Mapping[str, tuple[tuple[tuple[str, ...], Json], ...]] = {
 
 def check(event: str, answer: Payload) -> str | None:
     """
-    Why the host does not take an answer; ``None`` if it does.
+    Return why the host rejects an answer; ``None`` if it accepts it.
     """
     specific = answer.get(_OWN)
     return (
@@ -90,9 +90,9 @@ def check(event: str, answer: Payload) -> str | None:
 def _misfit(given: Mapping[str, Json], table: Mapping[str, type], where: str) -> str | None:
     for key, value in given.items():
         if key not in table:
-            return f"{key!r} is no key of {where}; the host knows {', '.join(table)}"
+            return f"{key!r} is not a key of {where}; the host knows {', '.join(table)}"
         if value is not None and not isinstance(value, table[key]):
-            return f"{key!r} is {value!r}, which is not of the right type"
+            return f"{key!r} is {value!r}, which has the wrong type"
     return None
 
 
@@ -141,7 +141,7 @@ def _check_permission(specific: Mapping[str, Json]) -> str | None:
     if permission == "deny" and not _says(specific.get("permissionDecisionReason")):
         return "'permissionDecision' is 'deny' without a 'permissionDecisionReason'"
     if permission == "allow" and changed is None:
-        return "'permissionDecision' is 'allow' without 'updatedInput', which alone makes it mean something"
+        return "'permissionDecision' is 'allow' without 'updatedInput'; without it 'allow' is not supported"
     if permission != "allow" and changed is not None:
         return "'updatedInput' stands without 'permissionDecision': 'allow'"
     return None
@@ -159,10 +159,10 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
+            rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("decision",), words={"block": Ruling.DENY}),
+        VerdictPath(path=("decision",), rulings={"block": Ruling.DENY}),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.AT_ONCE,

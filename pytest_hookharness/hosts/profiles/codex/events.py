@@ -1,12 +1,8 @@
 """
-The lines of a Codex transcript.
+The events of Codex 0.169.0, and the lines of its transcript.
 
-Each line is an item with its time. The form follows what is publicly known of such
-files; it is assumed.
-
-The events of Codex 0.169.0.
-
-The order of the keys is the host's own.
+The order of the keys is the host's own. Each line of a transcript is an item with its time; the form
+follows what is publicly known of such files, and is assumed.
 """
 
 from __future__ import annotations
@@ -14,20 +10,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Merging, Words
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.moves import Subagent
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
-RECORDED = "Codex 0.169.0, headless, recorded standard input"
-MEASURED = "Codex 0.169.0, headless, measured"
-DESCRIBED = "Codex, its source and hooks documentation, mid-2026"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Codex 0.169.0, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Codex, its source and hooks documentation, mid-2026",
+    measurement="Codex 0.169.0, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
 
-# What the model gives as its reason when it asks for a permission; a scripted call has none.
+# The reason that the model gives when it asks for a permission; a scripted call has none.
 NEED = "Needs to run outside of the sandbox"
 
 _WORD = "word"
@@ -57,21 +56,21 @@ _USE = Field(name="tool_use_id", kind=_WORD)
 _STOPPING = (Field(name="stop_hook_active", kind="flag"), Field(name="last_assistant_message", null=True))
 _TRIGGER = Field(name="trigger", kind=_WORD, choices=("auto", "manual"))
 
-# After the session: what events have between it and their own keys.
+# Fields between the session and an event's own keys.
 _PLACE = (_CWD, _EVENT, _MODEL)
 _OF_TURN = (_TURN, *_IN_SUBAGENT, _TRANSCRIPT, *_PLACE, _MODE)
 
 _EACH = Merging()
-_FOR_TOOL = Merging(words=Words.FIRST, several="first refusal")
+_FOR_TOOL = Merging(reasons=ReasonChoice.FIRST, several="first refusal")
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(words: Payload) -> Mapping[str, Json]:
     """
-    Words for standard input that only Codex has.
+    Return the input values that only Codex has.
 
-    A subagent has a turn and a transcript of its own, and events about it tell these: ``turn_id``, and
-    ``rollout``, the transcript of whoever the event is about. ``agent_kind`` is its kind as Codex calls it,
-    ``permission_input`` a call's input with the reason for which a permission is asked.
+    A subagent has a turn and a transcript of its own, and events about a subagent have these: ``turn_id``,
+    and ``rollout``, the transcript of the agent that the event is about. ``agent_kind`` is Codex's name of
+    the kind of agent. ``permission_input`` is a call's input with the reason why a permission is needed.
     """
     own: dict[str, Json] = {"rollout": words.get("transcript_path", "")}
     given, agent = words.get("tool_input"), words.get("agent_id")
@@ -88,8 +87,8 @@ def own_words(words: Payload) -> Mapping[str, Json]:
 def _event(
     name: str,
     *fields: Field,
-    says: str,
-    basis: Basis = Basis.OBSERVED,
+    fact: str,
+    observed: bool = True,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     merging: Merging = _EACH,
@@ -102,10 +101,9 @@ def _event(
     unreachable: str = "",
     assumed: str = "",
 ) -> EventRule:
-    sources = {Basis.OBSERVED: MEASURED, Basis.DOCUMENTED: DESCRIBED, Basis.ASSUMED: CHOSEN}
-    given = Rule(f"{name} hooks get these keys, in this order", Basis.OBSERVED, RECORDED)
+    keys = FACTS.observed(f"{name} hooks get these keys, in this order", _RECORDED)
     return EventRule(
-        fields=EventFields(event=name, fields=(_SESSION, *fields), rule=given),
+        fields=EventFields(event=name, fields=(_SESSION, *fields), rule=keys),
         role=role,
         power=power,
         merging=merging,
@@ -116,8 +114,8 @@ def _event(
         timeout=timeout,
         most=most,
         unreachable=unreachable,
-        rule=Rule(says, basis, sources[basis]),
-        rests_on=(Rule(assumed, Basis.ASSUMED, CHOSEN),) if assumed else (),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=(FACTS.assumed(assumed),) if assumed else (),
     )
 
 
@@ -128,7 +126,7 @@ _SESSION_EVENTS = (
         *_PLACE,
         _MODE,
         Field(name="source", kind=_WORD, choices=("startup", "resume", "clear", "compact")),
-        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
         role=Role.SESSION_START,
         target="source",
         plain=True,
@@ -140,11 +138,11 @@ _SESSION_EVENTS = (
         _CWD,
         _EVENT,
         Field(name="reason", kind=_WORD, choices=("other",)),
-        says="SessionEnd gives its hooks a second, or up to three if they ask for it",
+        fact="SessionEnd gives its hooks one second, or up to three if they ask for it",
         role=Role.SESSION_END,
         timeout=1.0,
         most=3.0,
-        assumed="SessionEnd cannot be refused, and has no target that a matcher could be compared with",
+        assumed="SessionEnd cannot be refused, and has no target for matchers",
     ),
     _event(
         "Interrupt",
@@ -152,11 +150,11 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _MODE,
-        says="Interrupt gives its hooks a second, or up to three if they ask for it",
-        basis=Basis.DOCUMENTED,
+        fact="Interrupt gives its hooks one second, or up to three if they ask for it",
+        observed=False,
         timeout=1.0,
         most=3.0,
-        unreachable="a scripted session has no person who interrupts a turn",
+        unreachable="in a scripted session no user interrupts a turn",
     ),
     _event(
         "PreCompact",
@@ -164,8 +162,8 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _TRIGGER,
-        says="PreCompact knows no decision; an answer that has one is invalid",
-        basis=Basis.DOCUMENTED,
+        fact="PreCompact has no decision; an answer with a decision is invalid",
+        observed=False,
         role=Role.BEFORE_COMPACT,
         target="trigger",
         assumed="continue: false on PreCompact prevents the compaction",
@@ -176,11 +174,11 @@ _SESSION_EVENTS = (
         _MAIN_TRANSCRIPT,
         *_PLACE,
         _TRIGGER,
-        says="PostCompact knows no decision; an answer that has one is invalid",
-        basis=Basis.DOCUMENTED,
+        fact="PostCompact has no decision; an answer with a decision is invalid",
+        observed=False,
         role=Role.AFTER_COMPACT,
         target="trigger",
-        assumed="PostCompact comes right after SessionStart with the source compact",
+        assumed="PostCompact occurs right after SessionStart with the source compact",
     ),
 )
 
@@ -189,7 +187,7 @@ _TURN_EVENTS = (
         "UserPromptSubmit",
         *_OF_TURN,
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt: the model is not asked",
+        fact="a refusal on UserPromptSubmit erases the prompt: the model does not get it",
         role=Role.PROMPT,
         power=Power.REFUSES,
         plain=True,
@@ -199,7 +197,9 @@ _TURN_EVENTS = (
         "Stop",
         *_OF_TURN,
         *_STOPPING,
-        says="a refusal on Stop makes the agent go on, with the flag set until the next prompt",
+        fact=(
+            "a refusal on Stop makes the agent continue; stop_hook_active is then true until the next prompt"
+        ),
         role=Role.STOP,
         power=Power.REFUSES,
         plain_fails=True,
@@ -213,10 +213,10 @@ _TOOL_EVENTS = (
         _TOOL,
         _INPUT,
         _USE,
-        says="a refusal on PreToolUse keeps the call from being made, and the model is told why",
+        fact="a refusal on PreToolUse prevents the call, and the model gets the reason",
         assumed=(
-            "of a refused patch or subagent the model is told in the words that a command has; "
-            "updatedInput beside anything but allow makes the answer invalid, a deny as well"
+            "for a refused patch or subagent the model gets the same text as for a command; "
+            "updatedInput beside anything except allow makes the answer invalid, even a deny"
         ),
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
@@ -229,15 +229,15 @@ _TOOL_EVENTS = (
         *_OF_TURN,
         _TOOL,
         Field(name="tool_input", kind="input", source="permission_input"),
-        says="PermissionRequest is answered by hookSpecificOutput.decision, and any deny wins",
-        basis=Basis.DOCUMENTED,
+        fact="hookSpecificOutput.decision answers PermissionRequest, and any deny wins",
+        observed=False,
         role=Role.PERMISSION,
         power=Power.REFUSES,
         merging=_FOR_TOOL,
         target="tool_name",
         assumed=(
-            "PermissionRequest fires for each call of Bash and apply_patch unless permissions are bypassed; "
-            "exit code 2 with words denies"
+            "PermissionRequest occurs for each call of Bash and apply_patch unless permissions are "
+            "bypassed; exit code 2 with text on standard error denies"
         ),
     ),
     _event(
@@ -247,12 +247,12 @@ _TOOL_EVENTS = (
         _INPUT,
         Field(name="tool_response", kind="response"),
         _USE,
-        says="a refusal on PostToolUse gives the model its reason instead of the result",
+        fact="on a refusal on PostToolUse the model gets the reason instead of the result",
         role=Role.AFTER_TOOL,
         power=Power.REPLACES,
         target="tool_name",
         context=True,
-        assumed="PostToolUse comes after a call that failed, too, and continue: false on it ends the turn",
+        assumed="PostToolUse also occurs after a failed call, and continue: false on it ends the turn",
     ),
 )
 
@@ -264,9 +264,9 @@ _SUBAGENT_EVENTS = (
         *_PLACE,
         _MODE,
         *_OF_SUBAGENT,
-        says="SubagentStart cannot be refused",
-        assumed="what a hook of SubagentStart says reaches the subagent alone",
-        basis=Basis.DOCUMENTED,
+        fact="SubagentStart cannot be refused",
+        assumed="texts of SubagentStart hooks reach only the subagent",
+        observed=False,
         role=Role.SUBAGENT_START,
         target="agent_kind",
         plain=True,
@@ -282,7 +282,7 @@ _SUBAGENT_EVENTS = (
         _STOPPING[0],
         *_OF_SUBAGENT,
         _STOPPING[1],
-        says="a refusal on SubagentStop makes the subagent go on",
+        fact="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
         plain_fails=True,
@@ -296,7 +296,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 def hold(line: TranscriptLine, kind: str, message: Payload, _extra: Mapping[str, Json]) -> dict[str, Json]:
     """
-    The line with a message in it, as an item of the conversation.
+    Return the line with a message in it, as an item of the conversation.
     """
     return {"timestamp": line.time, "type": "response_item", "payload": _item(kind, message)}
 

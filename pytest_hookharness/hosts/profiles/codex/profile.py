@@ -1,5 +1,5 @@
 """
-Codex 0.169.0 as a profile.
+The profile of Codex 0.169.0.
 
 Facts marked observed were measured by running the host headless.
 """
@@ -10,12 +10,10 @@ from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.codex import tools
 from pytest_hookharness.hosts.profiles.codex.answers import ANSWERS
 from pytest_hookharness.hosts.profiles.codex.events import (
-    CHOSEN,
-    DESCRIBED,
     EVENTS,
-    MEASURED,
+    FACTS,
     hold,
-    own_words,
+    own_values,
 )
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -30,42 +28,33 @@ from pytest_hookharness.hosts.rules.profile import (
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream, TextLimit
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream, TextLimit
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Basis, Json, Rule
+from pytest_hookharness.model.protocol import Json
 
-
-def _observed(text: str) -> Rule:
-    return Rule(text, Basis.OBSERVED, MEASURED)
-
-
-def _documented(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, DESCRIBED)
-
-
-def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, CHOSEN)
+_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 
 def parse(text: str) -> Json:
     """
-    The values of a settings file: ``hooks.json``, or ``config.toml``.
+    Return the values of a settings file: ``hooks.json`` or ``config.toml``.
     """
     return parse_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else parse_toml(text)
 
 
 MATCHERS = MatcherRules(
     plain="[A-Za-z0-9_|]*",
-    # Documented, in its source: a matcher of either kind chooses a hook if it fits the name or one of these.
+    # Documented in the source: a matcher of either kind matches if it fits the name or one of the aliases.
     aliases={"apply_patch": ("Write", "Edit")},
     searches_aliases=True,
     rule=_observed(
-        "a matcher made of letters, digits, underscores and bars is a list of exact names; any other, white "
-        "space included, is an unanchored regular expression, which matches nothing if it is malformed"
+        "a matcher of letters, digits, underscores and bars is a list of exact names; any other "
+        "matcher, also one with white space, is an unanchored regular expression, which matches nothing "
+        "if it is malformed"
     ),
 )
 
@@ -85,80 +74,91 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_ZERO: Effect.TAKES,
         Flaw.LIMIT_FRACTION: Effect.VOIDS,
     },
-    otherwise=Effect.VOIDS,
+    default_effect=Effect.VOIDS,
     limits=LimitRules(least=1.0),
     switches=(Switch(("features", "hooks"), off=False),),
     rules={
         "malformed": _observed(
-            "one malformed entry turns off every hook of its file, with one warning; a handler outside of a "
-            "group is only skipped"
+            "one malformed entry turns off every hook of its file, with one warning; a handler outside "
+            "of a group is only skipped"
         ),
-        "unreadable": _assumed("a settings file that is neither JSON nor TOML is not used at all"),
-        "unknown event": _observed("an unknown event name is skipped, the rest of the file is used"),
-        "merge": _documented("the hooks of all files add up"),
-        "order": _assumed("the person's files come before the project's, hooks.json before config.toml"),
+        "unreadable": _assumed("a settings file that is neither JSON nor TOML is not used"),
+        "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
+        "merge": _documented("the hooks of all files are added together"),
+        "order": _assumed("the user's files come before the project's, hooks.json before config.toml"),
         "disabled": _documented("features.hooks = false in config.toml turns off all hooks"),
-        "duplicates": _observed("a command that is configured several times runs as often"),
-        "limit": _documented("a limit below a second is raised to one, so zero is a second"),
-        "fraction": _assumed("a limit that is no whole number is as malformed as one below zero"),
-        "arguments": _observed("'args' is ignored: the command alone is run"),
+        "duplicates": _observed("a command that is configured several times runs several times"),
+        "limit": _documented("a timeout below one second is raised to one second, so 0 is one second"),
+        "fraction": _assumed("a timeout that is not a whole number is malformed, like a negative one"),
+        "arguments": _observed("'args' is ignored: only the command runs"),
         "trust": _assumed(
-            "all hooks are trusted; the host skips those that are not, without a word, and the simulation "
-            "does not know which they are"
+            "all hooks are trusted; the real host skips untrusted hooks without a message, and the "
+            "simulation does not know which are untrusted"
         ),
         "unpassable": _assumed(
-            "a command that no process can be given (NUL, half a surrogate pair) is left out; the rest of "
-            "its file is used"
+            "a command that cannot be passed to a process (NUL, half a surrogate pair) is left out; the "
+            "rest of its file is used"
         ),
-        "unreachable": _assumed("hooks of events that are never come to change nothing for the others"),
-        "misplaced": _assumed("event names beside the key 'hooks' mean nothing in a settings file"),
+        "unreachable": _assumed("hooks of events that do not occur have no effect on other hooks"),
+        "misplaced": _assumed("event names beside the key 'hooks' have no effect in a settings file"),
     },
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), words=(Stream.ERR,), alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(
+            codes=(2,),
+            reason_streams=(Stream.ERR,),
+            meaning=CodeMeaning.REFUSES_IF_WORDS,
+            rule="code refuses",
+        ),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     text_limit=TextLimit(most=10_000, in_bytes=True, spared=(Role.BEFORE_TOOL, Role.PERMISSION)),
     rules={
         "text limit": _documented(
-            "of a text beyond 2,500 tokens of four bytes each the model gets both ends, and the name "
-            "of a file that holds all of it; the reason of a refused call is told whole"
+            "of a text beyond 2,500 tokens of four bytes each the model gets both ends and the name of "
+            "a file with the whole text; the reason of a refused call is not shortened"
         ),
-        "text kept": _assumed("10,000 bytes of its beginning stand for both ends of such a text"),
-        "silent": _observed("exit code 0 without output is no opinion"),
-        "plain": _observed("output that is no JSON is plain text, which means nothing on this event"),
+        "text kept": _assumed("the first 10,000 bytes stand for both ends of such a text"),
+        "silent": _observed("exit code 0 without output has no effect"),
+        "plain": _observed("output that is not JSON is plain text, which has no effect on this event"),
         "plain fails": _documented("plain text on Stop and SubagentStop is an error: it fails open"),
-        "shown": _observed("plain output of this event goes to the model"),
-        "answer": _observed("an answer in JSON decides, with exit code 0 and no other"),
-        "code refuses": _observed("exit code 2 with words on standard error refuses, whatever it printed"),
-        "wordless": _observed("exit code 2 without a word on standard error does not refuse: it fails open"),
-        "crashed": _observed("any exit code but 0 and 2 is ignored, with all that was said: it fails open"),
-        "not run": _observed("a command that cannot be run is ignored: it fails open"),
-        "signalled": _observed("a hook that a signal ended is ignored: it fails open"),
-        "timed out": _observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "shown": _observed("plain output of this event reaches the model"),
+        "answer": _observed("a JSON answer decides, only with exit code 0"),
+        "code refuses": _observed(
+            "exit code 2 with text on standard error refuses, whatever the hook printed on standard output"
+        ),
+        "wordless": _observed("exit code 2 without text on standard error does not refuse: it fails open"),
+        "crashed": _observed("any exit code except 0 and 2 is ignored, and so is all output: it fails open"),
+        "not run": _observed("a command that cannot be started is ignored: it fails open"),
+        "signalled": _observed("a hook that was ended by a signal is ignored: it fails open"),
+        "timed out": _observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
         "unparsable": _observed("output that begins with a brace and is not JSON is an error: it fails open"),
         "invalid": _observed(
-            "an answer with a key that the host does not know, or does not support on this event, is ignored "
-            "as a whole"
+            "an answer with a key that the host does not know, or does not support on this event, is "
+            "ignored completely"
         ),
         "no power": _observed("a refusal of this event is ignored"),
-        "unanswered": _documented("handlers that are no commands are read and skipped"),
-        "precedence": _observed("deny goes before allow, in whichever order they are said"),
-        "halt": _observed("continue: false ends the turn and goes before every other decision"),
+        "unanswered": _documented("handlers that are not commands are read and skipped"),
+        "precedence": _observed("deny wins over allow, in any order"),
+        "halt": _observed("continue: false ends the turn and wins over every other decision"),
         "first refusal": _observed(
-            "of several refusals of a call the model is told the first, as configured"
+            "of several refusals of a call the model gets the first one, in the order of the settings"
         ),
-        "several": _observed("all refusals of a stop are told, in the order of configuration"),
+        "several": _observed(
+            "the model gets the reasons of all refusals of a stop, in the order of the settings"
+        ),
         "unread": _documented(
-            "a hook that ends before it has read all of its input has failed, even with exit code 2; the "
-            "simulation reads its answer all the same"
+            "a hook that ends before it has read all of its input has failed, even with exit code 2; "
+            "the simulation uses its answer nevertheless"
         ),
         "allow reason": _observed("the reason of an allow does not reach the model"),
-        "no hooks": _documented("an event without hooks changes nothing"),
+        "no hooks": _documented("an event without hooks has no effect"),
     },
 )
 
@@ -175,27 +175,29 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.GROUP, grace=0.5),
     rules={
-        "shell": _observed("hooks run by /bin/bash -c where SHELL is not set"),
+        "shell": _observed("hooks run with /bin/bash -c if SHELL is not set"),
         "login shell": _documented(
-            "where SHELL names bash or zsh they run by that as a login shell, so that what a profile prints "
-            "comes before what a hook says"
+            "if SHELL names bash or zsh, hooks run with it as a login shell, so the output of a profile "
+            "file comes before the hook's output"
         ),
-        "other shell": _assumed("any other value of SHELL is as good as none"),
+        "other shell": _assumed("any other value of SHELL counts as not set"),
         "stdio": _observed("standard input, output and error are pipes"),
         "session": _observed("the shell of a hook leads a session of its own"),
-        "kill": _observed("SIGKILL to the process group; a child in another session lives on"),
-        "pipe wait": _observed("output held open by a child is waited for until the limit, and is lost then"),
-        "output": _assumed("what a hook prints is read whole, however long it is"),
+        "kill": _observed("SIGKILL to the process group; a child in another session survives"),
+        "pipe wait": _observed(
+            "if a child keeps output open, the host waits until the timeout, and the output is then lost"
+        ),
+        "output": _assumed("all output of a hook is read, however long it is"),
         "parallel": _observed("all hooks of an event start at once"),
         "env": _observed("the host adds no variables"),
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     rules={
         "no cap": _observed(
-            "there is no cap: a stop was refused 1000 times in a row and that of a subagent 60 times, and "
-            "each refusal held"
+            "there is no cap: a stop was refused 1000 times in a row and a stop of a subagent 60 times, "
+            "and every refusal was honoured"
         ),
     }
 )
@@ -205,8 +207,10 @@ TURNS = TurnRules(
     unasked_modes=("bypassPermissions",),
     mode="bypassPermissions",
     rules={
-        "subagent prompts": _observed("UserPromptSubmit fires for a subagent's prompt, before SubagentStart"),
-        "start": _assumed("SessionStart comes at the beginning, before there is a prompt"),
+        "subagent prompts": _observed(
+            "UserPromptSubmit occurs for a subagent's prompt, before SubagentStart"
+        ),
+        "start": _assumed("SessionStart occurs at the beginning, before the first prompt"),
     },
 )
 
@@ -222,16 +226,19 @@ TOOLS = ToolRules(
     given=tools.given,
     rules={
         "recorded": _observed(
-            "results of Bash and spawn_agent, and of a patch that adds a file, have this form for hooks"
+            "in the input of hooks, results of Bash, of spawn_agent and of a patch that adds a file "
+            "have this form"
         ),
         "assumed": _assumed(
-            "files are read by the shell; of a command the model is told what hooks are, and the exit code "
-            "if it fails; a patch adds one file or changes one passage of one, and a passage within a line "
-            "is written as if it were whole lines; the tool that waits for subagents gives what a scenario "
-            "says"
+            "the agent reads files with the shell; the model gets the same command result as hooks do, "
+            "and the exit code of a failed command; a patch adds one file or changes one passage of one "
+            "file, and a passage within a line is written as if it were whole lines; the tool that "
+            "waits for subagents returns what a scenario says"
         ),
         "permission": _assumed("a call is allowed if no hook denies it"),
-        "subagent": _assumed("a subagent is launched, works, and stops before its caller goes on"),
+        "subagent": _assumed(
+            "a subagent is started, works, and stops before the agent that called it continues"
+        ),
     },
 )
 
@@ -241,8 +248,8 @@ _TIME = "{year}-{month}-{day}T{hour}-{minute}-{second}"
 TRANSCRIPT = TranscriptRules(
     path=_ROLLOUT.format(time=_TIME, who="session"),
     subagent_path=_ROLLOUT.format(time=_TIME, who="agent"),
-    hold=hold,
-    rule=_assumed("the form of the transcript's lines; its path is observed"),
+    put_message=hold,
+    rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 CODEX = Profile(
@@ -254,7 +261,7 @@ CODEX = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
@@ -262,9 +269,14 @@ CODEX = Profile(
     options={
         "permission_mode": OptionRule(
             default="bypassPermissions",
-            rule=_observed("hooks of a turn are told the permission mode; bypassing is what was measured"),
+            rule=_observed(
+                "the input of a turn's hooks has the permission mode; it was measured with permissions "
+                "bypassed"
+            ),
         )
     },
     model="gpt-5.5",
-    own_words=own_words,
+    own_values=own_values,
 )
+
+PROFILES: tuple[Profile, ...] = (CODEX,)

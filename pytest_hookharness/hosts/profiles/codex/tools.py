@@ -1,13 +1,9 @@
 """
-The tools of Codex 0.169.0 and the form of their results.
+The tools of Codex 0.169.0, their results, and its patches.
 
-Names and forms of Bash, of a patch that adds a file and of the start of a subagent were
-recorded; the other forms are assumed, as the profile says.
-
-Patches as Codex 0.169.0 writes them: a change of a file as text.
-
-What a patch says is read line by line. The harness makes one change of one file, so a
-patch of several files, or of several places in one, is none that it can carry out.
+Names and forms of Bash, of a patch that adds a file and of the start of a subagent were recorded; the other
+forms are assumed, as the profile says. The harness changes one place of one file, so it cannot perform a
+patch of several files, or of several places in one file.
 """
 
 from __future__ import annotations
@@ -36,17 +32,17 @@ _PLACE, _LAST = "@@", "*** End of File"
 
 def write_patch(edit: Edit) -> str:
     """
-    The patch that makes a change.
+    Return the patch that makes a change.
 
-    A passage that begins or ends within a line is written as if it were whole lines: what stands around it in
-    the file is not known here.
+    A passage that begins or ends within a line is written as if it were whole lines, because the text around
+    it in the file is not known here.
     """
     if edit.old is None:
         body = [f"{_ADD}{edit.file}", *(f"+{line}" for line in _lines(edit.text))]
         return "\n".join((_BEGIN, *body, _END, ""))
     old, new = edit.old.split("\n"), edit.text.split("\n")
     if edit.old.endswith("\n") and (not edit.text or edit.text.endswith("\n")):
-        # Whole lines for whole lines, or for nothing.
+        # Whole lines replace whole lines, or are removed.
         old, new = old[:-1], new[:-1]
     body = [f"{_UPDATE}{edit.file}", _PLACE]
     body += [*(f"-{line}" for line in old), *(f"+{line}" for line in new)]
@@ -55,7 +51,7 @@ def write_patch(edit: Edit) -> str:
 
 def read_patch(text: str, workspace: str) -> Edit | None:
     """
-    The change that a patch makes; ``None`` if it is more than one change of one file, or no patch.
+    Return the change that a patch makes; ``None`` for more than one change of one file, or for no patch.
     """
     lines = text.strip("\n").split("\n")
     if len(lines) < 3 or lines[0].strip() != _BEGIN or lines[-1].strip() != _END:
@@ -63,21 +59,21 @@ def read_patch(text: str, workspace: str) -> Edit | None:
     head, body = lines[1], lines[2:-1]
     if head.startswith(_ADD) and all(line.startswith("+") for line in body):
         text = "".join(f"{line[1:]}\n" for line in body)
-        return Edit(file=_inside(head[len(_ADD) :], workspace), text=text)
+        return Edit(file=_relative_path(head[len(_ADD) :], workspace), text=text)
     if not head.startswith(_UPDATE):
         return None
     passage = _read_passage(body)
     if passage is None:
         return None
     old, new = passage
-    return Edit(file=_inside(head[len(_UPDATE) :], workspace), text=new, old=old)
+    return Edit(file=_relative_path(head[len(_UPDATE) :], workspace), text=new, old=old)
 
 
 def _read_passage(body: list[str]) -> tuple[str, str] | None:
     hunk = [line for line in body if line.strip() != _LAST]
     if hunk and hunk[0].startswith(_PLACE):
         hunk = hunk[1:]
-    # A line of context that is empty may have lost its space.
+    # An empty context line may have lost its space.
     marked = [line or " " for line in hunk]
     if any(line[0] not in " -+" for line in marked):
         return None
@@ -85,7 +81,7 @@ def _read_passage(body: list[str]) -> tuple[str, str] | None:
     new = [line[1:] for line in marked if line[0] in " +"]
     if not old:
         return None
-    # Lines that are gone take their ends with them.
+    # Removed lines lose their newlines too.
     end = "" if new else "\n"
     return "\n".join(old) + end, "\n".join(new)
 
@@ -94,16 +90,16 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _inside(path: str, workspace: str) -> str:
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+def _relative_path(path: str, workspace: str) -> str:
+    # A path outside of the workspace stays absolute: the code that performs the call decides about it.
     return posixpath.normpath(path.strip()).removeprefix(workspace.rstrip("/") + "/")
 
 
-def summarise(made: Edit, *, new: bool) -> str:
+def summarise(tool_call: Edit, *, new: bool) -> str:
     """
-    What the host says of a patch that it has carried out.
+    Return the host's message about a patch that it has applied.
     """
-    return f"Success. Updated the following files:\n{'A' if new else 'M'} {made.file}\n"
+    return f"Success. Updated the following files:\n{'A' if new else 'M'} {tool_call.file}\n"
 
 
 SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
@@ -111,7 +107,7 @@ SHELL, PATCH, SPAWN = "Bash", "apply_patch", "spawn_agent"
 
 def call(operation: Operation, _workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make; it reads files by the shell.
+    Return the call that the model would make for an operation; it reads files with the shell.
     """
     match operation:
         case RunCommand():
@@ -130,38 +126,38 @@ def call(operation: Operation, _workspace: str) -> ToolCall:
     )
 
 
-def operation(made: ToolCall, workspace: str) -> Operation | None:
+def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
     """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
     """
-    command = made.input.get("command")
+    command = tool_call.input.get("command")
     if not isinstance(command, str):
         return None
-    if made.name == SHELL:
-        return RunCommand(command=command, label=made.label)
-    edit = read_patch(command, workspace) if made.name == PATCH else None
-    return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=made.label)
+    if tool_call.name == SHELL:
+        return RunCommand(command=command, label=tool_call.label)
+    edit = read_patch(command, workspace) if tool_call.name == PATCH else None
+    return None if edit is None else Edit(file=edit.file, text=edit.text, old=edit.old, label=tool_call.label)
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
-    if made.name == PATCH:
-        return _patched(made, done, workspace)
-    if done.error:
-        return ToolResult(text=done.error, response=done.error, failed=True)
-    output = done.stdout + done.stderr
-    if done.exit == 0 or made.name != SHELL:
+    if tool_call.name == PATCH:
+        return _apply_result(tool_call, performance, workspace)
+    if performance.error:
+        return ToolResult(text=performance.error, response=performance.error, failed=True)
+    output = performance.stdout + performance.stderr
+    if performance.exit == 0 or tool_call.name != SHELL:
         return ToolResult(text=output, response=output)
-    how = "command timed out" if done.exit is None else f"Process exited with code {done.exit}"
+    how = "command timed out" if performance.exit is None else f"Process exited with code {performance.exit}"
     return ToolResult(text=f"{how}\nOutput:\n{output}", response=output, failed=True)
 
 
-def _patched(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
-    edit = read_patch(str(made.input.get("command", "")), workspace)
-    if done.error or edit is None:
-        text = f"apply_patch verification failed: {done.error or 'the patch cannot be read'}"
+def _apply_result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
+    edit = read_patch(str(tool_call.input.get("command", "")), workspace)
+    if performance.error or edit is None:
+        text = f"apply_patch verification failed: {performance.error or 'the patch cannot be read'}"
         return ToolResult(text=text, response=text, failed=True)
     return _patch_result(summarise(edit, new=edit.old is None))
 
@@ -171,9 +167,9 @@ def _patch_result(output: str) -> ToolResult:
     return ToolResult(text=text, response=text)
 
 
-def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
+def given(_tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it: plain text.
+    Return a result that a scenario supplies in the form that the host would give it: plain text.
     """
     if supplied.response is not None:
         return supplied
@@ -182,7 +178,7 @@ def given(_made: ToolCall, supplied: ToolResult) -> ToolResult:
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     kind: dict[str, Json] = {} if move.kind == Subagent().kind else {"agent_type": move.kind}
     return {"message": move.prompt, **kind}
@@ -190,7 +186,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(_asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that it has started; it gives each a name.
+    Return the host's response to the start of a subagent, which gets a name.
     """
-    said = {"agent_id": folders["agent"], "nickname": "Mill"}
-    return json.dumps(said, separators=(",", ":"))
+    response = {"agent_id": folders["agent"], "nickname": "Mill"}
+    return json.dumps(response, separators=(",", ":"))

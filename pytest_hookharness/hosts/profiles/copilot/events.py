@@ -1,31 +1,30 @@
 """
 The events of GitHub's Copilot CLI, from its hooks reference.
 
-Most events have two names, and that by which a hook is configured decides how its
-input is written.
+Most events have two names. The name by which a hook is configured decides the form of its input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Merging,
     Precedence,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import MatcherRules
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-PAPERS = Documentation("Copilot hooks reference and changelog, to 1.0.78")
-# What tools are called for hooks that are configured by a name of Claude Code's.
+DOCS = FactSources("Copilot hooks reference and changelog, to 1.0.78")
+# The names of tools for hooks that are configured under one of Claude Code's event names.
 CLAUDE_NAMES = {"bash": "Bash", "view": "Read", "create": "Write", "edit": "Edit", "task": "Agent"}
 
 _CLAUDE_MATCHERS = MatcherRules(
@@ -33,42 +32,57 @@ _CLAUDE_MATCHERS = MatcherRules(
     plain=r"[\w|-]*",
     anchored=True,
     aliases={name: (own,) for own, name in CLAUDE_NAMES.items()} | {"Agent": ("task", "Task")},
-    rule=PAPERS.says("under such a name a matcher is a list of names, also Claude's, or an expression"),
+    rule=DOCS.documented(
+        "under such a name a matcher is a list of names, Claude's names included, or a regular expression"
+    ),
 )
 _OUT = (Stream.OUT,)
-_SUCCESS = CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN)
+_SUCCESS = CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN)
 _BEFORE_TOOL = (
     _SUCCESS,
-    CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
-    CodeRule(words=(), alone=Alone.REFUSES, rule="error refuses"),
+    CodeRule(
+        codes=(2,),
+        answer=_OUT,
+        meaning=CodeMeaning.REFUSES,
+        overrides_answer=True,
+        keeps_reason=True,
+        rule="code refuses",
+    ),
+    CodeRule(reason_streams=(), meaning=CodeMeaning.REFUSES, rule="error refuses"),
 )
 _PERMISSION = (
     _SUCCESS,
     CodeRule(
-        codes=(2,), answer=_OUT, words=(), alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"
+        codes=(2,),
+        answer=_OUT,
+        reason_streams=(),
+        meaning=CodeMeaning.REFUSES,
+        overrides_answer=True,
+        keeps_reason=True,
+        rule="code refuses",
     ),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _AFTER_FAILURE = (
     _SUCCESS,
-    CodeRule(codes=(2,), words=_OUT, alone=Alone.REFUSES_IF_WORDS, rule="code tells"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(2,), reason_streams=_OUT, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code tells"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _GRANTS = AnswerRules(
     verdicts=(
         VerdictPath(
-            path=("behavior",), reason=("message",), words={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
+            path=("behavior",), reason=("message",), rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY}
         ),
     )
 )
 
 
-def own_words(known: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
-    What only this host tells its hooks.
+    Return the input values that only this host has.
     """
-    text = known.get("tool_text", "")
-    tool = str(known.get("tool_name", ""))
+    text = values.get("tool_text", "")
+    tool = str(values.get("tool_name", ""))
     return {
         "claude tool": CLAUDE_NAMES.get(tool, tool),
         "result": {"resultType": "success", "textResultForLlm": text},
@@ -96,7 +110,7 @@ def _fields(name: str, own: tuple[Field, ...], *, native: bool) -> tuple[Field, 
 def _pair(
     native: str,
     second: str,
-    says: str,
+    fact: str,
     role: Role,
     own: tuple[tuple[Field, Field], ...] = (),
     *,
@@ -113,9 +127,9 @@ def _pair(
             continue
         fields = _fields(name, tuple(pair[place] for pair in own), native=place == 0)
         by_tool = target == "tool_name" and place == 1
-        rests_on: tuple[Rule, ...] = (PAPERS.open(assumed),) if assumed else ()
+        rests_on: tuple[Rule, ...] = (DOCS.assumed(assumed),) if assumed else ()
         yield EventRule(
-            fields=PAPERS.fields(name, *fields),
+            fields=DOCS.fields(name, *fields),
             role=role,
             power=power,
             merging=merging or Merging(),
@@ -125,8 +139,8 @@ def _pair(
             answers=answers,
             context=context,
             timeout=30.0,
-            also=native if place else "",
-            rule=PAPERS.says(says),
+            second_name_of=native if place else "",
+            rule=DOCS.documented(fact),
             rests_on=rests_on,
         )
 
@@ -167,25 +181,29 @@ _AGENT = (
 
 def _unreachable(name: str, why: str) -> EventRule:
     return EventRule(
-        fields=PAPERS.fields(name, *_fields(name, (), native=True)),
+        fields=DOCS.fields(name, *_fields(name, (), native=True)),
         timeout=30.0,
         unreachable=why,
-        rule=PAPERS.says(f"{name} hooks hold nothing up"),
+        rule=DOCS.documented(f"{name} hooks block nothing"),
     )
 
 
-_STOPPED = "decision block makes the agent go on with the reason; exit code 2 is a warning and does not"
+_STOPPED = "decision block makes the agent continue with the reason; exit code 2 is only a warning"
 _ALL = (
     *_pair(
         "sessionStart",
         "SessionStart",
-        "a session cannot be refused; additionalContext reaches the agent",
+        "a session start cannot be refused; additionalContext reaches the agent",
         Role.SESSION_START,
         (_same("source", "word"),),
         context=True,
     ),
     *_pair(
-        "sessionEnd", "SessionEnd", "an end cannot be refused", Role.SESSION_END, (_same("reason", "word"),)
+        "sessionEnd",
+        "SessionEnd",
+        "a session end cannot be refused",
+        Role.SESSION_END,
+        (_same("reason", "word"),),
     ),
     *_pair(
         "userPromptSubmitted",
@@ -195,14 +213,14 @@ _ALL = (
         (_same("prompt"),),
         context=True,
         assumed=(
-            "additionalContext on a prompt reaches the agent, as the changelog has it since 1.0.65; the "
+            "additionalContext on a prompt reaches the agent, as the changelog says since 1.0.65; the "
             "reference says that the output of such hooks is dropped"
         ),
     ),
     *_pair(
         "preToolUse",
         "PreToolUse",
-        "a refusal keeps the call from being made; every failure but a time-out refuses",
+        "a refusal prevents the call; every failure except a timeout refuses",
         Role.BEFORE_TOOL,
         _TOOL,
         power=Power.REFUSES,
@@ -213,7 +231,7 @@ _ALL = (
     *_pair(
         "permissionRequest",
         "",
-        "behavior allow or deny stands for a person's answer, that of the last hook; exit code 2 denies",
+        ("behavior allow or deny replaces the user's answer, and the last hook's counts; exit code 2 denies"),
         Role.PERMISSION,
         _TOOL,
         power=Power.REFUSES,
@@ -221,12 +239,12 @@ _ALL = (
         target="tool_name",
         codes=_PERMISSION,
         answers=_GRANTS,
-        assumed="hooks are asked for commands and changes of files; interrupt is not simulated",
+        assumed="permission hooks run for commands and for changes of files; interrupt is not simulated",
     ),
     *_pair(
         "postToolUse",
         "PostToolUse",
-        "hooks after a call that succeeded can replace its result, and add to it",
+        "hooks after a successful call can replace its result and add to it",
         Role.AFTER_TOOL,
         (*_TOOL, _RESULT),
         target="tool_name",
@@ -235,10 +253,10 @@ _ALL = (
     *_pair(
         "postToolUseFailure",
         "PostToolUseFailure",
-        "after a call that failed, what a hook prints with exit code 2 reaches the agent",
+        "after a failed call, output with exit code 2 reaches the agent",
         Role.TOOL_FAILED,
         (*_TOOL, _same("error")),
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         codes=_AFTER_FAILURE,
         context=True,
@@ -267,7 +285,7 @@ _ALL = (
         Role.SUBAGENT_STOP,
         _AGENT,
         power=Power.REFUSES,
-        assumed="every kind of subagent has these events; of the built-in ones general-purpose has none",
+        assumed="every kind of subagent has these events; of the built-in kinds, general-purpose has none",
     ),
     *_pair(
         "preCompact",
@@ -279,7 +297,7 @@ _ALL = (
     ),
     _unreachable("userPromptTransformed", "the simulation sends prompts as they are typed"),
     _unreachable("preMcpToolCall", "the simulated agent has no MCP server"),
-    _unreachable("notification", "a headless session never comes to it"),
+    _unreachable("notification", "it does not occur in a headless session"),
     _unreachable("errorOccurred", "the scripted agent has no model server that could fail"),
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}

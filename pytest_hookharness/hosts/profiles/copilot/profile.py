@@ -1,20 +1,16 @@
 """
-GitHub's Copilot CLI 1.0.71, the last release without a guard, as a profile.
+The profiles of GitHub's Copilot CLI: 1.0.78, and 1.0.71, the last release without a cap.
 
-What its changelog has changed later is left out; all other facts are those of 1.0.78.
-
-GitHub's Copilot CLI 1.0.78 as a profile, from its reference and changelog.
-
-It was not measured.
+The facts are from its reference and changelog; they were not measured. 1.0.71 differs from 1.0.78 only in its
+stops; other later changes in the changelog are not taken into account.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.copilot.events import EVENTS, PAPERS, own_words
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
-from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.profiles.copilot.events import DOCS, EVENTS, own_values
+from pytest_hookharness.hosts.profiles.shared import PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -27,9 +23,9 @@ from pytest_hookharness.hosts.rules.profile import (
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys, Switch
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import MIXED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Ruling
@@ -37,7 +33,9 @@ from pytest_hookharness.model.protocol import Ruling
 MATCHERS = MatcherRules(
     everything=("",),
     anchored=True,
-    rule=PAPERS.says("a matcher is an expression for the whole name; a malformed one takes its hook out"),
+    rule=DOCS.documented(
+        "a matcher is a regular expression for the whole name; a hook with a malformed one does not run"
+    ),
 )
 
 CONFIG = ConfigRules(
@@ -59,40 +57,46 @@ CONFIG = ConfigRules(
     switches=(Switch(("disableAllHooks",), off=True),),
     plugin_path="hooks/hooks.json",
     plugin_root="COPILOT_PLUGIN_ROOT",
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "malformed": PAPERS.says("a malformed entry is left out; a wrong structure voids its file"),
-            "strict": PAPERS.open(
-                "the same holds here in settings.json, where one such entry voids the host's file"
+            "malformed": DOCS.documented(
+                "a malformed entry is left out; a wrong structure turns off every hook of its file"
             ),
-            "unreadable": PAPERS.says("a file that is not JSON is rejected, others load"),
-            "merge": PAPERS.says("the hooks of all files add up, the person's before the project's"),
-            "disabled": PAPERS.says("disableAllHooks in the project's settings turns off all hooks"),
-            "disabled file": PAPERS.open(
-                "in a file below hooks it turns off all hooks here, though it is only to turn off its own"
+            "strict": DOCS.assumed(
+                "the same is assumed for settings.json, where one such entry turns off the real host's "
+                "whole file"
             ),
-            "launches": PAPERS.open("the keys cwd and exec of an entry are not simulated"),
+            "unreadable": DOCS.documented("a file that is not JSON is rejected; others load"),
+            "merge": DOCS.documented(
+                "the hooks of all files are added together, the user's before the project's"
+            ),
+            "disabled": DOCS.documented("disableAllHooks in the project's settings turns off all hooks"),
+            "disabled file": DOCS.assumed(
+                "in a file below hooks it turns off all hooks here, although it should turn off only "
+                "the file's own"
+            ),
+            "launches": DOCS.assumed("the keys cwd and exec of an entry are not simulated"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code warns"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code warns"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
         verdicts=(
             VerdictPath(
                 path=("permissionDecision",),
                 reason=("permissionDecisionReason",),
-                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
                 roles=(Role.BEFORE_TOOL,),
             ),
             VerdictPath(
                 path=("decision",),
-                words={"block": Ruling.DENY, "allow": Ruling.ALLOW},
+                rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW},
                 roles=(Role.STOP, Role.SUBAGENT_STOP),
             ),
         ),
@@ -102,24 +106,32 @@ REPLIES = ReplyRules(
     ),
     no_reason="Denied by {event} hook",
     no_error_text="Denied by {event} hook (hook errored)",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "silent": PAPERS.says("exit code 0 without output is the default behaviour"),
-            "plain": PAPERS.says("output that is not one JSON text as a whole is no output"),
-            "unparsable": PAPERS.says("output that is not one JSON text as a whole is no output"),
-            "progress": PAPERS.open("lines of progress before an answer are not taken out here"),
-            "answer": PAPERS.says("permissionDecision decides before a tool, decision block at a stop"),
-            "code refuses": PAPERS.says("exit code 2 refuses before a tool, whatever the answer says"),
-            "error refuses": PAPERS.says("before a tool any failure but a time-out refuses: it fails closed"),
-            "code warns": PAPERS.says("exit code 2 is a warning for the person and holds nothing up"),
-            "code tells": PAPERS.says("after a failed tool, output with exit code 2 is told to the agent"),
-            "wordless": PAPERS.open("exit code 2 after a failed tool means nothing without output"),
-            "crashed": PAPERS.says("other failures are logged, and the run goes on"),
-            "not run": PAPERS.says("a command that cannot be run is logged, and the run goes on"),
-            "timed out": PAPERS.says("a time-out lets everything go on, before a tool too"),
-            "signalled": PAPERS.open("a hook that a signal ended is ignored, before a tool too"),
-            "ask": PAPERS.says("without a person to ask, ask refuses the call"),
-            "precedence": PAPERS.says("any deny blocks the call"),
+            "silent": DOCS.documented("exit code 0 without output gives the default behaviour"),
+            "plain": DOCS.documented("output that is not, as a whole, one JSON text counts as no output"),
+            "unparsable": DOCS.documented(
+                "output that is not, as a whole, one JSON text counts as no output"
+            ),
+            "progress": DOCS.assumed("lines of progress before an answer are not removed here"),
+            "answer": DOCS.documented(
+                "permissionDecision decides before a tool, and decision block at a stop"
+            ),
+            "code refuses": DOCS.documented("exit code 2 refuses before a tool, whatever the answer says"),
+            "error refuses": DOCS.documented(
+                "before a tool any failure except a timeout refuses: it fails closed"
+            ),
+            "code warns": DOCS.documented("exit code 2 is a warning for the user and blocks nothing"),
+            "code tells": DOCS.documented("after a failed tool, output with exit code 2 reaches the agent"),
+            "wordless": DOCS.assumed("exit code 2 after a failed tool has no effect without output"),
+            "crashed": DOCS.documented("other failures are logged, and the run continues"),
+            "not run": DOCS.documented("a command that cannot be started is logged, and the run continues"),
+            "timed out": DOCS.documented(
+                "after a timeout the host continues: it fails open, before a tool too"
+            ),
+            "signalled": DOCS.assumed("a hook that was ended by a signal is ignored, before a tool too"),
+            "ask": DOCS.documented("without a person to ask, ask refuses the call"),
+            "precedence": DOCS.documented("any deny blocks the call"),
         }
     ),
 )
@@ -131,23 +143,25 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     kill=KillPolicy(scope=KillScope.GROUP),
     one_by_one=True,
     env={"COPILOT_CLI": "1"},
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "order": PAPERS.says("hooks of an event run one by one, in order"),
-            "rest": PAPERS.open("a refusal does not keep the hooks after it from being run"),
-            "env": PAPERS.says("hooks get COPILOT_CLI, those of plugins COPILOT_PLUGIN_ROOT"),
-            "shell": PAPERS.open("the key bash is run by bash -c"),
+            "order": DOCS.documented("the hooks of an event run one after the other, in order"),
+            "rest": DOCS.assumed("hooks after a refusal still run"),
+            "env": DOCS.documented("hooks get COPILOT_CLI; hooks of plugins also get COPILOT_PLUGIN_ROOT"),
+            "shell": DOCS.assumed("the command in the key bash runs with bash -c"),
         }
     ),
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=8,
-    low=1,
+    below_one=1,
     rules={
-        "cap": PAPERS.says("after 8 continuations in a row the host overrides the hook and ends the turn"),
-        "counted": PAPERS.open("nothing but refusals of agentStop and subagentStop is counted"),
-        "resets": PAPERS.open("nothing but the next prompt begins the count again"),
+        "cap": DOCS.documented(
+            "after 8 continuations in a row the host overrides the hook and ends the turn"
+        ),
+        "counted": DOCS.assumed("only refusals of agentStop and subagentStop are counted"),
+        "resets": DOCS.assumed("only the next prompt resets the count"),
     },
 )
 
@@ -171,23 +185,25 @@ COPILOT_CLI = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TurnRules(end_reason="complete"),
     tools=_TOOLS.rules(
-        PAPERS.open("names of tools are documented; keys of inputs and the form of texts are not"),
+        DOCS.assumed(
+            "names of tools are documented; the keys of their inputs and the form of results are not"
+        ),
         subagent="task",
         gated=True,
     ),
     transcript=TranscriptRules(
         path="{home}/.copilot/session-state/{session}/events.jsonl",
-        rule=PAPERS.open("path and lines of the transcript"),
+        rule=DOCS.assumed("the path and the lines of the transcript"),
     ),
-    own_words=own_words,
+    own_values=own_values,
 )
 
 
 _FLAG = "stop_hook_active"
-_SAME = PAPERS.open("but for its stops 1.0.71 is taken to be as 1.0.78")
+_SAME = DOCS.assumed("except for its stops, 1.0.71 is assumed to be like 1.0.78")
 
 
 def _older(event: EventRule) -> EventRule:
@@ -202,8 +218,10 @@ COPILOT_CLI_1_0_71 = replace(
     cap=CapRules(
         flag=FlagUse.NEVER,
         rules={
-            "no cap": PAPERS.says("before 1.0.72 nothing counts continuations"),
-            "flag": PAPERS.says("before 1.0.72 hooks are told nothing of earlier refusals"),
+            "no cap": DOCS.documented("before 1.0.72 nothing counts continuations"),
+            "flag": DOCS.documented("before 1.0.72 the input of hooks says nothing about earlier refusals"),
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (COPILOT_CLI, COPILOT_CLI_1_0_71)

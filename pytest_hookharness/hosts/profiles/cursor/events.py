@@ -1,7 +1,7 @@
 """
 The events of Cursor in August 2026, from its documents.
 
-Some are asked for every tool and others, after these, for one tool alone.
+Some occur for every tool, and some, after these, for one tool only.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Alone, AnswerRules, CodeRule, Stream, VerdictPath
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import AnswerRules, CodeMeaning, CodeRule, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-PAPERS = Documentation("Cursor hooks documentation, 2026-08")
+DOCS = FactSources("Cursor hooks documentation, 2026-08")
 TOOLS = PlainTools(run="Shell", write="Write", edit="StrReplace", read="Read")
 
 _COMMON = (
@@ -44,13 +43,13 @@ _COMMAND = Field(name="command")
 _FILE = Field(name="file_path", kind="path", source="file")
 
 _OUT = (Stream.OUT,)
-# How answers are read where an event has no other way.
+# How answers are read on events without a way of their own.
 ANSWERS = AnswerRules(
     verdicts=(
         VerdictPath(
             path=("permission",),
             reason=("agent_message",),
-            words={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
+            rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY},
         ),
     ),
     context=(("additional_context",),),
@@ -59,56 +58,56 @@ ANSWERS = AnswerRules(
     person=(("user_message",),),
 )
 _STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-    CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code means nothing"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code means nothing"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _STOP = AnswerRules(verdicts=(VerdictPath(path=("followup_message",), any_text=True),))
 _PROMPT = AnswerRules(
     verdicts=(
         VerdictPath(
-            path=("continue",), reason=("user_message",), words={False: Ruling.DENY, True: Ruling.ALLOW}
+            path=("continue",), reason=("user_message",), rulings={False: Ruling.DENY, True: Ruling.ALLOW}
         ),
     )
 )
-# Hooks of Claude Code's settings may answer in its form too.
+# Hooks in Claude Code's settings may answer in Claude Code's form too.
 _NESTED = "hookSpecificOutput"
 _PERMISSIONS: Mapping[str | bool, Ruling] = {"allow": Ruling.ALLOW, "deny": Ruling.DENY}
 _CLAUDE_VERDICTS = (
     VerdictPath(
         path=(_NESTED, "permissionDecision"),
         reason=(_NESTED, "permissionDecisionReason"),
-        words=_PERMISSIONS,
+        rulings=_PERMISSIONS,
     ),
-    VerdictPath(path=("decision",), words={"block": Ruling.DENY}),
+    VerdictPath(path=("decision",), rulings={"block": Ruling.DENY}),
 )
 _CLAUDE_STOP_CODES = (
-    CodeRule(codes=(0,), answer=_OUT, alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-    CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="imported code"),
-    CodeRule(alone=Alone.FAILS),
+    CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.FAILS, ignores_silence=True, rule="no decision"),
+    CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="imported code"),
+    CodeRule(meaning=CodeMeaning.FAILS),
 )
 _NO_SERVER = "the simulated agent has no MCP server"
-_NO_EDITOR = "the simulation has no editor in which a person types"
-_NOT_SENT = "the command line version does not send it, as its makers say"
+_NO_EDITOR = "the simulation has no editor in which a user types"
+_NOT_SENT = "the command line version does not send it, according to Cursor's makers"
 
 
-def own_words(known: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
-    What only this host tells its hooks.
+    Return the input values that only this host has.
     """
-    given = known.get("tool_input")
-    made = given if isinstance(given, Mapping) else {}
+    given = values.get("tool_input")
+    tool_input = given if isinstance(given, Mapping) else {}
     edit = {
-        "old_string": made.get(TOOLS.old, ""),
-        "new_string": made.get(TOOLS.new, made.get(TOOLS.text, "")),
+        "old_string": tool_input.get(TOOLS.old, ""),
+        "new_string": tool_input.get(TOOLS.new, tool_input.get(TOOLS.text, "")),
     }
     return {
-        "workspace_roots": [known.get("workspace")],
-        "command": made.get(TOOLS.command, ""),
-        "file": made.get(TOOLS.path, ""),
+        "workspace_roots": [values.get("workspace")],
+        "command": tool_input.get(TOOLS.command, ""),
+        "file": tool_input.get(TOOLS.path, ""),
         "edits": [edit],
-        "output as text": json.dumps(known.get("tool_response")),
-        "output": known.get("tool_text", ""),
+        "output as text": json.dumps(values.get("tool_response")),
+        "output": values.get("tool_text", ""),
     }
 
 
@@ -125,7 +124,7 @@ def _in_either_form(own: AnswerRules) -> AnswerRules:
 def _event(
     name: str,
     *own: Field,
-    says: str = "",
+    fact: str = "",
     role: Role = Role.OTHER,
     tools: tuple[str, ...] = (),
     target: str = "",
@@ -137,7 +136,7 @@ def _event(
     unreachable: str = "",
 ) -> EventRule:
     return EventRule(
-        fields=PAPERS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         tools=tools,
         power=Power.REFUSES if refuses else Power.NOTHING,
@@ -150,25 +149,25 @@ def _event(
         timeout=60.0,
         fails_closed=role not in (Role.STOP, Role.SUBAGENT_STOP),
         unreachable=unreachable,
-        rule=PAPERS.says(says or f"{name} hooks hold nothing up"),
-        rests_on=(PAPERS.open(assumed),) if assumed else (),
+        rule=DOCS.documented(fact or f"{name} hooks block nothing"),
+        rests_on=(DOCS.assumed(assumed),) if assumed else (),
     )
 
 
 _ALL = (
     _event(
         "sessionStart",
-        says="additional_context of sessionStart reaches the agent; it cannot be refused",
+        fact="additional_context of sessionStart reaches the agent; it cannot be refused",
         role=Role.SESSION_START,
         context=True,
-        assumed="variables that sessionStart hooks set with env are not given to later hooks",
+        assumed="variables that sessionStart hooks set with env do not reach later hooks",
     ),
     _event("sessionEnd", Field(name="reason", kind="word"), role=Role.SESSION_END),
     _event(
         "beforeSubmitPrompt",
         Field(name="prompt"),
         Field(name="attachments", kind="list", fixed=([],)),
-        says="continue false on beforeSubmitPrompt keeps the prompt from being sent",
+        fact="continue false on beforeSubmitPrompt prevents the prompt from being sent",
         role=Role.PROMPT,
         answers=_PROMPT,
         refuses=True,
@@ -179,18 +178,18 @@ _ALL = (
         _USE,
         _CWD,
         Field(name="agent_message", optional=True),
-        says="permission deny on preToolUse keeps the call from being made",
+        fact="permission deny on preToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
         refuses=True,
-        assumed="preToolUse is asked before the event for the tool alone; agent_message is left out",
+        assumed="preToolUse occurs before the event for the one tool; agent_message is left out",
     ),
     _event(
         "beforeShellExecution",
         _COMMAND,
         _CWD,
         Field(name="sandbox", kind="flag", fixed=(False,)),
-        says="permission deny on beforeShellExecution keeps the command from being run",
+        fact="permission deny on beforeShellExecution prevents the command",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.run,),
         target="command",
@@ -200,7 +199,7 @@ _ALL = (
         "beforeReadFile",
         _FILE,
         Field(name="content", optional=True),
-        says="permission deny on beforeReadFile keeps the file from being read",
+        fact="permission deny on beforeReadFile prevents the read",
         role=Role.BEFORE_TOOL,
         tools=(TOOLS.read,),
         refuses=True,
@@ -213,7 +212,7 @@ _ALL = (
         _USE,
         _CWD,
         _DURATION,
-        says="additional_context of postToolUse reaches the agent; the call is made",
+        fact="additional_context of postToolUse reaches the agent; the call stays made",
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
@@ -254,7 +253,7 @@ _ALL = (
         _LOOP,
         Field(name="modified_files", kind="list", fixed=([],)),
         Field(name="summary", source="last_assistant_message"),
-        says="followup_message on subagentStop makes the subagent go on",
+        fact="followup_message on subagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         target="agent_type",
         codes=_STOP_CODES,
@@ -271,7 +270,7 @@ _ALL = (
         "stop",
         _STATUS,
         _LOOP,
-        says="followup_message on stop, and nothing else, makes the agent go on",
+        fact="only followup_message on stop makes the agent continue",
         role=Role.STOP,
         codes=_STOP_CODES,
         answers=_STOP,

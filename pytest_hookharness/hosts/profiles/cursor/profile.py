@@ -1,5 +1,5 @@
 """
-Cursor in August 2026 as a profile, from its documents.
+The profile of Cursor in August 2026, from its documents.
 
 Its source is closed, and it was not measured.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, EVENTS, PAPERS, TOOLS, own_words
-from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.profiles.cursor.events import ANSWERS, DOCS, EVENTS, TOOLS, own_values
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -20,21 +19,21 @@ from pytest_hookharness.hosts.rules.profile import (
     TranscriptRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.replies import Alone, CodeRule, Stream
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Stream
 from pytest_hookharness.hosts.rules.settings import HandlerKeys, Import
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import FLAT, GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Basis, Rule
 
 MATCHERS = MatcherRules(
-    rule=PAPERS.says(
+    rule=DOCS.documented(
         "a matcher is a regular expression for the tool, the kind of subagent or the text of a command; "
-        "that it need not match the whole, and matches nothing if it is malformed, is assumed"
+        "it is assumed that it need not match the whole, and that it matches nothing if it is malformed"
     )
 )
 
-# Events of Claude Code by the names that they have here; two others are documented as not supported.
+# Claude Code's events by their names here; two others are documented as not supported.
 _CLAUDE_EVENTS = {
     "SessionStart": "sessionStart",
     "SessionEnd": "sessionEnd",
@@ -67,50 +66,65 @@ CONFIG = ConfigRules(
             options={"loop_limit": None},
         ),
     ),
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "merge": PAPERS.says("the hooks of all files run"),
-            "conflict": PAPERS.open("where two files contradict each other the strongest ruling holds"),
-            "imports": PAPERS.says(
-                "settings of Claude Code are read if that is switched on; loop_limit is null for them"
+            "merge": DOCS.documented("the hooks of all files run"),
+            "conflict": DOCS.assumed("if two files contradict each other, the strongest ruling wins"),
+            "imports": DOCS.documented(
+                "settings of Claude Code are read if this is switched on; loop_limit is null for their hooks"
             ),
-            "imports on": PAPERS.open("that is taken as switched on"),
-            "imported answers": PAPERS.says("hooks of these files may answer in either form"),
-            "imported input": PAPERS.open("they get the keys of Cursor's events, not those of Claude Code"),
-            "imported stops": PAPERS.open(
-                "so their decision block, and exit code 2, makes the agent go on, though Cursor's own do not"
+            "imports on": DOCS.assumed("this is assumed to be switched on"),
+            "imported answers": DOCS.documented("hooks in these files may answer in either form"),
+            "imported input": DOCS.assumed("they get the keys of Cursor's events, not those of Claude Code"),
+            "imported stops": DOCS.assumed(
+                "so their decision block, and their exit code 2, make the agent continue, although "
+                "those of Cursor's own hooks do not"
             ),
-            "trust": PAPERS.open("the workspace is taken as trusted"),
+            "trust": DOCS.assumed("the workspace is assumed to be trusted"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(
+            codes=(0,),
+            answer=(Stream.OUT,),
+            meaning=CodeMeaning.FAILS,
+            ignores_silence=True,
+            rule="no decision",
+        ),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     no_reason="Denied by a hook",
     no_error_text="Denied by a hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "answer": PAPERS.says(
-                "permission decides, with agent_message for the agent; followup_message on stops"
+            "answer": DOCS.documented(
+                "permission decides, with agent_message for the agent; on stops, followup_message does"
             ),
-            "asked": PAPERS.open("permission ask does nothing, as several reports say; documents do not"),
-            "code refuses": PAPERS.says("exit code 2 refuses"),
-            "code means nothing": PAPERS.says("exit code 2 does not make the agent go on"),
-            "imported code": PAPERS.open(
-                "exit code 2 of a hook in settings of Claude Code makes the agent go on"
+            "asked": DOCS.assumed(
+                "permission ask has no effect, according to several reports; the documents do not say so"
             ),
-            "crashed": PAPERS.says("any other exit code fails open, or closed with failClosed"),
-            "not run": PAPERS.says("a command that cannot be run fails open, or closed with failClosed"),
-            "timed out": PAPERS.says("a hook that is cut fails open, or closed with failClosed"),
-            "no decision": PAPERS.says("output that is not JSON fails open, or closed with failClosed"),
-            "failure blocks": PAPERS.says("with failClosed a failure refuses"),
-            "stops": PAPERS.open("a failure of a stop hook never makes the agent go on, with failClosed too"),
+            "code refuses": DOCS.documented("exit code 2 refuses"),
+            "code means nothing": DOCS.documented("exit code 2 does not make the agent continue"),
+            "imported code": DOCS.assumed(
+                "exit code 2 of a hook in settings of Claude Code makes the agent continue"
+            ),
+            "crashed": DOCS.documented("any other exit code fails open, or closed with failClosed"),
+            "not run": DOCS.documented(
+                "a command that cannot be started fails open, or closed with failClosed"
+            ),
+            "timed out": DOCS.documented(
+                "a hook that reaches its timeout fails open, or closed with failClosed"
+            ),
+            "no decision": DOCS.documented("output that is not JSON fails open, or closed with failClosed"),
+            "failure blocks": DOCS.documented("with failClosed a failure refuses"),
+            "stops": DOCS.assumed(
+                "a failure of a stop hook never makes the agent continue, even with failClosed"
+            ),
         }
     ),
 )
@@ -125,30 +139,30 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "CURSOR_VERSION": "2026-08",
         "CLAUDE_PROJECT_DIR": "{workspace}",
     },
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "shell": PAPERS.open("hooks run by /bin/bash -c, as a third party saw on macOS"),
-            "limit": PAPERS.open(
-                "a hook without a timeout is cut after 60 seconds; no default is documented"
-            ),
-            "order": PAPERS.open("all hooks of an event start at once; the order is not documented"),
-            "folder": PAPERS.open("hooks start in the project; those of the person do so in ~/.cursor"),
-            "env": PAPERS.says("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
-            "env left out": PAPERS.open("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
+            "shell": DOCS.assumed("hooks run with /bin/bash -c, as a third party observed on macOS"),
+            "limit": DOCS.assumed("a hook without a timeout gets 60 seconds; no default is documented"),
+            "order": DOCS.assumed("all hooks of an event start at once; the order is not documented"),
+            "folder": DOCS.assumed("hooks start in the project; the user's own start in ~/.cursor"),
+            "env": DOCS.documented("hooks get CURSOR_PROJECT_DIR, CURSOR_VERSION and CLAUDE_PROJECT_DIR"),
+            "env left out": DOCS.assumed("CURSOR_USER_EMAIL, CURSOR_TRANSCRIPT_PATH and CURSOR_CODE_REMOTE"),
         }
     ),
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=5,
-    low=1,
+    below_one=1,
     per_hook="loop_limit",
     flag=FlagUse.NEVER,
     rules={
-        "cap": PAPERS.says("followup_message is followed loop_limit times, 5 by default, null for ever"),
-        "counted": PAPERS.open("nothing but followup_message is counted, and no call begins the count again"),
-        "several hooks": PAPERS.open("of several hooks that refuse, the largest loop_limit holds"),
-        "flag": PAPERS.says("hooks are told loop_count and no flag"),
+        "cap": DOCS.documented(
+            "followup_message is followed loop_limit times: 5 by default, without a limit for null"
+        ),
+        "counted": DOCS.assumed("only followup_message is counted, and no call resets the count"),
+        "several hooks": DOCS.assumed("if several hooks refuse, the largest loop_limit applies"),
+        "flag": DOCS.documented("the input of hooks has loop_count and no flag"),
     },
 )
 
@@ -161,29 +175,37 @@ CURSOR = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     tools=TOOLS.rules(
-        PAPERS.open("keys of inputs but for the command, the name StrReplace, and forms of results"),
+        DOCS.assumed(
+            "the keys of inputs except the command's, the name StrReplace, and the forms of results"
+        ),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.cursor/projects/{slug}/agent-transcripts/{session}.jsonl",
-        rule=PAPERS.open("path and lines of the transcript"),
+        rule=DOCS.assumed("the path and the lines of the transcript"),
     ),
-    own_words=own_words,
+    own_values=own_values,
 )
 
-_IMPORTED_GATES = (
-    CodeRule(codes=(0,), answer=(Stream.OUT,), words=(), alone=Alone.REFUSES, rule="silence refuses"),
+_IMPORTED_CODES = (
+    CodeRule(
+        codes=(0,),
+        answer=(Stream.OUT,),
+        reason_streams=(),
+        meaning=CodeMeaning.REFUSES,
+        rule="silence refuses",
+    ),
     *REPLIES.codes[1:],
 )
 
-# What users saw, which the documents deny: the rule is told as an assumption wherever it counts.
+# Users reported this and the documents deny it, so the fact is marked as assumed.
 CURSOR_REPORTED = replace(
     CURSOR,
     version="2026-08-reported",
     events={
-        name: replace(event, foreign_codes=_IMPORTED_GATES) if event.role is Role.BEFORE_TOOL else event
+        name: replace(event, foreign_codes=_IMPORTED_CODES) if event.role is Role.BEFORE_TOOL else event
         for name, event in EVENTS.items()
     },
     replies=replace(
@@ -191,10 +213,13 @@ CURSOR_REPORTED = replace(
         rules={
             **REPLIES.rules,
             "silence refuses": Rule(
-                "before a tool, exit code 0 of a hook of Claude Code's settings refuses if it prints no JSON",
+                "before a tool, exit code 0 of a hook in Claude Code's settings refuses if the hook "
+                "prints no JSON",
                 Basis.ASSUMED,
                 "reports of users of three collections of hooks, 2026; the documents say otherwise",
             ),
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (CURSOR, CURSOR_REPORTED)

@@ -1,16 +1,14 @@
 """
-Google's Antigravity CLI 1.1.18 as a profile, from documents and captures.
+The profile of Google's Antigravity CLI 1.1.18, from documents and from captures by other people.
 
-The captures are those of others; it was not measured for this.
+It was not measured for this project.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
-from pytest_hookharness.hosts.rules.caps import FlagUse
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -24,24 +22,24 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
-    Empty,
+    EmptyAnswer,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import NAMED, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Rule, Ruling
 
-PAPERS = Documentation("Antigravity CLI hooks documentation, 2026")
+DOCS = FactSources("Antigravity CLI hooks documentation, 2026")
 _CAPTURE = "a third party's capture of Antigravity CLI 1.1.18, 2026-08"
 
 
 def _captured(text: str) -> Rule:
-    return PAPERS.says(text, _CAPTURE)
+    return DOCS.documented(text, _CAPTURE)
 
 
 _COMMON = (
@@ -69,14 +67,14 @@ _INVOCATION = (
     Field(name="initialNumSteps", kind="count", source="moves"),
 )
 _CODES_BEFORE_TOOL = (
-    CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-    CodeRule(alone=Alone.REFUSES, rule="code refuses"),
+    CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+    CodeRule(meaning=CodeMeaning.REFUSES, rule="code refuses"),
 )
 _BEFORE_TOOL = AnswerRules(
     verdicts=(
         VerdictPath(
             path=("decision",),
-            words={
+            rulings={
                 "allow": Ruling.ALLOW,
                 "deny": Ruling.DENY,
                 "ask": Ruling.ASK,
@@ -86,41 +84,42 @@ _BEFORE_TOOL = AnswerRules(
         ),
     ),
     changed_input=(("overwrite",),),
-    empty=Empty.REFUSES,
+    empty=EmptyAnswer.REFUSES,
 )
-_STOP = AnswerRules(verdicts=(VerdictPath(path=("decision",), words={"continue": Ruling.DENY}),))
+_STOP = AnswerRules(verdicts=(VerdictPath(path=("decision",), rulings={"continue": Ruling.DENY}),))
 
 
-def _words(known: Payload) -> Mapping[str, Json]:
-    folder = str(known.get("transcript_path", "")).rpartition("/")[0]
+def _own_values(values: Payload) -> Mapping[str, Json]:
+    folder = str(values.get("transcript_path", "")).rpartition("/")[0]
     return {
-        "workspaces": [known.get("workspace")],
+        "workspaces": [values.get("workspace")],
         "artifacts": folder,
-        "call": {"name": known.get("tool_name"), "args": known.get("tool_input")},
+        "call": {"name": values.get("tool_name"), "args": values.get("tool_input")},
     }
 
 
 _ALL = (
     EventRule(
-        fields=PAPERS.fields("PreInvocation", *_COMMON, *_INVOCATION),
+        fields=DOCS.fields("PreInvocation", *_COMMON, *_INVOCATION),
         role=Role.BEFORE_MODEL,
         timeout=30.0,
-        rule=PAPERS.says("PreInvocation comes before each request to the model"),
-        rests_on=(PAPERS.open("what PreInvocation hooks add for the model is not simulated"),),
+        rule=DOCS.documented("PreInvocation occurs before each request to the model"),
+        rests_on=(DOCS.assumed("texts for the model from PreInvocation hooks are not simulated"),),
     ),
     EventRule(
-        fields=PAPERS.fields("PostInvocation", *_COMMON, *_INVOCATION),
+        fields=DOCS.fields("PostInvocation", *_COMMON, *_INVOCATION),
         role=Role.AFTER_MODEL,
         timeout=30.0,
-        rule=PAPERS.says("PostInvocation comes after each answer of the model"),
+        rule=DOCS.documented("PostInvocation occurs after each response of the model"),
         rests_on=(
-            PAPERS.open(
-                "force_continue of PostInvocation, which the host follows without end, is not simulated"
+            DOCS.assumed(
+                "force_continue of PostInvocation, which the real host follows without a limit, is not "
+                "simulated"
             ),
         ),
     ),
     EventRule(
-        fields=PAPERS.fields(
+        fields=DOCS.fields(
             "PreToolUse", *_COMMON, Field(name="toolCall", kind="object", source="call"), _STEP
         ),
         role=Role.BEFORE_TOOL,
@@ -129,18 +128,18 @@ _ALL = (
         answers=_BEFORE_TOOL,
         target="tool_name",
         timeout=30.0,
-        rule=PAPERS.says("a refusal on PreToolUse keeps the call from being made"),
+        rule=DOCS.documented("a refusal on PreToolUse prevents the call"),
     ),
     EventRule(
-        fields=PAPERS.fields("PostToolUse", *_COMMON, Field(name="error", optional=True), _STEP),
+        fields=DOCS.fields("PostToolUse", *_COMMON, Field(name="error", optional=True), _STEP),
         role=Role.AFTER_TOOL,
         target="tool_name",
         timeout=30.0,
         after_failures=False,
-        rule=_captured("PostToolUse comes after calls that succeeded and holds nothing up"),
+        rule=_captured("PostToolUse occurs after successful calls and blocks nothing"),
     ),
     EventRule(
-        fields=PAPERS.fields(
+        fields=DOCS.fields(
             "Stop",
             *_COMMON,
             Field(name="executionNum", kind="count", source="stops_refused"),
@@ -151,19 +150,19 @@ _ALL = (
         role=Role.STOP,
         power=Power.REFUSES,
         codes=(
-            CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-            CodeRule(codes=(2,), alone=Alone.IGNORED, rule="code means nothing"),
-            CodeRule(alone=Alone.FAILS),
+            CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+            CodeRule(codes=(2,), meaning=CodeMeaning.IGNORED, rule="code means nothing"),
+            CodeRule(meaning=CodeMeaning.FAILS),
         ),
         answers=_STOP,
         timeout=30.0,
-        rule=PAPERS.says("decision continue on Stop makes the agent go on, with its reason"),
+        rule=DOCS.documented("decision continue on Stop makes the agent continue, with its reason"),
     ),
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 MATCHERS = MatcherRules(
-    rule=PAPERS.open("a matcher is an unanchored regular expression, which matches nothing if malformed")
+    rule=DOCS.assumed("a matcher is an unanchored regular expression, which matches nothing if malformed")
 )
 
 CONFIG = ConfigRules(
@@ -171,34 +170,43 @@ CONFIG = ConfigRules(
     parse=parse_json,
     form=NAMED,
     untyped="command",
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "merge": PAPERS.open("the sets of all files add up, also where two have the same name"),
-            "enabled": PAPERS.says("a set of hooks that is not enabled is left out"),
-            "rejected": PAPERS.open(
-                "a newer version is reported to drop a whole file for one entry; here only the entry is"
+            "merge": DOCS.assumed(
+                "the sets of hooks in all files are added together, even if two have the same name"
+            ),
+            "enabled": DOCS.documented("a set of hooks that is not enabled is left out"),
+            "rejected": DOCS.assumed(
+                "a newer version is reported to drop a whole file for one bad entry; here only the "
+                "entry is dropped"
             ),
         }
     ),
 )
 
 REPLIES = ReplyRules(
-    codes=(CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN), CodeRule(alone=Alone.FAILS)),
-    rules=PAPERS.replies(
+    codes=(
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(meaning=CodeMeaning.FAILS),
+    ),
+    rules=DOCS.replies(
         {
-            "silent": PAPERS.open(
-                "a PreToolUse hook that prints nothing lets the call through; reports contradict each other"
+            "silent": DOCS.assumed(
+                "a PreToolUse hook that prints nothing allows the call; reports contradict each other"
             ),
-            "plain": PAPERS.open("so does one that prints no JSON, though one report says that it refuses"),
-            "answer": PAPERS.says("decision decides: allow, deny or ask before a tool, continue on Stop"),
+            "plain": DOCS.assumed(
+                "a PreToolUse hook that prints no JSON allows the call too, although one report says that "
+                "it refuses"
+            ),
+            "answer": DOCS.documented("decision decides: allow, deny or ask before a tool, continue on Stop"),
             "code refuses": _captured(
-                "any exit code but 0 refuses a call, beside an answer that allows it too"
+                "any exit code except 0 refuses a call, even beside an answer that allows it"
             ),
-            "code means nothing": _captured("exit code 2 does not make the agent go on"),
+            "code means nothing": _captured("exit code 2 does not make the agent continue"),
             "empty": _captured("an empty object before a tool refuses the call"),
-            "ask": PAPERS.open("without a person to ask, ask and force_ask refuse the call"),
-            "grants": PAPERS.open("deny_unless_prior_grant refuses, as nothing was granted before"),
-            "input": _captured("overwrite replaces the input of the call; permissionOverrides does nothing"),
+            "ask": DOCS.assumed("without a person to ask, ask and force_ask refuse the call"),
+            "grants": DOCS.assumed("deny_unless_prior_grant refuses, because nothing was granted before"),
+            "input": _captured("overwrite replaces the input of the call; permissionOverrides has no effect"),
         }
     ),
     no_reason="denied by a hook",
@@ -211,26 +219,28 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={"ANTIGRAVITY_CONVERSATION_ID": "{session}"},
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
             "env": _captured("hooks get ANTIGRAVITY_CONVERSATION_ID"),
-            "folder": PAPERS.open(
-                "hooks start in the project; a capture shows ~/.gemini/config for those of that folder"
+            "folder": DOCS.assumed(
+                "hooks start in the project; a capture shows ~/.gemini/config for the hooks of that folder"
             ),
         }
     ),
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=10,
-    low=1,
+    below_one=1,
     status="NO_TOOL_CALL",
     flag=FlagUse.NEVER,
     rules={
-        "cap": _captured("10 continuations in a row are honoured, the next one is ignored"),
-        "counted": _captured("the cap counts continuations of Stop; those of PostInvocation have none"),
-        "resets": PAPERS.open("nothing but the next prompt begins the count again"),
-        "flag": PAPERS.says("hooks are told executionNum, which counts from 0, and no flag"),
+        "cap": _captured("10 continuations in a row are honoured; the next one is ignored"),
+        "counted": _captured(
+            "the cap counts continuations of Stop; continuations of PostInvocation have no cap"
+        ),
+        "resets": DOCS.assumed("only the next prompt resets the count"),
+        "flag": DOCS.documented("the input of hooks has executionNum, which counts from 0, and no flag"),
     },
 )
 
@@ -243,18 +253,20 @@ ANTIGRAVITY = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TurnRules(before_request=(Role.BEFORE_MODEL,), after_request=(Role.AFTER_MODEL,)),
     tools=_TOOLS.rules(
-        PAPERS.open(
+        DOCS.assumed(
             "names and keys of tools are those of the agent's tool list; results are plain text; "
             "stepIdx, invocationNum and initialNumSteps are the number of moves since the prompt"
         )
     ),
     transcript=TranscriptRules(
         path="{home}/.gemini/antigravity-cli/conversations/{session}/transcript.jsonl",
-        rule=PAPERS.open("path and lines of the transcript, and the folder for artifacts"),
+        rule=DOCS.assumed("the path and the lines of the transcript, and the folder for artifacts"),
     ),
     model="gemini-3-pro",
-    own_words=_words,
+    own_values=_own_values,
 )
+
+PROFILES: tuple[Profile, ...] = (ANTIGRAVITY,)

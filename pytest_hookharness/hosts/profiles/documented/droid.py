@@ -1,17 +1,14 @@
 """
-Factory's droid as a profile, from its documents of July 2026.
+The profile of Factory's droid, from its documents of July 2026.
 
 It was not measured; its documents follow those of an older Claude Code.
-
-The events of droid, from its documents of July 2026.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -25,20 +22,20 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Import
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-_PAPERS = Documentation("droid hooks reference, 2026-07-24")
+_DOCS = FactSources("droid hooks reference, 2026-07-24")
 _COMMON = (
     Field(name="session_id", kind="uuid"),
     Field(name="transcript_path", kind="path"),
@@ -60,7 +57,7 @@ _STOP = Field(name="stop_hook_active", kind="flag")
 def _event(
     name: str,
     *own: Field,
-    says: str,
+    fact: str,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     target: str = "",
@@ -70,7 +67,7 @@ def _event(
     unreachable: str = "",
 ) -> EventRule:
     return EventRule(
-        fields=_PAPERS.fields(name, *_COMMON, *own),
+        fields=_DOCS.fields(name, *_COMMON, *own),
         role=role,
         power=power,
         target=target,
@@ -79,7 +76,7 @@ def _event(
         timeout=60.0,
         after_failures=after_failures,
         unreachable=unreachable,
-        rule=_PAPERS.says(says),
+        rule=_DOCS.documented(fact),
     )
 
 
@@ -87,7 +84,7 @@ _ALL = (
     _event(
         "SessionStart",
         Field(name="source", kind="word", choices=("startup", "resume", "clear", "compact")),
-        says="SessionStart cannot be refused; plain output and additionalContext reach the agent",
+        fact="SessionStart cannot be refused; plain output and additionalContext reach the agent",
         role=Role.SESSION_START,
         target="source",
         shown=True,
@@ -96,13 +93,13 @@ _ALL = (
     _event(
         "SessionEnd",
         Field(name="reason", kind="word", choices=("clear", "logout", "prompt_input_exit", "other")),
-        says="SessionEnd cannot be refused",
+        fact="SessionEnd cannot be refused",
         role=Role.SESSION_END,
     ),
     _event(
         "UserPromptSubmit",
         Field(name="prompt"),
-        says="a refusal on UserPromptSubmit erases the prompt, and the person is told why",
+        fact="a refusal on UserPromptSubmit erases the prompt, and the user gets the reason",
         role=Role.PROMPT,
         power=Power.REFUSES,
         shown=True,
@@ -111,7 +108,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_CALL,
-        says="a refusal on PreToolUse keeps the call from being made, and the agent is told why",
+        fact="a refusal on PreToolUse prevents the call, and the agent gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -120,9 +117,9 @@ _ALL = (
         "PostToolUse",
         *_CALL,
         Field(name="tool_response", kind="response"),
-        says="PostToolUse is asked after calls that succeeded; a refusal tells the agent",
+        fact="PostToolUse occurs after successful calls; on a refusal the agent gets the reason",
         role=Role.AFTER_TOOL,
-        power=Power.TELLS,
+        power=Power.INFORMS,
         target="tool_name",
         context=True,
         after_failures=False,
@@ -130,14 +127,14 @@ _ALL = (
     _event(
         "Stop",
         _STOP,
-        says="a refusal on Stop makes the agent go on",
+        fact="a refusal on Stop makes the agent continue",
         role=Role.STOP,
         power=Power.REFUSES,
     ),
     _event(
         "SubagentStop",
         _STOP,
-        says="a refusal on SubagentStop makes the subagent go on",
+        fact="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
     ),
@@ -145,27 +142,27 @@ _ALL = (
         "PreCompact",
         Field(name="trigger", kind="word", choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
-        says="PreCompact cannot be refused",
+        fact="PreCompact cannot be refused",
         role=Role.BEFORE_COMPACT,
         target="trigger",
     ),
     _event(
         "Notification",
         Field(name="message"),
-        says="Notification cannot be refused",
-        unreachable="a headless session never comes to it",
+        fact="Notification cannot be refused",
+        unreachable="it does not occur in a headless session",
     ),
 )
 EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 
-PAPERS = Documentation("droid hooks reference, 2026-07-24")
+DOCS = FactSources("droid hooks reference, 2026-07-24")
 _OWN = "hookSpecificOutput"
 
 MATCHERS = MatcherRules(
     plain=r"[\w-]*",
     separators="",
-    rule=PAPERS.says("a simple word is compared for equality, anything else is a regular expression"),
+    rule=DOCS.documented("a simple word is compared for equality; anything else is a regular expression"),
 )
 
 CONFIG = ConfigRules(
@@ -182,24 +179,24 @@ CONFIG = ConfigRules(
             events={name: name for name in EVENTS},
         ),
     ),
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "merge": PAPERS.says("user, project and plugin hooks add up"),
-            "files": PAPERS.open(
-                "settings.json counts beside hooks.json; the documents say only if there is no hooks.json, "
-                "and a report of version 0.186.0 says that nothing else counts"
+            "merge": DOCS.documented("hooks of the user, the project and plugins are added together"),
+            "files": DOCS.assumed(
+                "settings.json counts beside hooks.json; according to the documents only if there is no "
+                "hooks.json, and a report about version 0.186.0 says that only hooks.json counts"
             ),
-            "duplicates": PAPERS.says("identical commands run once"),
-            "review": PAPERS.open("changed hooks are taken as reviewed"),
+            "duplicates": DOCS.documented("identical commands run once"),
+            "review": DOCS.assumed("changed hooks are assumed to be reviewed"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
         starts="{",
@@ -207,10 +204,10 @@ REPLIES = ReplyRules(
             VerdictPath(
                 path=(_OWN, "permissionDecision"),
                 reason=(_OWN, "permissionDecisionReason"),
-                words={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
+                rulings={"allow": Ruling.ALLOW, "deny": Ruling.DENY, "ask": Ruling.ASK},
                 roles=(Role.BEFORE_TOOL,),
             ),
-            VerdictPath(path=("decision",), words={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
+            VerdictPath(path=("decision",), rulings={"approve": Ruling.ALLOW, "block": Ruling.DENY}),
         ),
         halting=Halting.AT_ONCE,
         context=((_OWN, "additionalContext"),),
@@ -220,18 +217,22 @@ REPLIES = ReplyRules(
     ),
     no_reason="Blocked by hook",
     no_error_text="Blocked by hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "answer": PAPERS.says("an answer in JSON decides at exit code 0"),
-            "code refuses": PAPERS.says("exit code 2 refuses; standard error goes to the agent"),
-            "crashed": PAPERS.says("any exit code but 0 and 2 is an error that holds nothing up"),
-            "plain": PAPERS.says("plain output is only shown in the transcript"),
-            "shown": PAPERS.says("plain output of UserPromptSubmit and SessionStart is added to the context"),
-            "halt": PAPERS.says("continue: false ends the turn after the hooks ran, before every decision"),
-            "halted call": PAPERS.open("the call that a halting PreToolUse hook was asked about is not made"),
-            "ask": PAPERS.open("without a person to ask, ask refuses the call"),
-            "input": PAPERS.says("updatedInput holds the fields of the input that change"),
-            "code with answer": PAPERS.open("an answer beside exit code 2 is not read"),
+            "answer": DOCS.documented("a JSON answer decides with exit code 0"),
+            "code refuses": DOCS.documented("exit code 2 refuses; the agent gets standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 is an error that blocks nothing"),
+            "plain": DOCS.documented("plain output is only shown in the transcript"),
+            "shown": DOCS.documented(
+                "plain output of UserPromptSubmit and SessionStart is added to the context"
+            ),
+            "halt": DOCS.documented(
+                "continue: false ends the turn after the hooks ran, and wins over every decision"
+            ),
+            "halted call": DOCS.assumed("the call before which a PreToolUse hook ends the turn is not made"),
+            "ask": DOCS.assumed("without a person to ask, ask refuses the call"),
+            "input": DOCS.documented("updatedInput has the fields of the input that change"),
+            "code with answer": DOCS.assumed("an answer beside exit code 2 is not read"),
         }
     ),
 )
@@ -242,17 +243,17 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     own_session=True,
     kill=KillPolicy(scope=KillScope.GROUP),
     env={"FACTORY_PROJECT_DIR": "{workspace}"},
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "order": PAPERS.says("all hooks of an event start at once"),
-            "env": PAPERS.says("hooks get FACTORY_PROJECT_DIR, those of plugins DROID_PLUGIN_ROOT too"),
+            "order": DOCS.documented("all hooks of an event start at once"),
+            "env": DOCS.documented(
+                "hooks get FACTORY_PROJECT_DIR; hooks of plugins also get DROID_PLUGIN_ROOT"
+            ),
         }
     ),
 )
 
-GUARD = CapRules(
-    rules={"no cap": PAPERS.open("no net against endless refusals is documented; stop_hook_active is all")}
-)
+CAP = CapRules(rules={"no cap": DOCS.assumed("no cap on refusals is documented, only stop_hook_active")})
 
 _TOOLS = PlainTools(run="Execute", write="Create", edit="Edit", read="Read", old="old_str", new="new_str")
 
@@ -265,14 +266,20 @@ DROID = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
-    turns=TurnRules(mode="off", rules={"mode": PAPERS.open("a session begins in the permission mode off")}),
+    cap=CAP,
+    turns=TurnRules(mode="off", rules={"mode": DOCS.assumed("a session starts in the permission mode off")}),
     tools=_TOOLS.rules(
-        PAPERS.open("names of tools are documented; keys of their inputs and forms of their results are not"),
+        DOCS.assumed(
+            "names of tools are documented; the keys of their inputs and the forms of results are not"
+        ),
         subagent="Task",
     ),
     transcript=TranscriptRules(
         path="{home}/.factory/projects/{slug}/{session}.jsonl",
-        rule=PAPERS.open("the folder of the transcript is documented; name of its file and lines are not"),
+        rule=DOCS.assumed(
+            "the folder of the transcript is documented; the name of its file and its lines are not"
+        ),
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (DROID,)

@@ -1,15 +1,14 @@
 """
-Goose of 2026 as a profile, from its source code.
+The profile of Goose in 2026, from its source code.
 
-It was not measured. Hooks of Goose stand in plugins and nowhere else.
+It was not measured. Goose has hooks only in plugins.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -22,23 +21,23 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
-    Empty,
+    EmptyAnswer,
     Merging,
     Precedence,
+    ReasonChoice,
     Stream,
     VerdictPath,
-    Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Json, Payload, Ruling
 
-PAPERS = Documentation("Goose 2026, source code (crates/goose/src/hooks)")
+DOCS = FactSources("Goose 2026, source code (crates/goose/src/hooks)")
 _TOOLS = PlainTools(
     run="developer__shell",
     write="developer__write",
@@ -69,7 +68,7 @@ def _call(*own: Field, subject: str = "tool_name") -> tuple[Field, ...]:
 def _event(
     name: str,
     *own: Field,
-    says: str = "",
+    fact: str = "",
     role: Role = Role.OTHER,
     tools: tuple[str, ...] = (),
     target: str = "",
@@ -77,23 +76,25 @@ def _event(
 ) -> EventRule:
     refuses = role in (Role.BEFORE_TOOL, Role.STOP) and not tools
     return EventRule(
-        fields=PAPERS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         tools=tools,
         power=Power.REFUSES if refuses else Power.NOTHING,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST) if refuses else Merging(),
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST)
+        if refuses
+        else Merging(),
         target=target,
         timeout=30.0,
         fails_closed=name == "PreToolUse",
         unreachable=unreachable,
-        rule=PAPERS.says(says or f"{name} hooks are run, and nothing hangs on what they say"),
+        rule=DOCS.documented(fact or f"{name} hooks run, and their output has no effect"),
     )
 
 
-def _words(known: Payload) -> Mapping[str, Json]:
-    given = known.get("tool_input")
-    made = given if isinstance(given, Mapping) else {}
-    return {"file": made.get(_TOOLS.path, ""), "command": made.get(_TOOLS.command, "")}
+def _own_values(values: Payload) -> Mapping[str, Json]:
+    given = values.get("tool_input")
+    tool_input = given if isinstance(given, Mapping) else {}
+    return {"file": tool_input.get(_TOOLS.path, ""), "command": tool_input.get(_TOOLS.command, "")}
 
 
 _ALL = (
@@ -110,7 +111,7 @@ _ALL = (
     _event(
         "PreToolUse",
         *_call(),
-        says="a refusal on PreToolUse keeps the call from being made",
+        fact="a refusal on PreToolUse prevents the call",
         role=Role.BEFORE_TOOL,
         target="tool_name",
     ),
@@ -151,10 +152,14 @@ _ALL = (
         "Stop",
         Field(name="last_assistant_message", optional=True),
         _FOLDER,
-        says="a refusal on Stop makes the agent go on",
+        fact="a refusal on Stop makes the agent continue",
         role=Role.STOP,
     ),
-    _event("PreToolUseResult", *_call(), unreachable="the simulation tells no hooks of others' decisions"),
+    _event(
+        "PreToolUseResult",
+        *_call(),
+        unreachable="the simulation does not show a hook the decisions of other hooks",
+    ),
     _event(
         "BeforeReadFile", *_call(subject="file"), unreachable="the simulated agent reads files by commands"
     ),
@@ -164,9 +169,9 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 MATCHERS = MatcherRules(
     everything=("",),
     untargeted=False,
-    rule=PAPERS.says(
-        "a matcher is an unanchored regular expression; a malformed one, such as *, takes its group out, and "
-        "one that is not empty fits no event without a subject"
+    rule=DOCS.documented(
+        "a matcher is an unanchored regular expression; a malformed one, such as *, turns off its "
+        "group, and one that is not empty matches no event without a target"
     ),
 )
 
@@ -186,56 +191,67 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_ZERO: Effect.TAKES,
         Flaw.LIMIT_FRACTION: Effect.VOIDS,
     },
-    otherwise=Effect.VOIDS,
-    rules=PAPERS.settings(
+    default_effect=Effect.VOIDS,
+    rules=DOCS.settings(
         {
-            "malformed": PAPERS.says(
-                "a value of the wrong kind takes the whole file out; entries of other kinds are left out"
+            "malformed": DOCS.documented(
+                "a value of the wrong type turns off every hook of the file; other malformed entries "
+                "are left out"
             ),
-            "unreadable": PAPERS.says("a file that cannot be parsed is skipped with a warning"),
-            "unknown event": PAPERS.says("an unknown event is skipped, the rest of the file is used"),
-            "merge": PAPERS.says("the hooks of all plugins add up; nothing is run once for two entries"),
-            "places": PAPERS.says("hooks stand in hooks/hooks.json of plugins, and nowhere else"),
+            "unreadable": DOCS.documented("a file that cannot be parsed is skipped with a warning"),
+            "unknown event": DOCS.documented("an unknown event is skipped; the rest of the file is used"),
+            "merge": DOCS.documented(
+                "the hooks of all plugins are added together; two equal entries run twice"
+            ),
+            "places": DOCS.documented("hooks are in hooks/hooks.json of plugins, and nowhere else"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.FAILS, spares_silent=True, rule="no decision"),
-        CodeRule(answer=(Stream.OUT,), alone=Alone.FAILS),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(
+            codes=(0,),
+            answer=(Stream.OUT,),
+            meaning=CodeMeaning.FAILS,
+            ignores_silence=True,
+            rule="no decision",
+        ),
+        CodeRule(answer=(Stream.OUT,), meaning=CodeMeaning.FAILS),
     ),
     answers=AnswerRules(
         starts="{",
         strips_mark=False,
-        verdicts=(VerdictPath(path=("decision",), words={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
-        empty=Empty.FAILS,
+        verdicts=(VerdictPath(path=("decision",), rulings={"block": Ruling.DENY, "allow": Ruling.ALLOW}),),
+        empty=EmptyAnswer.FAILS,
     ),
     no_reason="denied by plugin hook",
     no_error_text="denied by plugin hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "silent": PAPERS.says("exit code 0 without output allows"),
-            "answer": PAPERS.says("decision block refuses at any exit code; decision deny is not known"),
-            "code refuses": PAPERS.says("exit code 2 refuses, also without a word on standard error"),
-            "crashed": PAPERS.says("any exit code but 0 and 2 without decision block is a failure"),
-            "not run": PAPERS.says("a command that cannot be run is a failure"),
-            "signalled": PAPERS.says("a hook that a signal ended has failed"),
-            "timed out": PAPERS.says("a hook that is cut at its limit has failed"),
-            "no decision": PAPERS.says(
-                "at exit code 0 output that is no decision is a failure, which lets the call through"
+            "silent": DOCS.documented("exit code 0 without output allows"),
+            "answer": DOCS.documented("decision block refuses with any exit code; decision deny is unknown"),
+            "code refuses": DOCS.documented("exit code 2 refuses, even without text on standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 without decision block is a failure"),
+            "not run": DOCS.documented("a command that cannot be started is a failure"),
+            "signalled": DOCS.documented("a hook that was ended by a signal has failed"),
+            "timed out": DOCS.documented("a hook that reaches its timeout has failed"),
+            "no decision": DOCS.documented(
+                "with exit code 0, output that is not a decision is a failure, which allows the call"
             ),
-            "empty": PAPERS.says("an object without a decision is a failure"),
-            "other objects": PAPERS.open(
-                "with on_failure block only the empty object is taken for such a failure here"
+            "empty": DOCS.documented("an object without a decision is a failure"),
+            "other objects": DOCS.assumed(
+                "with on_failure block, only the empty object counts as such a failure here"
             ),
-            "failure blocks": PAPERS.says("with on_failure block a failure refuses, on PreToolUse alone"),
-            "precedence": PAPERS.says("hooks are asked one by one; the first refusal ends that"),
-            "unread input": PAPERS.says(
-                "a hook that ends before it was given all of its input has failed unless it refuses"
+            "failure blocks": DOCS.documented("with on_failure block a failure refuses, on PreToolUse only"),
+            "precedence": DOCS.documented(
+                "hooks run one after the other; after the first refusal no more run"
             ),
-            "unread input here": PAPERS.open("input that was not read is not taken for a failure here"),
+            "unread input": DOCS.documented(
+                "a hook that ends before it got all of its input has failed unless it refuses"
+            ),
+            "unread input here": DOCS.assumed("unread input does not count as a failure here"),
         }
     ),
 )
@@ -246,26 +262,26 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     pipe_wait=None,
     kill=KillPolicy(signals=(9,), scope=KillScope.CHILD, grace=0.0),
     one_by_one=True,
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "shell": PAPERS.says("hooks run by sh -c"),
-            "stdio": PAPERS.says("standard input, output and error are pipes"),
-            "newline": PAPERS.says("no newline follows the JSON on standard input"),
-            "group": PAPERS.open(
-                "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
-                "that of the real host holds the host and all of its hooks"
+            "shell": DOCS.documented("hooks run with sh -c"),
+            "stdio": DOCS.documented("standard input, output and error are pipes"),
+            "newline": DOCS.documented("no newline follows the JSON on standard input"),
+            "group": DOCS.assumed(
+                "a hook leads a process group of its own here, so that `kill 0` in it spares the "
+                "harness; on the real host it shares the process group of the host and all other hooks"
             ),
-            "kill": PAPERS.says("SIGKILL to the shell alone; its children survive"),
-            "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
-            "order": PAPERS.says("hooks run one by one, in the order of plugins and in them"),
-            "env": PAPERS.says("hooks of plugins get PLUGIN_ROOT"),
+            "kill": DOCS.documented("SIGKILL to the shell only; its children survive"),
+            "pipe wait": DOCS.documented("if a child keeps output open, the host waits until the timeout"),
+            "order": DOCS.documented(
+                "hooks run one after the other, in the order of the plugins and of each plugin's file"
+            ),
+            "env": DOCS.documented("hooks of plugins get PLUGIN_ROOT"),
         }
     ),
 )
 
-GUARD = CapRules(
-    rules={"no cap": PAPERS.open("no net against endless refusals of Stop was found; there may be one")}
-)
+CAP = CapRules(rules={"no cap": DOCS.assumed("no cap on refusals of Stop was found; there may be one")})
 
 GOOSE = Profile(
     name="goose",
@@ -276,13 +292,17 @@ GOOSE = Profile(
     replies=REPLIES,
     wording=Wording(refusal="Tool call denied by policy hook: {reason}"),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     tools=_TOOLS.rules(
-        PAPERS.open(
-            "keys of inputs and forms of results; that the agent reads files by commands; and the words "
-            "around a refusal, which name the plugin and tell the agent not to try again"
+        DOCS.assumed(
+            "the keys of inputs and the forms of results; that the agent reads files with commands; and "
+            "the text around a refusal, which names the plugin and tells the agent not to try again"
         )
     ),
-    transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
-    own_words=_words,
+    transcript=TranscriptRules(
+        rule=DOCS.documented("the input of hooks names no transcript; none is written here")
+    ),
+    own_values=_own_values,
 )
+
+PROFILES: tuple[Profile, ...] = (GOOSE,)

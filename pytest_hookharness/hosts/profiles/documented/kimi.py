@@ -1,5 +1,5 @@
 """
-Kimi Code 0.38.0 as a profile, from its source code and documents.
+The profile of Kimi Code 0.38.0, from its source code and documents.
 
 It was not measured.
 """
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.documented.answers import Documentation
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse
+from pytest_hookharness.hosts.profiles.shared import FactSources, PlainTools
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -24,21 +22,21 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Merging,
+    ReasonChoice,
     Stream,
     VerdictPath,
-    Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, HandlerKeys
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import TABLE, parse_toml
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 from pytest_hookharness.model.protocol import Field, Ruling
 
-PAPERS = Documentation("Kimi Code 0.38.0, source code (first engine)")
+DOCS = FactSources("Kimi Code 0.38.0, source code (first engine)")
 _OWN = "hookSpecificOutput"
 _COMMON = (
     Field(name="hook_event_name", kind="event"),
@@ -61,19 +59,19 @@ def _event(
     shown: bool = False,
     unreachable: str = "",
 ) -> EventRule:
-    says = refuses or f"{name} hooks are started and not waited for; nothing hangs on what they say"
+    fact = refuses or f"the host does not wait for {name} hooks; their output has no effect"
     return EventRule(
-        fields=PAPERS.fields(name, *_COMMON, *own),
+        fields=DOCS.fields(name, *_COMMON, *own),
         role=role,
         power=Power.REFUSES if refuses else Power.NOTHING,
-        merging=Merging(words=Words.FIRST),
+        merging=Merging(reasons=ReasonChoice.FIRST),
         target=target,
         plain=shown,
         context=shown,
         timeout=30.0,
         waits=bool(refuses),
         unreachable=unreachable,
-        rule=PAPERS.says(says),
+        rule=DOCS.documented(fact),
     )
 
 
@@ -103,7 +101,7 @@ _ALL = (
         *_CALL,
         role=Role.BEFORE_TOOL,
         target="tool_name",
-        refuses="a refusal on PreToolUse keeps the call from being made",
+        refuses="a refusal on PreToolUse prevents the call",
     ),
     _event(
         "PostToolUse",
@@ -117,7 +115,7 @@ _ALL = (
         "Stop",
         Field(name="stop_hook_active", kind="flag"),
         role=Role.STOP,
-        refuses="a refusal on Stop makes the agent go on, once in a turn",
+        refuses="a refusal on Stop makes the agent continue, once in a turn",
     ),
     _event(
         "SubagentStart",
@@ -144,7 +142,7 @@ _ALL = (
         target="trigger",
     ),
     *(
-        _event(name, unreachable="a headless session never comes to it")
+        _event(name, unreachable="it does not occur in a headless session")
         for name in ("PermissionRequest", "PermissionResult", "Interrupt", "Notification")
     ),
     _event("StopFailure", unreachable="the scripted agent has no model server that could fail"),
@@ -153,7 +151,7 @@ EVENTS: Mapping[str, EventRule] = {event.name: event for event in _ALL}
 
 MATCHERS = MatcherRules(
     everything=("",),
-    rule=PAPERS.says("a matcher is an unanchored regular expression, which matches nothing if malformed"),
+    rule=DOCS.documented("a matcher is an unanchored regular expression, which matches nothing if malformed"),
 )
 
 CONFIG = ConfigRules(
@@ -162,54 +160,62 @@ CONFIG = ConfigRules(
     form=TABLE,
     keys=HandlerKeys(known=("event", "matcher", "command", "timeout")),
     untyped="command",
-    otherwise=Effect.FAILS,
+    default_effect=Effect.FAILS,
     flaws={Flaw.UNKNOWN_KEY: Effect.FAILS, Flaw.LIMIT_FRACTION: Effect.FAILS},
     identity=("command",),
-    rules=PAPERS.settings(
+    rules=DOCS.settings(
         {
-            "malformed": PAPERS.says("an unknown key or event, or a bad limit, fails the start"),
-            "refused": PAPERS.says("with hooks that are not valid the configuration cannot be loaded"),
-            "unknown event": PAPERS.says("an unknown event fails the loading of the configuration"),
-            "limits": PAPERS.open("limits above 600 seconds are taken here; the host refuses them"),
-            "duplicates": PAPERS.says("the same command in the same folder runs once for an event"),
+            "malformed": DOCS.documented(
+                "the host does not start with an unknown key or event, or an invalid timeout"
+            ),
+            "refused": DOCS.documented("if hooks are invalid, the configuration cannot be loaded"),
+            "unknown event": DOCS.documented("the configuration cannot be loaded with an unknown event"),
+            "limits": DOCS.assumed(
+                "timeouts above 600 seconds are accepted here; the real host rejects them"
+            ),
+            "duplicates": DOCS.documented("the same command in the same folder runs once for an event"),
         }
     ),
 )
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=(Stream.OUT,), alone=Alone.PLAIN),
-        CodeRule(codes=(2,), alone=Alone.REFUSES, wins=True, rule="code refuses"),
-        CodeRule(alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=(Stream.OUT,), meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), meaning=CodeMeaning.REFUSES, overrides_answer=True, rule="code refuses"),
+        CodeRule(meaning=CodeMeaning.FAILS),
     ),
-    signalled=Alone.PLAIN,
+    signalled=CodeMeaning.PLAIN,
     answers=AnswerRules(
         verdicts=(
             VerdictPath(
                 path=(_OWN, "permissionDecision"),
                 reason=(_OWN, "permissionDecisionReason"),
-                words={"deny": Ruling.DENY},
+                rulings={"deny": Ruling.DENY},
             ),
         ),
         context=(("message",), (_OWN, "message")),
     ),
     no_reason="Blocked by {event} hook",
     no_error_text="Blocked by {event} hook",
-    rules=PAPERS.replies(
+    rules=DOCS.replies(
         {
-            "answer": PAPERS.says(
-                "at exit code 0 permissionDecision deny refuses, on Stop too; decision means nothing"
+            "answer": DOCS.documented(
+                "with exit code 0, permissionDecision deny refuses, on Stop too; decision has no effect"
             ),
-            "code refuses": PAPERS.says("exit code 2 refuses, also without a word on standard error"),
-            "crashed": PAPERS.says("any exit code but 0 and 2 is ignored, and its output is not read"),
-            "not run": PAPERS.says("a command that cannot be run is ignored: it fails open"),
-            "signalled": PAPERS.says("a hook that a signal ended counts like exit code 0"),
-            "signal's answer": PAPERS.open("an answer that a signal cut short is not read here"),
-            "timed out": PAPERS.says("a hook that is cut at its limit is ignored: it fails open"),
-            "unparsable": PAPERS.says("output that is not JSON is plain text"),
-            "shown": PAPERS.says("plain output of UserPromptSubmit is added to the context"),
-            "several": PAPERS.says("the first refusal in the order of configuration is told"),
-            "async": PAPERS.says("hooks of events that only observe are not waited for and have no say"),
+            "code refuses": DOCS.documented("exit code 2 refuses, even without text on standard error"),
+            "crashed": DOCS.documented("any exit code except 0 and 2 is ignored, and its output is not read"),
+            "not run": DOCS.documented("a command that cannot be started is ignored: it fails open"),
+            "signalled": DOCS.documented("a hook that was ended by a signal counts as one with exit code 0"),
+            "signal's answer": DOCS.assumed(
+                "the answer of a hook that was ended by a signal is not read here"
+            ),
+            "timed out": DOCS.documented("a hook that reaches its timeout is ignored: it fails open"),
+            "unparsable": DOCS.documented("output that is not JSON is plain text"),
+            "shown": DOCS.documented("plain output of UserPromptSubmit is added to the context"),
+            "several": DOCS.documented("the agent gets the first refusal, in the order of the settings"),
+            "async": DOCS.documented(
+                "the host does not wait for hooks of events that only observe; their output has no effect"
+            ),
         }
     ),
 )
@@ -219,27 +225,31 @@ PROCESS = ProcessRules(
     own_session=True,
     pipe_wait=None,
     kill=KillPolicy(signals=(15, 9), scope=KillScope.GROUP, grace=0.1),
-    rules=PAPERS.process(
+    rules=DOCS.process(
         {
-            "shell": PAPERS.says("hooks run by /bin/sh -c in a process group of their own"),
-            "kill": PAPERS.says("SIGTERM to the group, SIGKILL 100 ms later; the host does not wait for it"),
-            "pipe wait": PAPERS.says("output held open by a child is waited for until the limit"),
-            "order": PAPERS.says("all hooks of an event start at once"),
-            "newline": PAPERS.says("no newline follows the JSON on standard input"),
-            "stdio": PAPERS.says("standard input, output and error are pipes of Node.js"),
+            "shell": DOCS.documented("hooks run with /bin/sh -c in a process group of their own"),
+            "kill": DOCS.documented(
+                "SIGTERM to the process group, SIGKILL 100 ms later; the host does not wait for it"
+            ),
+            "pipe wait": DOCS.documented("if a child keeps output open, the host waits until the timeout"),
+            "order": DOCS.documented("all hooks of an event start at once"),
+            "newline": DOCS.documented("no newline follows the JSON on standard input"),
+            "stdio": DOCS.documented("standard input, output and error are pipes of Node.js"),
         }
     ),
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=1,
-    low=1,
-    then=AtCap.ASKS_NO_MORE,
+    below_one=1,
+    at_cap=AtCap.ASKS_NO_MORE,
     flag=FlagUse.NEVER,
     rules={
-        "cap": PAPERS.says("Stop makes the agent go on once in a turn; after that its hooks are not asked"),
-        "counted": PAPERS.says("nothing but a refused Stop is counted"),
-        "flag": PAPERS.says("stop_hook_active is false whenever Stop hooks are asked at all"),
+        "cap": DOCS.documented(
+            "Stop makes the agent continue once in a turn; after that its hooks do not run"
+        ),
+        "counted": DOCS.documented("only a refused Stop is counted"),
+        "flag": DOCS.documented("stop_hook_active is false whenever Stop hooks run"),
     },
 )
 
@@ -254,11 +264,15 @@ KIMI = Profile(
     replies=REPLIES,
     wording=Wording(context='<hook_result hook_event="UserPromptSubmit">\n{text}\n</hook_result>'),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TurnRules(end_reason="exit"),
     tools=_TOOLS.rules(
-        PAPERS.open("the keys of the tools' inputs, but for the command, and the forms of their results"),
+        DOCS.assumed("the keys of the tools' inputs, except the command's, and the forms of their results"),
         subagent="Agent",
     ),
-    transcript=TranscriptRules(rule=PAPERS.says("hooks are told of no transcript; none is written here")),
+    transcript=TranscriptRules(
+        rule=DOCS.documented("the input of hooks names no transcript; none is written here")
+    ),
 )
+
+PROFILES: tuple[Profile, ...] = (KIMI,)

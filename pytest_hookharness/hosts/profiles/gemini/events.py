@@ -8,14 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.replies import Merging, Words
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule
+from pytest_hookharness.hosts.rules.replies import Merging, ReasonChoice
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
-MEASURED = "Gemini CLI 0.61.0, headless, measured"
-REFERENCE = "Gemini CLI hooks reference and source, 2026-09"
-CHOSEN = "not recorded; chosen for the simulation"
+FACTS = FactSources(
+    documents="Gemini CLI hooks reference and source, 2026-09",
+    measurement="Gemini CLI 0.61.0, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
+_RECORDED = "Gemini CLI 0.61.0, headless, recorded standard input"
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -30,20 +34,18 @@ _TOOL = (
 )
 _REQUEST = Field(name="llm_request", kind="object")
 _WORD = "word"
-_JOINED = Merging(words=Words.JOINED)
-_ENDS_TURN = (
-    "a refusal before a request, or of an answer, ends the turn without a word to the hooks of a stop"
-)
+_JOINED = Merging(reasons=ReasonChoice.JOINED)
+_ENDS_TURN = "a refusal before a request, or of a response, ends the turn, and no stop hooks run"
 _CONVERSATION = (
-    "llm_request holds the prompt and what the agent was told since; the whole conversation stands there in "
-    "the real host"
+    "llm_request has the prompt and the texts that the agent got since; on the real host it has the "
+    "whole conversation"
 )
 
 
 def _event(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     role: Role,
     power: Power = Power.NOTHING,
     target: str = "",
@@ -52,14 +54,9 @@ def _event(
     observed: bool = True,
     assumed: tuple[str, ...] = (),
 ) -> EventRule:
-    recorded = Rule(
-        f"{event} hooks get these keys, in this order",
-        Basis.OBSERVED,
-        "Gemini CLI 0.61.0, headless, recorded standard input",
-    )
-    rule = Rule(says, *((Basis.OBSERVED, MEASURED) if observed else (Basis.DOCUMENTED, REFERENCE)))
+    keys = FACTS.observed(f"{event} hooks get these keys, in this order", _RECORDED)
     return EventRule(
-        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=recorded),
+        fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         role=role,
         power=power,
         merging=_JOINED,
@@ -67,8 +64,8 @@ def _event(
         exact=exact,
         context=context,
         timeout=60.0,
-        rule=rule,
-        rests_on=tuple(Rule(text, Basis.ASSUMED, CHOSEN) for text in assumed),
+        rule=FACTS.observed(fact) if observed else FACTS.documented(fact),
+        rests_on=tuple(map(FACTS.assumed, assumed)),
     )
 
 
@@ -76,7 +73,7 @@ _SESSION_EVENTS = (
     _event(
         "SessionStart",
         Field(name="source", kind=_WORD, choices=("startup", "resume", "clear")),
-        says="SessionStart cannot be refused; additionalContext reaches the model, plain output does not",
+        fact="SessionStart cannot be refused; additionalContext reaches the model, plain output does not",
         role=Role.SESSION_START,
         target="source",
         exact=True,
@@ -85,7 +82,7 @@ _SESSION_EVENTS = (
     _event(
         "SessionEnd",
         Field(name="reason", kind=_WORD, choices=("exit", "clear", "logout", "prompt_input_exit", "other")),
-        says="SessionEnd cannot be refused, and the host waits for its hooks",
+        fact="SessionEnd cannot be refused, and the host waits for its hooks",
         role=Role.SESSION_END,
         target="reason",
         exact=True,
@@ -93,7 +90,7 @@ _SESSION_EVENTS = (
     _event(
         "PreCompress",
         Field(name="trigger", kind=_WORD, choices=("auto", "manual")),
-        says="PreCompress cannot be refused; it comes before every request to the model, compressed or not",
+        fact="PreCompress cannot be refused; it occurs before every request to the model, compressed or not",
         role=Role.BEFORE_COMPACT,
         target="trigger",
         exact=True,
@@ -103,7 +100,7 @@ _SESSION_EVENTS = (
         Field(name="notification_type", kind=_WORD, choices=("ToolPermission",)),
         Field(name="message"),
         Field(name="details", kind="object"),
-        says="Notification ignores what a hook says; it comes when the host asks a person about a call",
+        fact="Notification ignores the output of hooks; it occurs when the host asks the user about a call",
         role=Role.NOTIFICATION,
     ),
 )
@@ -112,44 +109,48 @@ _TURN_EVENTS = (
     _event(
         "BeforeAgent",
         Field(name="prompt"),
-        says="a refusal on BeforeAgent drops the prompt: the model is not asked",
+        fact="a refusal on BeforeAgent drops the prompt: the model does not get it",
         role=Role.PROMPT,
         power=Power.REFUSES,
         context=True,
         assumed=(
-            "BeforeAgent gets the reason of a refused stop as its prompt; to refuse that ends the turn",
+            "BeforeAgent gets the reason of a refused stop as its prompt; a refusal of it ends the turn",
         ),
     ),
     _event(
         "BeforeModel",
         _REQUEST,
-        says="a refusal on BeforeModel keeps the request from being made and ends the turn",
+        fact="a refusal on BeforeModel prevents the request and ends the turn",
         role=Role.BEFORE_MODEL,
         power=Power.REFUSES,
         observed=False,
-        assumed=(_ENDS_TURN, _CONVERSATION, "changed requests and made-up answers of BeforeModel do nothing"),
+        assumed=(
+            _ENDS_TURN,
+            _CONVERSATION,
+            "changed requests and synthetic responses of BeforeModel have no effect",
+        ),
     ),
     _event(
         "BeforeToolSelection",
         _REQUEST,
-        says="BeforeToolSelection cannot be refused",
+        fact="BeforeToolSelection cannot be refused",
         role=Role.TOOL_CHOICE,
         observed=False,
-        assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection does nothing"),
+        assumed=(_CONVERSATION, "a choice of tools by BeforeToolSelection has no effect"),
     ),
     _event(
         "AfterModel",
         _REQUEST,
         Field(name="llm_response", kind="object"),
-        says="a refusal on AfterModel discards the answer and ends the turn",
+        fact="a refusal on AfterModel discards the response and ends the turn",
         role=Role.AFTER_MODEL,
         power=Power.REFUSES,
         observed=False,
         assumed=(
             _ENDS_TURN,
             _CONVERSATION,
-            "AfterModel comes once for an answer, where the real host asks for each piece of it",
-            "an answer that AfterModel changes stays as it was",
+            "AfterModel occurs once for a response; on the real host it occurs for each piece of it",
+            "a response that AfterModel changes is used unchanged",
         ),
     ),
     _event(
@@ -157,10 +158,10 @@ _TURN_EVENTS = (
         Field(name="prompt", source="submitted_prompt"),
         Field(name="prompt_response", source="spoken"),
         Field(name="stop_hook_active", kind="flag"),
-        says="a refusal on AfterAgent makes the agent go on: its reason is the next prompt",
+        fact="a refusal on AfterAgent makes the agent continue, with the reason as the next prompt",
         role=Role.STOP,
         power=Power.REFUSES,
-        assumed=("AfterAgent gets the person's prompt, also after a refusal",),
+        assumed=("AfterAgent gets the user's prompt, even after a refusal",),
     ),
 )
 
@@ -168,7 +169,7 @@ _TOOL_EVENTS = (
     _event(
         "BeforeTool",
         *_TOOL,
-        says="a refusal on BeforeTool keeps the call from being made, and the model is told why",
+        fact="a refusal on BeforeTool prevents the call, and the model gets the reason",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         target="tool_name",
@@ -177,7 +178,7 @@ _TOOL_EVENTS = (
         "AfterTool",
         *_TOOL,
         Field(name="tool_response", kind="response"),
-        says="the reason of a refusal on AfterTool stands in for the result; failed calls come here too",
+        fact="the reason of a refusal on AfterTool replaces the result; it occurs after failed calls too",
         role=Role.AFTER_TOOL,
         power=Power.REPLACES,
         target="tool_name",
@@ -190,32 +191,32 @@ EVENTS: Mapping[str, EventRule] = {
 }
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
-    The words that only this host has: requests, answers and notices.
+    Return the input values that only this host has: requests, responses and notifications.
     """
-    made: dict[str, Json] = {"llm_request": _request(words), "llm_response": _response(words)}
-    if "trigger" not in words:
-        made["trigger"] = "auto"
-    if "tool_name" in words:
-        made |= _notice(words)
-    return made
+    own: dict[str, Json] = {"llm_request": _request(values), "llm_response": _response(values)}
+    if "trigger" not in values:
+        own["trigger"] = "auto"
+    if "tool_name" in values:
+        own |= _notice(values)
+    return own
 
 
-def _request(words: Payload) -> Payload:
-    told = words.get("messages")
-    prompt = str(words.get("submitted_prompt", ""))
-    texts = [str(text) for text in told] if isinstance(told, list) else []
+def _request(values: Payload) -> Payload:
+    received = values.get("messages")
+    prompt = str(values.get("submitted_prompt", ""))
+    texts = [str(text) for text in received] if isinstance(received, list) else []
     texts = texts if prompt in texts else [prompt, *texts]
     return {
-        "model": words.get("model", ""),
+        "model": values.get("model", ""),
         "messages": [{"role": "user", "content": text} for text in texts],
         "config": {"temperature": 1, "topP": 0.95, "topK": 64},
     }
 
 
-def _response(words: Payload) -> Payload:
-    said = str(words.get("said", ""))
+def _response(values: Payload) -> Payload:
+    said = str(values.get("said", ""))
     content: Payload = {"role": "model", "parts": [said] if said else []}
     return {
         "text": said,
@@ -224,8 +225,8 @@ def _response(words: Payload) -> Payload:
     }
 
 
-def _notice(words: Payload) -> dict[str, Json]:
-    tool, given = str(words["tool_name"]), words.get("tool_input")
+def _notice(values: Payload) -> dict[str, Json]:
+    tool, given = str(values["tool_name"]), values.get("tool_input")
     command = str(given.get("command", "")) if isinstance(given, Mapping) else ""
     if not command:
         title = f"Confirm {tool}"

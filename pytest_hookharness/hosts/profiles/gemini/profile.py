@@ -1,11 +1,8 @@
 """
-Releases of Gemini CLI whose stops were reported to go wrong, as profiles.
+The profiles of Gemini CLI: 0.61.0, and two older releases whose stops were reported to behave differently.
 
-Only their stops are known apart; all other facts are taken from the measured release.
-
-Gemini CLI 0.61.0 as a profile.
-
-Facts marked observed were measured by running the host headless.
+Facts marked observed were measured by running 0.61.0 headless. Of the older releases only the stops are
+known; all other facts are those of 0.61.0.
 """
 
 from __future__ import annotations
@@ -16,13 +13,10 @@ from dataclasses import replace
 from pytest_hookharness.hosts.profiles import command_line
 from pytest_hookharness.hosts.profiles.gemini import tools
 from pytest_hookharness.hosts.profiles.gemini.events import (
-    CHOSEN,
     EVENTS,
-    MEASURED,
-    REFERENCE,
-    own_words,
+    FACTS,
+    own_values,
 )
-from pytest_hookharness.hosts.rules.caps import Asking, AtCap, FlagUse
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
@@ -37,39 +31,28 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Stream,
     VerdictPath,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, FlagUse, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
-from pytest_hookharness.model.protocol import Basis, Rule, Ruling
+from pytest_hookharness.model.protocol import Rule, Ruling
 
-
-def _observed(text: str) -> Rule:
-    return Rule(text, Basis.OBSERVED, MEASURED)
-
-
-def _documented(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, REFERENCE)
-
-
-def _assumed(text: str) -> Rule:
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
+_observed, _documented, _assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 MATCHERS = MatcherRules(
     trims=True,
     literal_if_malformed=True,
     rule=_observed(
-        "a matcher for tools is trimmed and is an unanchored regular expression, or is compared as it is "
-        "written if it is malformed; that of SessionStart is compared letter by letter"
+        "a matcher for tools is trimmed and is an unanchored regular expression; a malformed one is "
+        "compared as literal text; a matcher of SessionStart is always compared as literal text"
     ),
 )
 
@@ -92,20 +75,20 @@ CONFIG = ConfigRules(
     instructions=("GEMINI.md",),
     rules={
         "malformed": _observed("a malformed entry is left out, with a warning; the rest of the file is used"),
-        "unreadable": _assumed("a settings file that is not JSON is not used at all"),
-        "unknown event": _observed("an unknown event name is skipped, the rest of the file is used"),
+        "unreadable": _assumed("a settings file that is not JSON is not used"),
+        "unknown event": _observed("an unknown event name is skipped; the rest of the file is used"),
         "disabled": _documented("hooksConfig.enabled false turns off all hooks"),
         "limits": _observed(
-            "a limit counts milliseconds, also if it is a text; zero and less end a hook as it begins"
+            "a timeout counts milliseconds, even if it is a string; 0 or less ends a hook at once"
         ),
         "duplicates": _documented("hooks with the same name and command run once for an event"),
         "unpassable": _assumed(
-            "a command or variable that no process can be given (NUL, half a surrogate pair) is left out; "
-            "the rest of its file is used"
+            "a command or variable that cannot be passed to a process (NUL, half a surrogate pair) is "
+            "left out; the rest of its file is used"
         ),
-        "unreachable": _assumed("hooks of events that are never come to change nothing for the others"),
+        "unreachable": _assumed("hooks of events that do not occur have no effect on other hooks"),
         "trusted": _assumed(
-            "the folder is trusted; the list hooksConfig.disabled and the settings of the system are not read"
+            "the folder is trusted; the list hooksConfig.disabled and the system's settings are not read"
         ),
     },
 )
@@ -113,8 +96,8 @@ CONFIG = ConfigRules(
 _EITHER = (Stream.OUT, Stream.ERR)
 
 ANSWERS = AnswerRules(
-    twice=True,
-    others_say_nothing=True,
+    nested_json=True,
+    ignores_non_objects=True,
     known=frozenset(
         {
             *("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason"),
@@ -124,7 +107,7 @@ ANSWERS = AnswerRules(
     verdicts=(
         VerdictPath(
             path=("decision",),
-            words={
+            rulings={
                 "block": Ruling.DENY,
                 "deny": Ruling.DENY,
                 "allow": Ruling.ALLOW,
@@ -141,42 +124,46 @@ ANSWERS = AnswerRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_EITHER, alone=Alone.PLAIN),
-        CodeRule(codes=(1,), answer=_EITHER, alone=Alone.FAILS),
-        CodeRule(answer=_EITHER, words=_EITHER, alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
+        CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(1,), answer=_EITHER, meaning=CodeMeaning.FAILS),
+        CodeRule(
+            answer=_EITHER, reason_streams=_EITHER, meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"
+        ),
     ),
-    signalled=Alone.PLAIN,
+    signalled=CodeMeaning.PLAIN,
     answers=ANSWERS,
     no_reason="No reason provided",
     rules={
-        "silent": _observed("exit code 0 without output is no opinion"),
-        "plain": _observed("output that is not JSON is text for the person"),
-        "shown": _observed("plain output of no event goes to the model"),
+        "silent": _observed("exit code 0 without output has no effect"),
+        "plain": _observed("output that is not JSON is text for the user"),
+        "shown": _observed("plain output does not reach the model on any event"),
         "answer": _observed(
-            "an answer in JSON decides, whatever the exit code; it is sought on standard output, and on "
-            "standard error if that is empty"
+            "a JSON answer decides, whatever the exit code; it is looked for on standard output, and on "
+            "standard error if standard output is empty"
         ),
         "code refuses": _observed(
-            "any exit code but 0 and 1 refuses if there are words to go with it, also that of a command that "
-            "cannot be run"
+            "any exit code except 0 and 1 refuses if there is text for the reason, also that of a "
+            "command that cannot be started"
         ),
-        "wordless": _observed("exit code 2 without a word is ignored: it fails open"),
-        "crashed": _observed("exit code 1 without an answer in JSON is ignored: it fails open"),
-        "not run": _observed("a command that cannot be run refuses by its exit code, 126 or 127"),
-        "signalled": _observed("a hook that a signal ended counts as one that ended with exit code 0"),
-        "timed out": _observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "wordless": _observed("exit code 2 without text is ignored: it fails open"),
+        "crashed": _observed("exit code 1 without a JSON answer is ignored: it fails open"),
+        "not run": _observed("a command that cannot be started refuses by its exit code, 126 or 127"),
+        "signalled": _observed("a hook that was ended by a signal counts as one with exit code 0"),
+        "timed out": _observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
         "unparsable": _observed("output that begins with a brace and is not JSON is text: it fails open"),
-        "invalid": _documented("a value that the host does not know means nothing"),
+        "invalid": _documented("a value that the host does not know has no effect"),
         "no power": _observed("a refusal of this event is ignored"),
-        "unanswered": _assumed("a handler without an answer has no opinion"),
-        "precedence": _documented("deny goes before ask, ask before allow"),
-        "halt": _observed("continue: false ends the turn at once; a call that it is about is not made"),
+        "unanswered": _assumed("a handler without an answer has no effect"),
+        "precedence": _documented("deny wins over ask, ask over allow"),
+        "halt": _observed("continue: false ends the turn at once; the call in question is not made"),
         "several": _observed(
-            "the reasons of several refusals are joined by line ends, in their written order"
+            "the reasons of several refusals are joined by newlines, in the order of the settings"
         ),
-        "ask": _observed("without a person to ask, decision ask makes the host wait for ever"),
+        "ask": _observed("without a person to ask, decision ask makes the host wait forever"),
         "allow reason": _observed("the reason of an allow does not reach the model"),
-        "no hooks": _documented("an event without hooks changes nothing"),
+        "no hooks": _documented("an event without hooks has no effect"),
     },
 )
 
@@ -201,35 +188,37 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "GEMINI_CLI_NO_RELAUNCH": "true",
     },
     rules={
-        "shell": _observed("hooks run by bash -c"),
-        "stdio": _observed("standard input, output and error are unix sockets"),
+        "shell": _observed("hooks run with bash -c"),
+        "stdio": _observed("standard input, output and error are Unix sockets"),
         "session": _observed("a hook stays in the host's own process group"),
         "group": _assumed(
-            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; that "
-            "of the real host holds the host and all of its hooks"
+            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
+            "on the real host it shares the process group of the host and all other hooks"
         ),
         "kill": _observed(
-            "SIGTERM to the hook alone, and no SIGKILL ever: the host waits until the hook has ended and its "
-            "output is closed"
+            "SIGTERM to the hook only, and never SIGKILL: the host waits until the hook has ended and "
+            "its output is closed"
         ),
         "pipe wait": _observed(
-            "output held open by a child is waited for until it is closed; past the limit all of it is lost"
+            "if a child keeps output open, the host waits until it is closed; after the timeout all of "
+            "it is lost"
         ),
-        "output": _documented("what a hook prints is read whole, however long it is"),
-        "parallel": _observed("all hooks of an event start at once, unless a group says sequential"),
-        "env": _assumed("the value of GEMINI_CLI_NO_RELAUNCH; the others are observed"),
+        "output": _documented("all output of a hook is read, however long it is"),
+        "parallel": _observed("all hooks of an event start at once, unless a group is sequential"),
+        "env": _assumed("the value of GEMINI_CLI_NO_RELAUNCH is assumed; the others are observed"),
         "filled": _assumed(
-            "$GEMINI_PROJECT_DIR and the like are left to the shell, where the real host puts in quoted paths"
+            "$GEMINI_PROJECT_DIR and similar variables are left to the shell; the real host inserts "
+            "quoted paths"
         ),
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     flag=FlagUse.RESET_BY_CALLS,
     rules={
         "no cap": _observed(
-            "there is no cap on refusals of a stop: 979 in a row were honoured, and the host's limit of 100 "
-            "turns did not end them"
+            "there is no cap on refusals of a stop: 979 in a row were honoured, and the host's limit of "
+            "100 turns did not end them"
         ),
         "flag": _observed("a tool call makes stop_hook_active false again"),
     },
@@ -248,7 +237,7 @@ TOOLS = ToolRules(
         ),
         "assumed": _assumed(
             "results of replace, read_file and an overwriting write_file have this form; a command that "
-            "fails is no failed call"
+            "fails is not a failed call"
         ),
         "subagent": _assumed("no subagent is started"),
     },
@@ -258,20 +247,20 @@ TURNS = TurnRules(
     refusal_prompts=True,
     before_request=(Role.BEFORE_COMPACT, Role.BEFORE_MODEL, Role.TOOL_CHOICE),
     after_request=(Role.AFTER_MODEL,),
-    asking=Asking.WAITS,
+    ask_effect=AskEffect.WAITS,
     mode="yolo",
     end_reason="exit",
     rules={
         "request": _observed(
-            "PreCompress, BeforeModel and BeforeToolSelection come before every request, AfterModel after it"
+            "PreCompress, BeforeModel and BeforeToolSelection occur before every request, AfterModel after it"
         ),
-        "continuation": _documented("BeforeAgent comes again with the reason of a refused stop"),
+        "continuation": _documented("BeforeAgent occurs again with the reason of a refused stop"),
     },
 )
 
 TRANSCRIPT = TranscriptRules(
     path="{home}/.gemini/tmp/{project}/chats/session-{year}-{month}-{day}T{hour}-{minute}-{short}.jsonl",
-    rule=_assumed("the form of the transcript's lines; its path is observed"),
+    rule=_assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 GEMINI_CLI = Profile(
@@ -283,26 +272,21 @@ GEMINI_CLI = Profile(
     replies=REPLIES,
     wording=WORDING,
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     calling=command_line.GEMINI,
     model="gemini-2.5-flash",
-    own_words=own_words,
+    own_values=own_values,
 )
 
 
 _REPORTS = "Gemini CLI, its makers' issue tracker, 2026"
 
 
-def _reported(text: str) -> Rule:
-    return Rule(text, Basis.DOCUMENTED, _REPORTS)
-
-
 def _older(version: str, cap: CapRules) -> Profile:
-    same = f"but for its stops {version} is taken to be as {GEMINI_CLI.version}"
-    rest = Rule(same, Basis.ASSUMED, CHOSEN)
+    rest = _assumed(f"except for its stops, {version} is assumed to be like {GEMINI_CLI.version}")
     return replace(GEMINI_CLI, version=version, cap=cap, events=_resting(GEMINI_CLI.events, rest))
 
 
@@ -317,7 +301,7 @@ GEMINI_CLI_0_30_0 = _older(
         flag=FlagUse.NEVER,
         rules={
             **GEMINI_CLI.cap.rules,
-            "flag": _reported("stop_hook_active is false at every stop, also after a refusal"),
+            "flag": _documented("stop_hook_active is false at every stop, even after a refusal", _REPORTS),
         },
     ),
 )
@@ -326,12 +310,14 @@ GEMINI_CLI_0_26_0 = _older(
     "0.26.0",
     CapRules(
         cap=1,
-        low=1,
-        then=AtCap.ASKS_NO_MORE,
+        below_one=1,
+        at_cap=AtCap.ASKS_NO_MORE,
         flag=FlagUse.NEVER,
         rules={
-            "cap": _reported("AfterAgent is not asked again about the stop that follows a refusal"),
-            "counted": Rule("nothing but a refused AfterAgent is counted", Basis.ASSUMED, CHOSEN),
+            "cap": _documented("AfterAgent does not occur for the stop that follows a refusal", _REPORTS),
+            "counted": _assumed("only a refused AfterAgent is counted"),
         },
     ),
 )
+
+PROFILES: tuple[Profile, ...] = (GEMINI_CLI, GEMINI_CLI_0_30_0, GEMINI_CLI_0_26_0)

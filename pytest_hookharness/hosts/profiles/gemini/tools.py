@@ -1,28 +1,28 @@
 """
-The tools of Gemini CLI 0.61.0 and the form of their results.
+The tools of Gemini CLI 0.61.0 and their results.
 
-The forms of run_shell_command, of write_file for a new file and of a failed read_file
-were recorded; the others are assumed, as the profile says.
+The forms of run_shell_command, of write_file for a new file and of a failed read_file were recorded; the
+others are assumed, as the profile says.
 """
 
 from __future__ import annotations
 
 import posixpath
 
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, REPLACE, READ = "run_shell_command", "write_file", "replace", "read_file"
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=REPLACE, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - paths stay as the model gives them
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     given: Payload
     match operation:
@@ -45,58 +45,60 @@ def call(operation: Operation, workspace: str) -> ToolCall:  # noqa: ARG001 - pa
     )
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
-    path = posixpath.join(workspace, str(made.input.get("file_path", "")))
-    if done.error:
-        return _failed(made, path, done.error)
-    if made.name == SHELL:
-        return _ran(done)
-    if made.name in (WRITE, REPLACE):
-        return _written(made, path, done)
-    if made.name == READ:
-        return _respond(done.content or "", "")
-    return _respond(done.stdout, done.stdout)
+    path = posixpath.join(workspace, str(tool_call.input.get("file_path", "")))
+    if performance.error:
+        return _error_result(tool_call, path, performance.error)
+    if tool_call.name == SHELL:
+        return _command_result(performance)
+    if tool_call.name in (WRITE, REPLACE):
+        return _write_result(tool_call, path, performance)
+    if tool_call.name == READ:
+        return _result(performance.content or "", "")
+    return _result(performance.stdout, performance.stdout)
 
 
-def _respond(text: str, display: Json) -> ToolResult:
+def _result(text: str, display: Json) -> ToolResult:
     return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
 
 
-def _failed(made: ToolCall, path: str, error: str) -> ToolResult:
-    missing = made.name == READ and "no such file" in error.lower()
+def _error_result(tool_call: ToolCall, path: str, error: str) -> ToolResult:
+    missing = tool_call.name == READ and "no such file" in error.lower()
     text, display, message, kind = error, error, error, "execution_failed"
     if missing:
         text = "Could not read file because no file was found at the specified path."
         display, message, kind = "File not found.", f"File not found: {path}", "file_not_found"
-    return _fail(text, display, message, kind)
+    return _failed_result(text, display, message, kind)
 
 
-def _fail(text: str, display: str, message: str, kind: str) -> ToolResult:
+def _failed_result(text: str, display: str, message: str, kind: str) -> ToolResult:
     error: Payload = {"message": message, "type": kind}
     response: Payload = {"llmContent": text, "returnDisplay": display, "error": error}
     return ToolResult(text=text, failed=True, response=response)
 
 
-def _ran(done: Performance) -> ToolResult:
-    printed = "\n".join(part.rstrip("\n") for part in (done.stdout, done.stderr) if part.strip())
+def _command_result(performance: Performance) -> ToolResult:
+    printed = "\n".join(
+        part.rstrip("\n") for part in (performance.stdout, performance.stderr) if part.strip()
+    )
     lines = [f"Output: {printed or '(empty)'}"]
-    if done.exit is None:
+    if performance.exit is None:
         lines = [f"Command was cancelled before it could complete. {lines[0]}"]
-    elif done.exit:
-        lines.append(f"Exit Code: {done.exit}")
-    # The real host names a process group here; a made-up number would point at a stranger.
+    elif performance.exit:
+        lines.append(f"Exit Code: {performance.exit}")
+    # The real host names a process group here. An invented number could be that of an unrelated process.
     lines.append("Process Group PGID: (none)")
     text = "\n".join(["<untrusted_context>", *lines, "</untrusted_context>"])
-    return _respond(text, printed)
+    return _result(text, printed)
 
 
-def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
-    old, new = done.original, done.content or ""
+def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
+    old, new = performance.original, performance.content or ""
     what = f"Successfully overwrote file: {path}."
-    if made.name == REPLACE:
+    if tool_call.name == REPLACE:
         what = f"Successfully modified file: {path} (1 replacements)."
     elif old is None:
         what = f"Successfully created and wrote to new file: {path}."
@@ -111,15 +113,15 @@ def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
         "isNewFile": old is None,
         "isBuildFile": False,
     }
-    return _respond(f"{what} Here is the updated code:\n{new}", display)
+    return _result(f"{what} Here is the updated code:\n{new}", display)
 
 
-def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
+def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.response is not None:
         return supplied
     if supplied.failed:
-        return _fail(supplied.text, supplied.text, supplied.text, "execution_failed")
-    return _respond(supplied.text, supplied.text)
+        return _failed_result(supplied.text, supplied.text, supplied.text, "execution_failed")
+    return _result(supplied.text, supplied.text)

@@ -1,77 +1,55 @@
 """
-The events of the OpenHands SDK 1.58.
+The events of the OpenHands SDK 1.58, and how it reads exit codes and answers.
 
 Every event has the same keys; those without a value are null.
-
-Where facts about the OpenHands SDK are known from.
-
-What the OpenHands SDK 1.58 reads from a hook: exit codes and answers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Merging,
     Precedence,
+    ReasonChoice,
     ReplyRules,
     Stream,
     VerdictPath,
-    Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule, Ruling
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Ruling
 
-RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
-MEASURED = "OpenHands SDK 1.58.0, measured"
+_RECORDED = "OpenHands SDK 1.58.0, recorded standard input"
 OLDER = "OpenHands SDK 1.12.0, measured"
 BRANCH = "OpenHands software-agent-sdk, pull request 3183, measured"
-CODE = "source code of the OpenHands SDK, 1.43.1 to 1.58.2"
-CHOSEN = "not recorded; chosen for the simulation"
-
-
-def observed(text: str, source: str = MEASURED) -> Rule:
-    """
-    A fact that was seen.
-    """
-    return Rule(text, Basis.OBSERVED, source)
-
-
-def documented(text: str) -> Rule:
-    """
-    A fact that was read in the host's own code.
-    """
-    return Rule(text, Basis.DOCUMENTED, CODE)
-
-
-def assumed(text: str) -> Rule:
-    """
-    What the simulation chose.
-    """
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
+_FACTS = FactSources(
+    documents="source code of the OpenHands SDK, 1.43.1 to 1.58.2",
+    measurement="OpenHands SDK 1.58.0, measured",
+    choice="not recorded; chosen for the simulation",
+)
+observed, documented, assumed = _FACTS.observed, _FACTS.documented, _FACTS.assumed
 
 _NO_REASON = "Blocked by hook"
 
 ANSWERS = AnswerRules(
     strips_mark=False,
-    constants=True,
+    accepts_nan=True,
     verdicts=(
         VerdictPath(
             path=("decision",),
-            words={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
-            folds=True,
+            rulings={"deny": Ruling.DENY, "allow": Ruling.ALLOW},
+            ignores_case=True,
         ),
     ),
-    falls_to=(Stream.ERR,),
+    fallback_streams=(Stream.ERR,),
     halting=Halting.REFUSES,
-    halting_words=("reason",),
+    halting_reason=("reason",),
     context=(("additionalContext",),),
 )
 
@@ -79,9 +57,16 @@ _OUT = (Stream.OUT,)
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_OUT, alone=Alone.PLAIN),
-        CodeRule(codes=(2,), answer=_OUT, alone=Alone.REFUSES, wins=True, keeps=True, rule="code refuses"),
-        CodeRule(answer=_OUT, alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=_OUT, meaning=CodeMeaning.PLAIN),
+        CodeRule(
+            codes=(2,),
+            answer=_OUT,
+            meaning=CodeMeaning.REFUSES,
+            overrides_answer=True,
+            keeps_reason=True,
+            rule="code refuses",
+        ),
+        CodeRule(answer=_OUT, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     undecodable_fails=True,
@@ -89,28 +74,32 @@ REPLIES = ReplyRules(
     no_reason=_NO_REASON,
     no_error_text=_NO_REASON,
     rules={
-        "silent": observed("exit code 0 without output is no opinion"),
-        "plain": observed("plain output is not used, and reaches nobody"),
-        "shown": observed("plain output is not used, and reaches nobody"),
-        "answer": observed("an answer in JSON decides, whatever the exit code; exit code 2 refuses anyway"),
+        "silent": observed("exit code 0 without output has no effect"),
+        "plain": observed("plain output is not used and reaches nobody"),
+        "shown": observed("plain output is not used and reaches nobody"),
+        "answer": observed("a JSON answer decides, whatever the exit code, but exit code 2 always refuses"),
         "code refuses": observed(
-            "exit code 2 refuses whatever else is said; without a reason and a word on standard error the "
-            "reason is 'Blocked by hook'"
+            "exit code 2 refuses whatever the answer says; without a reason and without text on "
+            "standard error the reason is 'Blocked by hook'"
         ),
-        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
-        "not run": observed("a command that cannot be run is ignored: it fails open"),
-        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
-        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
-        "undecodable": observed("output that is not UTF-8 has no say, not even with exit code 2"),
+        "crashed": observed("any exit code except 0 and 2 without a JSON answer is ignored: it fails open"),
+        "not run": observed("a command that cannot be started is ignored: it fails open"),
+        "signalled": observed("a hook that was ended by a signal is ignored: it fails open"),
+        "timed out": observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
+        "undecodable": observed("output that is not UTF-8 has no effect, even with exit code 2"),
         "unparsable": observed("output that is not JSON as a whole is plain text: it fails open"),
-        "invalid": observed("a key or value that the host does not know means nothing"),
+        "invalid": observed("a key or value that the host does not know has no effect"),
         "no power": observed("a refusal of this event is ignored"),
-        "async": observed("a hook in the background has no say, and its output is not read"),
-        "unanswered": assumed("a handler without an answer has no opinion"),
-        "precedence": observed("hooks run one by one, and the first refusal goes before everything else"),
-        "several": observed("the first refusal holds; where others run after it, they change nothing"),
-        "halt": observed("continue: false is a refusal, so that on Stop the agent goes on"),
-        "no hooks": documented("an event without hooks changes nothing"),
+        "async": observed("the output of a hook in the background is not read and has no effect"),
+        "unanswered": assumed("a handler without an answer has no effect"),
+        "precedence": observed(
+            "hooks run one after the other, and the first refusal wins over everything else"
+        ),
+        "several": observed("the first refusal counts; hooks that run after it change nothing"),
+        "halt": observed("continue: false is a refusal, so on Stop the agent continues"),
+        "no hooks": documented("an event without hooks has no effect"),
         "uncut": observed("a reason of 3,000,000 characters reaches the model whole"),
     },
 )
@@ -139,14 +128,14 @@ def _fields(event: str, own: tuple[Field, ...], metadata: Mapping[str, Json]) ->
             Field(name="working_dir", kind="folder", source="cwd"),
             Field(name="metadata", kind="object", fixed=(dict(metadata),)),
         ),
-        rule=observed(f"{event} hooks get all eight keys, in this order", RECORDED),
+        rule=observed(f"{event} hooks get all eight keys, in this order", _RECORDED),
     )
 
 
 def _event(
     event: str,
     *own: Field,
-    says: str,
+    fact: str,
     role: Role,
     power: Power = Power.NOTHING,
     merging: Merging,
@@ -162,7 +151,7 @@ def _event(
         target=target,
         context=context,
         timeout=60.0,
-        rule=observed(says),
+        rule=observed(fact),
     )
 
 
@@ -171,9 +160,9 @@ _ALL_RUN = Merging()
 _LISTED = (
     _event(
         "SessionStart",
-        says=(
-            "SessionStart comes with the first message and cannot be refused; additionalContext goes before "
-            "the message"
+        fact=(
+            "SessionStart occurs with the first message and cannot be refused; additionalContext is "
+            "added before the message"
         ),
         role=Role.SESSION_START,
         merging=_ALL_RUN,
@@ -182,23 +171,25 @@ _LISTED = (
     _event(
         "UserPromptSubmit",
         _MESSAGE,
-        says=(
-            "a refused prompt is not sent and the run goes to its stop; a refusal together with "
-            "additionalContext does not hold, and the prompt is sent"
+        fact=(
+            "a refused prompt is not sent, and the run goes to its stop; a refusal together with "
+            "additionalContext has no effect, and the prompt is sent"
         ),
         role=Role.PROMPT,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_undoes=True),
+        merging=Merging(
+            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_cancels_refusal=True
+        ),
         context=True,
     ),
     _event(
         "PreToolUse",
         _TOOL,
         _INPUT,
-        says="a refusal on PreToolUse keeps the tool from running; additionalContext means nothing there",
+        fact="a refusal on PreToolUse prevents the call; additionalContext has no effect there",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST),
+        merging=Merging(precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST),
         target="tool_name",
     ),
     _event(
@@ -206,26 +197,28 @@ _LISTED = (
         _TOOL,
         _INPUT,
         _RESPONSE,
-        says="PostToolUse cannot be refused, and nothing of what its hooks say reaches the model",
+        fact="PostToolUse cannot be refused, and the output of its hooks does not reach the model",
         role=Role.AFTER_TOOL,
         merging=_ALL_RUN,
         target="tool_name",
     ),
     _event(
         "Stop",
-        says=(
-            "a refusal on Stop makes the agent go on; additionalContext of any hook so far stands in for the "
-            "reason, and alone it does nothing"
+        fact=(
+            "a refusal on Stop makes the agent continue; additionalContext of any hook so far replaces "
+            "the reason, and alone it has no effect"
         ),
         role=Role.STOP,
         power=Power.REFUSES,
-        merging=Merging(precedence=Precedence.FIRST_REFUSAL, words=Words.FIRST, context_wins=True),
+        merging=Merging(
+            precedence=Precedence.FIRST_REFUSAL, reasons=ReasonChoice.FIRST, context_replaces_reason=True
+        ),
         context=True,
         metadata={"reason": "agent_finished"},
     ),
     _event(
         "SessionEnd",
-        says="SessionEnd cannot be refused; without a message there is none",
+        fact="SessionEnd cannot be refused; without a message it does not occur",
         role=Role.SESSION_END,
         merging=_ALL_RUN,
     ),

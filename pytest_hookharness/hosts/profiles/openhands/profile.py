@@ -1,5 +1,5 @@
 """
-The OpenHands SDK as a profile: release 1.58, and the branch with a guard.
+The profiles of the OpenHands SDK: releases 1.58 and 1.12, and the branch with a cap.
 
 Facts marked observed were measured by running the SDK with a scripted model.
 """
@@ -18,8 +18,7 @@ from pytest_hookharness.hosts.profiles.openhands.events import (
     documented,
     observed,
 )
-from pytest_hookharness.hosts.profiles.openhands.stuck_detector import look, look_also_at_texts
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
+from pytest_hookharness.hosts.profiles.openhands.tools import find_repetition, find_repetition_of_texts
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     ConfigRules,
@@ -35,6 +34,7 @@ from pytest_hookharness.hosts.rules.profile import (
     Wording,
 )
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.settings.formats import OPEN_GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
@@ -46,8 +46,9 @@ MATCHERS = MatcherRules(
     literal_if_malformed=True,
     untargeted=False,
     rule=observed(
-        "a matcher without a metacharacter is one exact name; any other, and one between slashes, is a "
-        "regular expression for the whole name; on an event without a tool a hook with a matcher never runs"
+        "a matcher without a metacharacter is one exact name; any other matcher, and one between "
+        "slashes, is a regular expression for the whole name; on an event without a tool a hook with a "
+        "matcher never runs"
     ),
 )
 
@@ -74,26 +75,26 @@ CONFIG = ConfigRules(
         Flaw.LIMIT_FRACTION: Effect.FAILS,
         Flaw.FLAT: Effect.DROPS,
     },
-    otherwise=Effect.FAILS,
+    default_effect=Effect.FAILS,
     known_keys=("hooks", *_SPELLINGS, *_SPELLINGS.values()),
     rules={
-        "malformed": documented("hooks that are not of the right form, or have an odd limit, do not load"),
-        "unreadable": assumed("a file that is not JSON is as good as none"),
-        "unknown event": observed(
-            "an unknown event keeps all hooks from loading, and the host from starting"
+        "malformed": documented("hooks with a malformed structure, or an invalid timeout, do not load"),
+        "unreadable": assumed("a file that is not JSON counts as missing"),
+        "unknown event": observed("with an unknown event no hooks load, and the host does not start"),
+        "refused": observed("hooks that do not load are an error before the conversation starts"),
+        "first": documented(
+            "only the project's file is read, or the user's if there is none; they are not added together"
         ),
-        "refused": observed("hooks that do not load are an error before the conversation begins"),
-        "first": documented("the file of the project is read, or else the person's; they do not add up"),
         "loaded": assumed(
-            "the program that starts the conversation loads these files and passes them on; by itself the "
-            "SDK looks at none of them"
+            "the program that starts the conversation loads these files and passes them on; the SDK "
+            "itself reads neither"
         ),
-        "flat": assumed("a handler that stands where a group must is a group without hooks"),
+        "flat": assumed("a handler in the place of a group is a group without hooks"),
         "unpassable": assumed(
-            "a command that no process can be given (NUL, half a surrogate pair) is left out; the rest of "
-            "its file is used"
+            "a command that cannot be passed to a process (NUL, half a surrogate pair) is left out; the "
+            "rest of its file is used"
         ),
-        "unreachable": assumed("hooks of events that are never come to change nothing for the others"),
+        "unreachable": assumed("hooks of events that do not occur have no effect on other hooks"),
     },
 )
 
@@ -118,27 +119,31 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
     kept_workspace=("AI_AGENT",),
     removed=("SESSION_API_KEY", "OH_SECRET_KEY", "OH_SESSION_API_KEYS_*"),
     rules={
-        "shell": observed("hooks run by /bin/sh -c in the working folder"),
+        "shell": observed("hooks run with /bin/sh -c in the working folder"),
         "stdio": documented("standard input, output and error are pipes"),
         "session": observed("hooks share the process group and the session of the host"),
         "group": assumed(
-            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; that "
-            "of the real host holds the host and all of its hooks"
+            "a hook leads a process group of its own here, so that `kill 0` in it spares the harness; "
+            "on the real host it shares the process group of the host and all other hooks"
         ),
-        "kill": observed("the shell gets SIGKILL at its limit, and nothing under it does: that runs on"),
+        "kill": observed("at its timeout the shell gets SIGKILL; its children do not, and continue"),
         "pipe wait": observed(
-            "output held open by a child is waited for until the limit; then the answer is lost"
+            "if a child keeps output open, the host waits until the timeout; then the answer is lost"
         ),
-        "output": observed("what a hook prints is read whole; a reason of 3,000,000 characters was told so"),
+        "output": observed(
+            "all output of a hook is read; a reason of 3,000,000 characters reached the agent"
+        ),
         "sequential": observed(
             "the hooks of an event run one after the other in the order of the file; on PreToolUse, "
-            "UserPromptSubmit and Stop the first refusal ends the list"
+            "UserPromptSubmit and Stop no hook runs after the first refusal"
         ),
         "env": observed(
-            "hooks get the host's whole environment without its own secrets; other keys and tokens stay"
+            "hooks get the host's whole environment except its own secrets; other keys and tokens stay"
         ),
-        "env unknown": assumed("four variables of telemetry, which the host removes too, are left here"),
-        "async": assumed("a hook in the background is waited for here; the host ends it when it closes"),
+        "env unknown": assumed("four telemetry variables, which the real host removes too, are kept here"),
+        "async": assumed(
+            "a hook in the background is waited for here; the real host ends it when the host closes"
+        ),
     },
 )
 
@@ -153,12 +158,14 @@ TOOLS = ToolRules(
     rules={
         "recorded": observed("inputs and results of terminal, file_editor, think and finish have this form"),
         "assumed": assumed(
-            "the result of viewing a file that is there, the words of failures other than a missing file, "
-            "and what the model reads of a command's end; creating over a file replaces it"
+            "the result of viewing an existing file, the texts of failures other than a missing file, "
+            "and what the model reads about a command's end; creating over a file replaces it"
         ),
-        "places": assumed("names of the person, the machine and the interpreter in a terminal's result"),
-        "screen": assumed("the control codes that a real terminal puts around output are left out"),
-        "unknown": observed("hooks are not asked about unknown tools or wrong input; here they are"),
+        "places": assumed("the names of the user, the machine and the interpreter in a terminal's result"),
+        "screen": assumed("the control codes that a real terminal adds to output are left out"),
+        "unknown": observed(
+            "on the real host hooks do not run for unknown tools or invalid input; here they do"
+        ),
     },
 )
 
@@ -168,16 +175,21 @@ TURNS = TurnRules(
     together=True,
     finishing={"finish": "message"},
     rules={
-        "start": observed("the session starts for its hooks with the first message"),
+        "start": observed("SessionStart occurs with the first message"),
         "held": observed(
-            "a refused prompt goes straight to Stop and stays in the conversation; a refusal there sends it"
+            "a refused prompt goes straight to Stop and stays in the conversation; a refusal of this "
+            "Stop sends it"
         ),
-        "together": observed("all calls of one message are asked about before the first is made"),
-        "fork": assumed("a forked conversation has a name of its own, its options, and no denials counted"),
+        "together": observed("the hooks run for all calls of one message before the first call is made"),
+        "fork": assumed(
+            "a forked conversation has an identifier of its own, the same options, and a count of refusals "
+            "that starts at 0"
+        ),
         "finish": observed("a finish call is a tool call, with hooks before and after it, and then a stop"),
         "pause": assumed("pause() is not simulated"),
         "window": assumed(
-            "of the newest 20 events, where the host looks for circles, a call is two and a text is three"
+            "of the newest 20 events, in which the host looks for repetitions, a call is two and a text "
+            "is three"
         ),
     },
 )
@@ -188,17 +200,18 @@ STEPS = StepRules(
     status="error",
     stopped="finished",
     rule=observed(
-        "a run ends after max_iteration_per_run moves, 500 if nothing else is said; a stop that is the last "
-        "of them asks no hook, and such a run ends as finished, without an error"
+        "a run ends after max_iteration_per_run moves (500 by default); if the last of them is a stop, "
+        "no stop hooks run, and the run ends as finished, without an error"
     ),
 )
 
 STUCK = StuckRules(
-    look=look,
+    detect=find_repetition,
     option="stuck_detection",
     rule=documented(
-        "the same call with the same result 4 times, the same call in error 3 times (both also seen), "
-        "or two calls in turn 6 times end the run as stuck; texts do not, and neither do refused calls"
+        "the same call with the same result 4 times, the same call with an error 3 times (both also "
+        "observed), or two alternating calls 6 times end the run as stuck; texts and refused calls do "
+        "not"
     ),
 )
 
@@ -207,11 +220,11 @@ OPTIONS = {
         default=500, rule=observed("max_iteration_per_run limits the moves of a run")
     ),
     "stuck_detection": OptionRule(
-        default=True, rule=observed("stuck_detection=False switches the look for circles off")
+        default=True, rule=observed("stuck_detection=False turns the detection of repetitions off")
     ),
     "max_consecutive_stop_denials": OptionRule(
         default=5,
-        ignored="no release up to 1.58.2 has this guard; unknown keywords are taken and dropped",
+        ignored="no release up to 1.58.2 has this cap; unknown keywords are accepted and dropped",
         rule=observed("max_consecutive_stop_denials is accepted and changes nothing"),
     ),
 }
@@ -227,17 +240,19 @@ OPENHANDS = Profile(
     process=PROCESS,
     cap=CapRules(
         flag=FlagUse.NEVER,
-        rules={"no cap": observed("nothing counts refusals of a stop; only the limit of moves ends the run")},
+        rules={
+            "no cap": observed("refusals of a stop are not counted; only the limit on moves ends the run")
+        },
     ),
     turns=TURNS,
     tools=TOOLS,
-    transcript=TranscriptRules(rule=observed("hooks are told of no transcript")),
+    transcript=TranscriptRules(rule=observed("the input of hooks names no transcript")),
     steps=STEPS,
     stuck=STUCK,
     options=OPTIONS,
 )
 
-# Its events and payloads were not recorded; they are taken to be those of the newest release.
+# Its events and payloads were not recorded; they are assumed to be those of the newest release.
 OPENHANDS_1_12 = replace(
     OPENHANDS,
     version="1.12",
@@ -245,20 +260,23 @@ OPENHANDS_1_12 = replace(
         TURNS,
         rules={
             **TURNS.rules,
-            "release": assumed("all but its ends is as in 1.58; this release was not recorded in full"),
+            "release": assumed(
+                "everything except the ends of a run is assumed to be as in 1.58; this release was not "
+                "recorded in full"
+            ),
         },
     ),
     steps=replace(
         STEPS,
         stopped="error",
-        rule=observed("a run ends as an error after max_iteration_per_run moves, 500 without", OLDER),
+        rule=observed("a run ends with an error after max_iteration_per_run moves (500 by default)", OLDER),
     ),
     stuck=replace(
         STUCK,
-        look=look_also_at_texts,
+        detect=find_repetition_of_texts,
         rule=observed(
-            "three texts of the agent in a row end the run as stuck, also if each was refused as a stop; "
-            "so does what ends later releases",
+            "three texts of the agent in a row end the run as stuck, even if each was refused as a "
+            "stop; so do the repetitions that end later releases",
             OLDER,
         ),
     ),
@@ -269,12 +287,12 @@ OPENHANDS_PR3183 = replace(
     version="pr3183",
     cap=CapRules(
         cap=5,
-        on=True,
-        low=1,
+        overrides_at_cap=True,
+        below_one=1,
         option="max_consecutive_stop_denials",
         resets=Resets.CALLS_TRIED,
-        then=AtCap.ERRS,
-        words=(
+        at_cap=AtCap.ERRS,
+        message=(
             "StopHookLoopDetected: Stop hook denied {count} times without progress (limit {limit}). "
             "Last feedback: {reason}"
         ),
@@ -282,14 +300,15 @@ OPENHANDS_PR3183 = replace(
         flag=FlagUse.NEVER,
         rules={
             "cap": observed(
-                "the 5th refusal of a stop in a row, or that of max_consecutive_stop_denials, ends the run "
-                "with the error StopHookLoopDetected; below 1 it is the first",
+                "the 5th refusal of a stop in a row, or the one that max_consecutive_stop_denials sets, "
+                "ends the run with the error StopHookLoopDetected; with a value below 1 it is the first "
+                "refusal",
                 BRANCH,
             ),
-            "counted": observed("the guard counts refusals of Stop and of no other event", BRANCH),
+            "counted": observed("the cap counts refusals of Stop, and of no other event", BRANCH),
             "reset": observed(
-                "any tool call begins the count again, finish too, so that an agent that ends with new words "
-                "in a finish call never comes to the cap",
+                "any tool call resets the count, finish too, so an agent that ends with a new text in a "
+                "finish call never reaches the cap",
                 BRANCH,
             ),
         },
@@ -297,7 +316,9 @@ OPENHANDS_PR3183 = replace(
     options={
         **OPTIONS,
         "max_consecutive_stop_denials": OptionRule(
-            default=5, rule=observed("max_consecutive_stop_denials sets the cap of the guard", BRANCH)
+            default=5, rule=observed("max_consecutive_stop_denials sets the cap", BRANCH)
         ),
     },
 )
+
+PROFILES: tuple[Profile, ...] = (OPENHANDS, OPENHANDS_1_12, OPENHANDS_PR3183)

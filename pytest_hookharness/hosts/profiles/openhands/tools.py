@@ -1,20 +1,78 @@
 """
-The tools of the OpenHands SDK 1.58 and the form of their results.
+The tools of the OpenHands SDK 1.58, their results, and its detector of repeated calls.
 
-Names, inputs and results of terminal, file_editor (create, str_replace, a failed view),
-think and finish were recorded; the other forms are assumed, as the profile says.
+Names, inputs and results of terminal, file_editor (create, str_replace, a failed view), think and finish were
+recorded; the other forms are assumed, as the profile says. The detector compares only calls; a text between
+two calls changes nothing.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
-# What hooks see of an input: these keys, these values where the model gave none, and the kind.
+Moves: TypeAlias = tuple[tuple[str, str], ...]
+
+_SAME = 4
+_FAILING = 3
+_ALTERNATING = 6
+_TEXTS = 3
+
+# The host looks at its newest 20 events only. A call is two of them. A text is three: itself, the run of the
+# stop hook, and the feedback. Runs of other hooks are events too, but they are not known here.
+_EVENTS = 20
+_EVENTS_OF = {"call": 2, "failed": 2, "stop": 3}
+
+
+def find_repetition(recent: Moves) -> str:
+    """
+    Return why the newest moves are a repetition; empty if they are none.
+    """
+    calls = _remembered_calls(recent)
+    if _are_alike(calls[-_SAME:], _SAME):
+        return f"the agent made the same call {_SAME} times with the same result"
+    failing = calls[-_FAILING:]
+    if _are_alike(failing, _FAILING) and all(kind == "failed" for kind, _ in failing):
+        return f"the agent made the same call {_FAILING} times in error"
+    newest = calls[-_ALTERNATING:]
+    if len(newest) == _ALTERNATING and newest[:-2] == newest[2:]:
+        return f"the agent alternates between two calls, {_ALTERNATING} times"
+    return ""
+
+
+def find_repetition_of_texts(recent: Moves) -> str:
+    """
+    Return the same for releases that count texts too.
+
+    In these releases the feedback of a refused stop does not separate one text of the agent from the next.
+    """
+    newest = recent[-_TEXTS:]
+    if len(newest) == _TEXTS and all(kind == "stop" for kind, _ in newest):
+        return f"the agent wrote {_TEXTS} texts and made no call between them"
+    return find_repetition(recent)
+
+
+def _are_alike(calls: Sequence[tuple[str, str]], number: int) -> bool:
+    return len(calls) == number and len(set(calls)) == 1
+
+
+def _remembered_calls(recent: Moves) -> Moves:
+    left, seen = _EVENTS, 0
+    for kind, _ in reversed(recent):
+        left -= _EVENTS_OF.get(kind, 1)
+        if left < 0:
+            break
+        seen += 1
+    newest = recent[len(recent) - seen :]
+    return tuple((kind, digest) for kind, digest in newest if kind in ("call", "failed"))
+
+
+# The keys of an input as hooks see it, and their values if the model gave none.
 _DEFAULTS: Mapping[str, Mapping[str, Json]] = {
     "terminal": {"command": "", "is_input": False, "timeout": None, "reset": False},
     "file_editor": {
@@ -34,7 +92,7 @@ _KINDS = {"terminal": "Terminal", "file_editor": "FileEditor", "think": "Think",
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     if isinstance(operation, RunCommand):
         name: str = "terminal"
@@ -54,74 +112,76 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     )
 
 
-def operation(made: ToolCall, workspace: str) -> Operation | None:
+def operation(tool_call: ToolCall, workspace: str) -> Operation | None:
     """
-    What a call does to the workspace; ``None`` for a tool that the harness cannot perform.
+    Return the operation of a call; ``None`` for a tool that the harness cannot perform.
     """
-    text = {key: value for key, value in made.input.items() if isinstance(value, str)}
-    if made.name == "terminal" and "command" in text and made.input.get("is_input") is not True:
-        return RunCommand(command=text["command"], label=made.label)
-    if made.name != "file_editor" or not text.get("path"):
+    text = {key: value for key, value in tool_call.input.items() if isinstance(value, str)}
+    if tool_call.name == "terminal" and "command" in text and tool_call.input.get("is_input") is not True:
+        return RunCommand(command=text["command"], label=tool_call.label)
+    if tool_call.name != "file_editor" or not text.get("path"):
         return None
-    # A path outside the workspace stays absolute: whoever performs it must decide about that.
+    # A path outside of the workspace stays absolute: the code that performs the call decides about it.
     file = text["path"].removeprefix(workspace.rstrip("/") + "/")
     match text.get("command"):
         case "create" if "file_text" in text:
-            return Edit(file=file, text=text["file_text"], label=made.label)
+            return Edit(file=file, text=text["file_text"], label=tool_call.label)
         case "str_replace" if "old_str" in text:
-            return Edit(file=file, text=text.get("new_str", ""), old=text["old_str"], label=made.label)
+            return Edit(file=file, text=text.get("new_str", ""), old=text["old_str"], label=tool_call.label)
         case "view":
-            return Read(file=file, label=made.label)
+            return Read(file=file, label=tool_call.label)
         case _:
             return None
 
 
-def seen_as(made: ToolCall) -> Payload:
+def seen_as(tool_call: ToolCall) -> Payload:
     """
-    The input of a call as hooks see it: all that the tool knows, with defaults, and nothing else.
+    Return the input of a call as hooks see it: every key that the tool knows, with defaults, and no other.
     """
-    defaults = _DEFAULTS.get(made.name)
+    defaults = _DEFAULTS.get(tool_call.name)
     if defaults is None:
-        return made.input
-    whole = {key: made.input.get(key, value) for key, value in defaults.items()}
-    return {**whole, "kind": f"{_KINDS[made.name]}Action"}
+        return tool_call.input
+    whole = {key: tool_call.input.get(key, value) for key, value in defaults.items()}
+    return {**whole, "kind": f"{_KINDS[tool_call.name]}Action"}
 
 
-def internal(made: ToolCall) -> ToolResult | None:
+def internal(tool_call: ToolCall) -> ToolResult | None:
     """
-    What a call gives that the host makes itself: a thought, or the end.
+    Return the result of a call that the host performs itself: a thought, or the end.
     """
-    if made.name == "think":
-        return _observed(made, "Your thought has been logged.")
-    if made.name == "finish":
-        return _observed(made, str(made.input.get("message", "")))
+    if tool_call.name == "think":
+        return _observation(tool_call, "Your thought has been logged.")
+    if tool_call.name == "finish":
+        return _observation(tool_call, str(tool_call.input.get("message", "")))
     return None
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
-    if made.name == "terminal":
-        return _ran(made, done, workspace)
-    return _edited(made, done)
+    if tool_call.name == "terminal":
+        return _command_result(tool_call, performance, workspace)
+    return _edit_result(tool_call, performance)
 
 
-def given(made: ToolCall, supplied: ToolResult) -> ToolResult:
+def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
-    if made.name == "terminal":
-        return _ran(made, Performance(exit=0, stdout=supplied.text), "")
-    if made.name == "file_editor":
-        return _of_file(made, supplied.text, Performance(content=str(made.input.get("file_text") or "")))
-    return _observed(made, supplied.text)
+    if tool_call.name == "terminal":
+        return _command_result(tool_call, Performance(exit=0, stdout=supplied.text), "")
+    if tool_call.name == "file_editor":
+        return _file_result(
+            tool_call, supplied.text, Performance(content=str(tool_call.input.get("file_text") or ""))
+        )
+    return _observation(tool_call, supplied.text)
 
 
-def _observed(made: ToolCall, text: str, *, failed: bool = False, **own: Json) -> ToolResult:
-    kind = _KINDS.get(made.name, "MCPTool")
+def _observation(tool_call: ToolCall, text: str, *, failed: bool = False, **own: Json) -> ToolResult:
+    kind = _KINDS.get(tool_call.name, "MCPTool")
     response: dict[str, Json] = {
         "content": [{"cache_prompt": False, "type": "text", "text": text}],
         "is_error": failed,
@@ -131,63 +191,67 @@ def _observed(made: ToolCall, text: str, *, failed: bool = False, **own: Json) -
     return ToolResult(text=text, failed=failed, response=response)
 
 
-def _ran(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
-    parts = [part.rstrip("\n") for part in (done.stdout, done.stderr)]
-    text = done.error or "\n".join(part for part in parts if part)
-    code = done.exit if done.exit is not None else -1
+def _command_result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
+    parts = [part.rstrip("\n") for part in (performance.stdout, performance.stderr)]
+    text = performance.error or "\n".join(part for part in parts if part)
+    code = performance.exit if performance.exit is not None else -1
     suffix = f"\n[The command completed with exit code {code}.]"
     metadata: Payload = {
         "exit_code": code,
         "pid": -1,
         "username": "user",
         "hostname": "host",
-        "working_dir": done.folder or workspace,
+        "working_dir": performance.folder or workspace,
         "py_interpreter_path": "/usr/bin/python3",
         "prefix": "",
         "suffix": suffix,
     }
-    made_of = _observed(
-        made,
+    observation = _observation(
+        tool_call,
         text,
-        failed=bool(done.error),
-        command=made.input.get("command", ""),
+        failed=bool(performance.error),
+        command=tool_call.input.get("command", ""),
         exit_code=code,
         timeout=False,
         metadata=metadata,
         full_output_save_dir=None,
     )
-    return ToolResult(text=f"{text}{suffix}", failed=made_of.failed, response=made_of.response)
+    return ToolResult(text=f"{text}{suffix}", failed=observation.failed, response=observation.response)
 
 
-def _edited(made: ToolCall, done: Performance) -> ToolResult:
-    path, command = str(made.input.get("path", "")), made.input.get("command")
-    if done.error:
-        missing = "no such file" in done.error.lower()
+def _edit_result(tool_call: ToolCall, performance: Performance) -> ToolResult:
+    path, command = str(tool_call.input.get("path", "")), tool_call.input.get("command")
+    if performance.error:
+        missing = "no such file" in performance.error.lower()
         why = f"The path {path} does not exist. Please provide a valid path."
-        return _of_file(made, f"Invalid `path` parameter: {path}. {why}" if missing else done.error, None)
+        return _file_result(
+            tool_call, f"Invalid `path` parameter: {path}. {why}" if missing else performance.error, None
+        )
     if command == "create":
-        return _of_file(made, f"File created successfully at: {path}", done)
-    listed = _numbered(done.content or "")
+        return _file_result(tool_call, f"File created successfully at: {path}", performance)
+    listed = _numbered(performance.content or "")
     if command == "str_replace":
         text = (
             f"The file {path} has been edited. Here's the result of running `cat -n` on a snippet of {path}:"
             f"\n{listed}\nReview the changes and make sure they are as expected. Edit the file again if "
             "necessary."
         )
-        return _of_file(made, text, done)
-    return _of_file(made, f"Here's the result of running `cat -n` on {path}:\n{listed}\n", done)
+        return _file_result(tool_call, text, performance)
+    return _file_result(
+        tool_call, f"Here's the result of running `cat -n` on {path}:\n{listed}\n", performance
+    )
 
 
-def _of_file(made: ToolCall, text: str, done: Performance | None) -> ToolResult:
-    # An error names no file and says that there was one before: so it was recorded.
-    viewed = made.input.get("command") == "view"
-    changed = done if done is not None and not viewed else None
-    return _observed(
-        made,
+def _file_result(tool_call: ToolCall, text: str, performance: Performance | None) -> ToolResult:
+    # An error names no file and says that there was one before: that is what was recorded.
+    viewed = tool_call.input.get("command") == "view"
+    changed = performance if performance is not None and not viewed else None
+    return _observation(
+        tool_call,
         text,
-        failed=done is None,
-        command=made.input.get("command"),
-        path=made.input.get("path") if done is not None else None,
+        failed=performance is None,
+        command=tool_call.input.get("command"),
+        path=tool_call.input.get("path") if performance is not None else None,
         prev_exist=changed is None or changed.original is not None,
         old_content=changed.original if changed is not None else None,
         new_content=changed.content if changed is not None else None,

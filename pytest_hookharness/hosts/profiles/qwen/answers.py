@@ -1,7 +1,5 @@
 """
-How Qwen Code 0.24.4 reads what a hook said.
-
-The words in which the events of Qwen Code 0.24.4 are written down.
+The fields of Qwen Code 0.24.4's events, the form of its events' rules, and how it reads replies.
 
 The order of the keys is the host's own.
 """
@@ -10,26 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from pytest_hookharness.hosts.profiles.shared import FactSources
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import ReplyRules
 from pytest_hookharness.hosts.rules.replies import (
-    Alone,
     AnswerRules,
+    CodeMeaning,
     CodeRule,
     Halting,
     Merging,
     Precedence,
+    ReasonChoice,
     Stream,
     VerdictPath,
-    Words,
 )
-from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Payload, Rule, Ruling
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload, Ruling
 
-MEASURED = "Qwen Code 0.24.4, headless, measured"
-RECORDED = "Qwen Code 0.24.4, headless, recorded standard input"
-REFERENCE = "Qwen Code hooks reference and source, 2026-09"
-CHOSEN = "not recorded; chosen for the simulation"
+_RECORDED = "Qwen Code 0.24.4, headless, recorded standard input"
+FACTS = FactSources(
+    documents="Qwen Code hooks reference and source, 2026-09",
+    measurement="Qwen Code 0.24.4, headless, measured",
+    choice="not recorded; chosen for the simulation",
+)
+observed, documented, assumed = FACTS.observed, FACTS.documented, FACTS.assumed
 
 WORD = "word"
 TOOLS = ("run_shell_command", "write_file", "edit", "read_file")
@@ -44,8 +46,8 @@ BACKGROUND = (
     Field(name="background_tasks", kind="list", source="own_tasks"),
     Field(name="crons", kind="list", source="session_crons"),
 )
-JOINED = Merging(words=Words.JOINED)
-LAST_SAID = Merging(precedence=Precedence.LAST_SAID, words=Words.LAST, several="last said")
+JOINED = Merging(reasons=ReasonChoice.JOINED)
+LAST_SAID = Merging(precedence=Precedence.LAST_SAID, reasons=ReasonChoice.LAST, several="last said")
 
 _SESSION = (
     Field(name="session_id", kind="uuid"),
@@ -59,31 +61,10 @@ _SESSION = (
 )
 
 
-def observed(text: str, source: str = MEASURED) -> Rule:
-    """
-    A fact that was measured.
-    """
-    return Rule(text, Basis.OBSERVED, source)
-
-
-def documented(text: str) -> Rule:
-    """
-    A fact that was read.
-    """
-    return Rule(text, Basis.DOCUMENTED, REFERENCE)
-
-
-def assumed(text: str) -> Rule:
-    """
-    What nobody has looked at.
-    """
-    return Rule(text, Basis.ASSUMED, CHOSEN)
-
-
 def event_rule(
     event: str,
     *extra: Field,
-    says: str,
+    fact: str,
     role: Role = Role.OTHER,
     power: Power = Power.NOTHING,
     merging: Merging = JOINED,
@@ -98,13 +79,11 @@ def event_rule(
     unreachable: str = "",
 ) -> EventRule:
     """
-    An event: its own keys after those that all events have, and what is known about it.
+    Return an event: the keys that all events have, its own keys after them, and the facts about it.
     """
-    keys = Rule(
-        f"{event} hooks get these keys, in this order",
-        Basis.OBSERVED if recorded else Basis.DOCUMENTED,
-        RECORDED if recorded else f"{REFERENCE}; the order of the keys is assumed",
-    )
+    text = f"{event} hooks get these keys, in this order"
+    unordered = f"{FACTS.documents}; the order of the keys is assumed"
+    keys = observed(text, _RECORDED) if recorded else documented(text, unordered)
     return EventRule(
         fields=EventFields(event=event, fields=(*_SESSION, *extra), rule=keys),
         role=role,
@@ -116,26 +95,26 @@ def event_rule(
         context=context,
         waits=waits,
         timeout=60.0,
-        rule=observed(says) if measured else documented(says),
+        rule=observed(fact) if measured else documented(fact),
         rests_on=(assumed(chosen),) if chosen else (),
         unreachable=unreachable,
     )
 
 
-def own_words(words: Payload) -> Mapping[str, Json]:
+def own_values(values: Payload) -> Mapping[str, Json]:
     """
-    The words that only this host has: names of calls and subagents, batches, and its own notices.
+    Return the input values that only this host has: names of calls and subagents, batches, and notifications.
     """
-    made: dict[str, Json] = {"tool_call_id": _call_id(words.get("tool_use_id"))}
-    if "agent_id" in words:
-        made["own_agent"] = _agent_id(words)
-    if words.get("prompt") == words.get("submitted_prompt"):
-        made["typed"] = words.get("submitted_prompt", "")
-    made["own_tasks"] = [_task(words, task) for task in _objects(words.get("background_tasks"))]
-    failed = words.get("tool_calls_failed")
-    pairs = zip(_objects(words.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
-    made["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
-    return made
+    own: dict[str, Json] = {"tool_call_id": _call_id(values.get("tool_use_id"))}
+    if "agent_id" in values:
+        own["own_agent"] = _agent_id(values)
+    if values.get("prompt") == values.get("submitted_prompt"):
+        own["typed"] = values.get("submitted_prompt", "")
+    own["own_tasks"] = [_task(values, task) for task in _objects(values.get("background_tasks"))]
+    failed = values.get("tool_calls_failed")
+    pairs = zip(_objects(values.get("tool_calls")), failed if isinstance(failed, list) else [], strict=False)
+    own["own_calls"] = [_batched(call, failed is True) for call, failed in pairs]
+    return own
 
 
 def _objects(value: Json) -> list[Payload]:
@@ -146,16 +125,16 @@ def _call_id(use_id: Json) -> str:
     return f"call_{str(use_id or '').rpartition('_')[2]}"
 
 
-def _agent_id(words: Payload) -> str:
-    return f"{words.get('agent_type', '')}-{words.get('agent_id', '')}"
+def _agent_id(values: Payload) -> str:
+    return f"{values.get('agent_type', '')}-{values.get('agent_id', '')}"
 
 
-def _task(words: Payload, task: Payload) -> Payload:
+def _task(values: Payload, task: Payload) -> Payload:
     return {
-        "id": _agent_id(words),
+        "id": _agent_id(values),
         "status": task.get("status", ""),
         "agent_type": task.get("agent_type", ""),
-        "started_at": words.get("timestamp", ""),
+        "started_at": values.get("timestamp", ""),
         "description": task.get("description", ""),
     }
 
@@ -191,7 +170,7 @@ _WORDS: Mapping[str | bool, Ruling] = {
 }
 
 ANSWERS = AnswerRules(
-    twice=True,
+    nested_json=True,
     known=frozenset(
         {
             *("continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", _OWN),
@@ -202,11 +181,11 @@ ANSWERS = AnswerRules(
         VerdictPath(
             path=(_OWN, "permissionDecision"),
             reason=(_OWN, "permissionDecisionReason"),
-            words={word: _WORDS[word] for word in ("allow", "deny", "ask")},
+            rulings={word: _WORDS[word] for word in ("allow", "deny", "ask")},
             roles=(Role.BEFORE_TOOL,),
         ),
-        VerdictPath(path=("ok",), words={False: Ruling.DENY}, command=False),
-        VerdictPath(path=("decision",), words=_WORDS),
+        VerdictPath(path=("ok",), rulings={False: Ruling.DENY}, command=False),
+        VerdictPath(path=("decision",), rulings=_WORDS),
     ),
     grant=(_OWN, "decision"),
     halting=Halting.REFUSES,
@@ -216,48 +195,52 @@ ANSWERS = AnswerRules(
 
 REPLIES = ReplyRules(
     codes=(
-        CodeRule(codes=(0,), answer=_EITHER, alone=Alone.PLAIN),
-        CodeRule(codes=(2,), answer=(Stream.ERR,), alone=Alone.REFUSES_IF_WORDS, rule="code refuses"),
-        CodeRule(answer=_EITHER, alone=Alone.FAILS),
+        CodeRule(codes=(0,), answer=_EITHER, meaning=CodeMeaning.PLAIN),
+        CodeRule(codes=(2,), answer=(Stream.ERR,), meaning=CodeMeaning.REFUSES_IF_WORDS, rule="code refuses"),
+        CodeRule(answer=_EITHER, meaning=CodeMeaning.FAILS),
     ),
     answers=ANSWERS,
     background=True,
     no_reason="No reason provided",
     rules={
-        "silent": observed("exit code 0 without output is no opinion"),
+        "silent": observed("exit code 0 without output has no effect"),
         "plain": observed("output that is not JSON is plain text"),
-        "shown": observed("plain output of this event goes to the model"),
+        "shown": observed("plain output of this event reaches the model"),
         "answer": observed(
-            "an answer in JSON decides, whatever the exit code; it is sought on standard output, and on "
-            "standard error if that is empty; with exit code 2 on standard error alone"
+            "a JSON answer decides, whatever the exit code; it is looked for on standard output, and on "
+            "standard error if standard output is empty; with exit code 2 only on standard error"
         ),
-        "code refuses": observed("exit code 2 refuses with the words on standard error"),
-        "wordless": observed("exit code 2 without a word on standard error is ignored: it fails open"),
-        "crashed": observed("any exit code but 0 and 2 without an answer in JSON is ignored: it fails open"),
-        "not run": observed("a command that cannot be run is ignored: it fails open"),
-        "signalled": observed("a hook that a signal ended is ignored: it fails open"),
-        "timed out": observed("a hook that is cut at its limit has no say, whatever it had printed"),
+        "code refuses": observed("exit code 2 refuses with the text on standard error"),
+        "wordless": observed("exit code 2 without text on standard error is ignored: it fails open"),
+        "crashed": observed("any exit code except 0 and 2 without a JSON answer is ignored: it fails open"),
+        "not run": observed("a command that cannot be started is ignored: it fails open"),
+        "signalled": observed("a hook that was ended by a signal is ignored: it fails open"),
+        "timed out": observed(
+            "a hook that reaches its timeout is ignored, whatever it printed: it fails open"
+        ),
         "unparsable": observed("output that begins with a brace and is not JSON is an error: it fails open"),
-        "invalid": documented("a value that the host does not know means nothing"),
+        "invalid": documented("a value that the host does not know has no effect"),
         "no power": observed("a refusal of this event is ignored"),
         "async": assumed(
-            "a hook in the background has no say, and the session goes the same way if it is waited for, "
-            "as is done here, although the host goes on without it"
+            "the output of a hook in the background has no effect; the real host does not wait for it, "
+            "the simulation does, and the session is the same"
         ),
-        "unanswered": assumed("a handler without an answer has no opinion"),
+        "unanswered": assumed("a handler without an answer has no effect"),
         "precedence": observed(
-            "of several rulings on a call the last one in the written order holds, so an allow undoes a "
-            "refusal before it; elsewhere a refusal goes first"
+            "of several rulings on a call the last one in the order of the settings wins, so an allow "
+            "cancels a refusal before it; on other events a refusal wins"
         ),
         "halt": observed("continue: false is a refusal, with stopReason as its reason"),
         "several": observed(
-            "the reasons of several refusals are joined by line ends, in their written order"
+            "the reasons of several refusals are joined by newlines, in the order of the settings"
         ),
         "last said": observed(
-            "of several refusals of a call the model is told the last one in written order"
+            "of several refusals of a call the model gets the last one, in the order of the settings"
         ),
-        "ask": observed("without a person to ask, ask refuses the call; the model is told the bare reason"),
+        "ask": observed(
+            "without a person to ask, ask refuses the call; the model gets the reason without additions"
+        ),
         "allow reason": observed("the reason of an allow does not reach the model"),
-        "no hooks": documented("an event without hooks changes nothing"),
+        "no hooks": documented("an event without hooks has no effect"),
     },
 )

@@ -1,9 +1,8 @@
 """
-The events of Qwen Code 0.24.4 that a simulated session comes to.
+The events of Qwen Code 0.24.4.
 
-The events of Qwen Code 0.24.4 that a simulated session never comes to.
-
-Their hooks can be given a payload all the same, which is why they stand here.
+Some never occur in a simulated session. They are listed because hooks for them can still be tried with a
+payload.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     event_rule,
 )
 from pytest_hookharness.hosts.rules.events import EventRule, Power
-from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.protocol import Field
 
 _TODO = (Field(name="todo_id", kind=WORD), Field(name="todo_content"))
@@ -32,30 +31,30 @@ _PHASES = (
     Field(name="all_todos", kind="list"),
     Field(name="phase", kind=WORD, choices=("validation", "postWrite")),
 )
-_NO_TODOS = "the simulation has no list of things to do"
+_NO_TODOS = "the simulation has no to-do list"
 
 UNREACHED = (
     event_rule(
         "SessionEnd",
         Field(name="reason", kind=WORD, choices=("clear", "logout", "prompt_input_exit", "other")),
-        says="SessionEnd cannot be refused; a headless session never came to it",
+        fact="SessionEnd cannot be refused; it did not occur in a headless session",
         target="reason",
         measured=True,
-        unreachable="a headless session never comes to it",
+        unreachable="it does not occur in a headless session",
     ),
     event_rule(
         "SessionDelete",
         Field(name="deleted_session_id", kind="uuid"),
-        says="SessionDelete ignores what a hook says",
+        fact="SessionDelete ignores the output of hooks",
         waits=False,
-        unreachable="a headless session never comes to it",
+        unreachable="it does not occur in a headless session",
     ),
     event_rule(
         "StopFailure",
         Field(name="error", kind=WORD, choices=("rate_limit", "server_error", "loop_detected", "unknown")),
         Field(name="error_details", optional=True),
         LAST,
-        says="StopFailure ignores what a hook says",
+        fact="StopFailure ignores the output of hooks",
         target="error",
         waits=False,
         unreachable="the scripted agent has no model server that could fail",
@@ -64,9 +63,9 @@ UNREACHED = (
         "PermissionDenied",
         TOOL,
         INPUT,
-        says="PermissionDenied ignores refusals",
+        fact="PermissionDenied ignores refusals",
         target="tool_name",
-        chosen="the keys of PermissionDenied hooks beside the call are not known",
+        chosen="only the keys about the call are known of the input of PermissionDenied hooks",
         unreachable="the simulation denies no permission by itself",
     ),
     event_rule(
@@ -74,7 +73,7 @@ UNREACHED = (
         *_TODO,
         Field(name="todo_status", kind=WORD, choices=("pending", "in_progress", "completed")),
         *_PHASES,
-        says="a refusal on TodoCreated keeps the item from being made",
+        fact="a refusal on TodoCreated prevents the creation of the item",
         power=Power.REFUSES,
         unreachable=_NO_TODOS,
     ),
@@ -83,7 +82,7 @@ UNREACHED = (
         *_TODO,
         Field(name="previous_status", kind=WORD, choices=("pending", "in_progress")),
         *_PHASES,
-        says="a refusal on TodoCompleted keeps the item open",
+        fact="a refusal on TodoCompleted keeps the item open",
         power=Power.REFUSES,
         unreachable=_NO_TODOS,
     ),
@@ -96,17 +95,17 @@ _SESSION_EVENTS = (
         Field(name="file_path", kind="path"),
         Field(name="memory_type", kind=WORD, choices=("Project", "User", "extension")),
         Field(name="load_reason", kind=WORD, choices=("session_start",)),
-        says="InstructionsLoaded ignores what a hook says",
+        fact="InstructionsLoaded ignores the output of hooks",
         role=Role.INSTRUCTIONS,
         target="load_reason",
         recorded=True,
-        chosen="InstructionsLoaded comes after SessionStart, for files of the project alone",
+        chosen="InstructionsLoaded occurs after SessionStart, only for files of the project",
     ),
     event_rule(
         "SessionStart",
         Field(name="source", kind=WORD, choices=("startup", "resume", "clear", "compact")),
         Field(name="model", kind=WORD),
-        says="SessionStart cannot be refused; plain output and additionalContext reach the model",
+        fact="SessionStart cannot be refused; plain output and additionalContext reach the model",
         role=Role.SESSION_START,
         target="source",
         plain=True,
@@ -119,19 +118,19 @@ _SESSION_EVENTS = (
         Field(name="message", fixed=("Successfully authenticated with openai",)),
         Field(name="notification_type", kind=WORD, fixed=("auth_success",)),
         Field(name="title", fixed=("Authentication successful",)),
-        says="Notification ignores what a hook says; a session signs in after its start",
+        fact="Notification ignores the output of hooks; a session signs in after its start",
         role=Role.NOTIFICATION,
         target="notification_type",
         exact=True,
         recorded=True,
         measured=True,
-        chosen="no notice but that of having signed in is given",
+        chosen="only the notification of having signed in occurs",
     ),
     event_rule(
         "PreCompact",
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="custom_instructions", kind="nothing"),
-        says="PreCompact adds context and prevents nothing",
+        fact="PreCompact can add context and prevents nothing",
         role=Role.BEFORE_COMPACT,
         target="trigger",
         exact=True,
@@ -141,7 +140,7 @@ _SESSION_EVENTS = (
         "PostCompact",
         Field(name="trigger", kind=WORD, choices=("manual", "auto")),
         Field(name="compact_summary"),
-        says="PostCompact ignores refusals",
+        fact="PostCompact ignores refusals",
         role=Role.AFTER_COMPACT,
         target="trigger",
     ),
@@ -153,22 +152,22 @@ _TURN_EVENTS = (
         Field(name="command_name", kind=WORD),
         Field(name="command_args"),
         Field(name="prompt", source="expanded"),
-        says="a refusal on UserPromptExpansion stops the expansion",
+        fact="a refusal on UserPromptExpansion stops the expansion",
         role=Role.EXPANSION,
         power=Power.REFUSES,
         target="command_name",
         plain=True,
         context=True,
         recorded=True,
-        chosen="UserPromptExpansion comes before UserPromptSubmit, which gets the prompt as it was typed",
+        chosen="UserPromptExpansion occurs before UserPromptSubmit, which gets the prompt as it was typed",
     ),
     event_rule(
         "UserPromptSubmit",
         Field(name="prompt"),
         Field(name="submitted_prompt", source="typed", optional=True),
-        says=(
-            "a refusal on UserPromptSubmit keeps the model from being asked; it also comes after every tool "
-            "result, with an empty prompt"
+        fact=(
+            "a refusal on UserPromptSubmit stops the request to the model; the event also occurs after "
+            "every tool result, with an empty prompt"
         ),
         role=Role.PROMPT,
         power=Power.REFUSES,
@@ -176,20 +175,20 @@ _TURN_EVENTS = (
         context=True,
         recorded=True,
         measured=True,
-        chosen="a refusal after a tool result, or of the words of a refused stop, ends the turn",
+        chosen="a refusal after a tool result, or of the reason of a refused stop, ends the turn",
     ),
     event_rule(
         "MessageDisplay",
         Field(name="message_id", kind="uuid"),
         Field(name="displayed_text", source="delta"),
         Field(name="is_final", kind="flag", source="final"),
-        says="MessageDisplay ignores what a hook says, and the host does not wait for it",
+        fact="MessageDisplay ignores the output of hooks, and the host does not wait for them",
         role=Role.MESSAGE,
         waits=False,
         recorded=True,
         chosen=(
-            "MessageDisplay comes once for a text, where the real host asks for each piece of it; its hooks "
-            "get the usual streams, not a file and /dev/null"
+            "MessageDisplay occurs once for a text; on the real host it occurs for each piece of it; "
+            "its hooks get the usual streams, not a file and /dev/null"
         ),
     ),
     event_rule(
@@ -200,7 +199,7 @@ _TURN_EVENTS = (
         Field(name="context_usage", kind="count", fixed=(5e-05,)),
         Field(name="context_limit", kind="count", fixed=(200_000,)),
         Field(name="input_tokens", kind="count", fixed=(10,)),
-        says="a refusal on Stop makes the agent go on, and continue: false likewise",
+        fact="a refusal on Stop makes the agent continue, and so does continue: false",
         role=Role.STOP,
         power=Power.REFUSES,
         recorded=True,
@@ -214,7 +213,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         *USE,
-        says="a refusal on PreToolUse keeps the call from being made; changed input has no effect",
+        fact="a refusal on PreToolUse prevents the call; changed input has no effect",
         role=Role.BEFORE_TOOL,
         power=Power.REFUSES,
         merging=LAST_SAID,
@@ -227,7 +226,7 @@ _TOOL_EVENTS = (
         TOOL,
         INPUT,
         Field(name="permission_suggestions", kind="list", optional=True),
-        says="PermissionRequest is answered by hookSpecificOutput.decision",
+        fact="hookSpecificOutput.decision answers PermissionRequest",
         role=Role.PERMISSION,
         target="tool_name",
     ),
@@ -238,7 +237,7 @@ _TOOL_EVENTS = (
         Field(name="tool_response", kind="response"),
         *USE,
         DURATION,
-        says="a refusal on PostToolUse is told to nobody; additionalContext reaches the model",
+        fact="a refusal on PostToolUse reaches nobody; additionalContext reaches the model",
         role=Role.AFTER_TOOL,
         target="tool_name",
         context=True,
@@ -253,7 +252,7 @@ _TOOL_EVENTS = (
         Field(name="error"),
         Field(name="is_interrupt", kind="flag"),
         DURATION,
-        says="PostToolUseFailure adds context and refuses nothing",
+        fact="PostToolUseFailure can add context and refuses nothing",
         role=Role.TOOL_FAILED,
         target="tool_name",
         context=True,
@@ -262,11 +261,11 @@ _TOOL_EVENTS = (
     event_rule(
         "PostToolBatch",
         Field(name="tool_calls", kind="list", source="own_calls"),
-        says="PostToolBatch comes after all calls of an answer",
+        fact="PostToolBatch occurs after all calls of a response",
         role=Role.AFTER_BATCH,
         context=True,
         recorded=True,
-        chosen="PostToolBatch adds context and refuses nothing",
+        chosen="PostToolBatch can add context and refuses nothing",
     ),
 )
 
@@ -274,7 +273,7 @@ _SUBAGENT_EVENTS = (
     event_rule(
         "SubagentStart",
         AGENT_TYPE,
-        says="SubagentStart cannot be refused",
+        fact="SubagentStart cannot be refused",
         role=Role.SUBAGENT_START,
         target="agent_type",
         context=True,
@@ -287,7 +286,7 @@ _SUBAGENT_EVENTS = (
         Field(name="agent_transcript_path", kind="path"),
         LAST,
         *BACKGROUND,
-        says="a refusal on SubagentStop makes the subagent go on",
+        fact="a refusal on SubagentStop makes the subagent continue",
         role=Role.SUBAGENT_STOP,
         power=Power.REFUSES,
         target="agent_type",

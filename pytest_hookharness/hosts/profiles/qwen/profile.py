@@ -1,5 +1,5 @@
 """
-Qwen Code as a profile, at 0.24.4 and at 0.15.10.
+The profiles of Qwen Code 0.24.4 and 0.15.10.
 
 Facts marked observed were measured by running the host headless.
 """
@@ -14,10 +14,9 @@ from pytest_hookharness.hosts.profiles.qwen.answers import (
     assumed,
     documented,
     observed,
-    own_words,
+    own_values,
 )
 from pytest_hookharness.hosts.profiles.qwen.events import EVENTS
-from pytest_hookharness.hosts.rules.caps import FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import (
     CapRules,
     CommandRules,
@@ -30,9 +29,9 @@ from pytest_hookharness.hosts.rules.profile import (
     TurnRules,
     Wording,
 )
-from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import Effect, Flaw, LimitRules, Switch
 from pytest_hookharness.hosts.rules.tools import IdRules
+from pytest_hookharness.hosts.rules.turns import FlagUse, Resets, Role
 from pytest_hookharness.hosts.settings.formats import GROUPS, parse_json
 from pytest_hookharness.model.processes import KillPolicy, KillScope, Stdio
 
@@ -51,8 +50,8 @@ MATCHERS = MatcherRules(
         "read_file": ("Read", "ReadFile", "ReadFileTool"),
     },
     rule=observed(
-        "a matcher is trimmed; it fits by a name or alias of the tool, also in a list with bars, and else "
-        "as an unanchored regular expression, which matches nothing if it is malformed"
+        "a matcher is trimmed; it matches by a name or alias of the tool, also in a list with bars, and "
+        "otherwise as an unanchored regular expression, which matches nothing if it is malformed"
     ),
 )
 
@@ -72,18 +71,22 @@ CONFIG = ConfigRules(
     env=("env",),
     instructions=("QWEN.md", "AGENTS.md"),
     rules={
-        "malformed": observed("a malformed entry is left out without a word; the rest of the file is used"),
-        "unreadable": assumed("a settings file that is not JSON is not used at all"),
-        "unknown event": observed("an unknown event name is skipped, the rest of the file is used"),
-        "disabled": documented("disableAllHooks turns off all hooks; the nearest settings file decides"),
-        "limits": documented("a limit counts seconds, and milliseconds from 1000 on"),
-        "duplicates": observed("the same command runs once for an event, with whatever timeout"),
-        "unpassable": assumed(
-            "a command or variable that no process can be given (NUL, half a surrogate pair) is left out; "
-            "the rest of its file is used"
+        "malformed": observed(
+            "a malformed entry is left out without a message; the rest of the file is used"
         ),
-        "unreachable": assumed("hooks of events that are never come to change nothing for the others"),
-        "trusted": assumed("the folder is trusted; extensions and the settings of the system are not read"),
+        "unreadable": assumed("a settings file that is not JSON is not used"),
+        "unknown event": observed("an unknown event name is skipped; the rest of the file is used"),
+        "disabled": documented(
+            "disableAllHooks turns off all hooks; the settings file with the highest precedence decides"
+        ),
+        "limits": documented("a timeout counts seconds, and milliseconds from 1000 on"),
+        "duplicates": observed("the same command runs once for an event, whatever its timeout"),
+        "unpassable": assumed(
+            "a command or variable that cannot be passed to a process (NUL, half a surrogate pair) is "
+            "left out; the rest of its file is used"
+        ),
+        "unreachable": assumed("hooks of events that do not occur have no effect on other hooks"),
+        "trusted": assumed("the folder is trusted; extensions and the system's settings are not read"),
     },
 )
 
@@ -104,39 +107,40 @@ PROCESS = ProcessRules(  # noqa: S604 - a value; nothing is started here
         "QWEN_CODE_NO_RELAUNCH": "true",
     },
     rules={
-        "shell": observed("hooks run by bash -c"),
-        "stdio": observed("standard input, output and error are unix sockets"),
+        "shell": observed("hooks run with bash -c"),
+        "stdio": observed("standard input, output and error are Unix sockets"),
         "session": observed("a hook leads a session of its own"),
         "kill": observed(
-            "SIGTERM to the group, SIGKILL two seconds later; then output that is still open is waited for "
-            "one second"
+            "SIGTERM to the process group, SIGKILL two seconds later; then the host waits one second "
+            "for output that is still open"
         ),
         "pipe wait": observed(
-            "output held open by a child is waited for until the limit, and then all of it is lost"
+            "if a child keeps output open, the host waits until the timeout, and then all of it is lost"
         ),
-        "output": documented("the first 1,048,576 bytes of each stream are read, the rest is dropped"),
+        "output": documented("the first 1,048,576 bytes of each stream are read; the rest is dropped"),
         "dying children": assumed(
-            "the host goes on as soon as the whole group is gone; where a child died with its hook, the real "
-            "one was seen to take up to 1.7 s more, below its grace of two"
+            "the host continues as soon as the whole process group is gone; if a child died with its "
+            "hook, the real host was observed to take up to 1.7 s longer, within its two seconds of "
+            "grace"
         ),
-        "parallel": observed("all hooks of an event start at once, unless a group says sequential"),
-        "env": assumed("the values of the variables QWEN_CODE_; further ones of that name are not given"),
+        "parallel": observed("all hooks of an event start at once, unless a group is sequential"),
+        "env": assumed("the values of the variables QWEN_CODE_; other variables of that prefix are not set"),
     },
 )
 
-GUARD = CapRules(
+CAP = CapRules(
     cap=8,
-    on=True,
-    low=8,
+    overrides_at_cap=True,
+    below_one=8,
     most=100,
     variable="QWEN_CODE_STOP_HOOK_BLOCK_CAP",
     setting=("stopHookBlockingCap",),
     rules={
         "cap": observed(
-            "the 8th refusal of a stop since the prompt is overridden, whatever lies between them"
+            "the 8th refusal of a stop since the prompt is overridden, whatever happens between the refusals"
         ),
-        "counted": documented("the cap counts refusals of Stop and SubagentStop and of no other event"),
-        "range": documented("a cap below 1 is 8, one above 100 is 100; the variable goes before the setting"),
+        "counted": documented("the cap counts refusals of Stop and SubagentStop, and of no other event"),
+        "range": documented("a cap below 1 is 8, one above 100 is 100; the variable wins over the setting"),
     },
 )
 
@@ -159,12 +163,14 @@ TOOLS = ToolRules(
     rules={
         "recorded": observed("results of run_shell_command, agent and a failed read_file have this form"),
         "assumed": assumed(
-            "results of write_file, edit and read_file have this form; a command that fails is no failed call"
+            "results of write_file, edit and read_file have this form; a command that fails is not a "
+            "failed call"
         ),
         "subagent": assumed(
-            "a subagent is launched, works without a call, and stops before its caller goes on"
+            "a subagent is started, works without a tool call, and stops before the agent that called "
+            "it continues"
         ),
-        "permission": assumed("PermissionRequest fires for a call that settings do not allow"),
+        "permission": assumed("PermissionRequest occurs for a call that the settings do not allow"),
     },
 )
 
@@ -176,8 +182,8 @@ TURNS = TurnRules(
     edits_mode="auto_edit",
     mode="yolo",
     rules={
-        "after calls": observed("UserPromptSubmit comes after every tool result, with an empty prompt"),
-        "continuation": documented("UserPromptSubmit comes with the reason of a refused stop"),
+        "after calls": observed("UserPromptSubmit occurs after every tool result, with an empty prompt"),
+        "continuation": documented("UserPromptSubmit occurs with the reason of a refused stop"),
     },
 )
 
@@ -188,10 +194,10 @@ COMMANDS = CommandRules(
     arguments="{{args}}",
     appended="{arguments}",
     rules={
-        "places": documented("commands are files in .qwen/commands of the project and of the person"),
+        "places": documented("commands are files in .qwen/commands of the project and of the user"),
         "expansion": assumed(
-            "commands are read once, at the start, from files that lie directly in these folders; the "
-            "project's go before the person's; a name that is no command is plain text"
+            "commands are read once, at the start, from files directly in these folders; the project's "
+            "win over the user's; a name that is not a command is plain text"
         ),
     },
 )
@@ -201,7 +207,7 @@ _CHATS = "{home}/.qwen/projects/{slug}/chats/{session}.jsonl"
 TRANSCRIPT = TranscriptRules(
     path=_CHATS,
     subagent_path=_CHATS,
-    rule=assumed("the form of the transcript's lines; its path is observed"),
+    rule=assumed("the form of the transcript's lines is assumed; its path is observed"),
 )
 
 QWEN_CODE = Profile(
@@ -213,32 +219,36 @@ QWEN_CODE = Profile(
     replies=REPLIES,
     wording=Wording(),
     process=PROCESS,
-    cap=GUARD,
+    cap=CAP,
     turns=TURNS,
     tools=TOOLS,
     transcript=TRANSCRIPT,
     commands=COMMANDS,
     model="qwen3-coder-plus",
-    own_words=own_words,
+    own_values=own_values,
 )
 
-_OLDER_GUARD = CapRules(
+_OLDER_CAP = CapRules(
     cap=100,
-    on=True,
+    overrides_at_cap=True,
     resets=Resets.CALLS_DONE,
     flag=FlagUse.ALWAYS,
     rules={
         "cap": observed("the 100th refusal of a stop in a row is overridden", _OLDER),
         "cap across refused calls": assumed(
-            "the 100th refusal of a stop in a row is overridden, also if calls that hooks refused lie "
+            "the 100th refusal of a stop in a row is overridden, even if calls that hooks refused lie "
             "between them"
         ),
-        "counted": assumed("the cap counts refusals of Stop and SubagentStop and of no other event"),
-        "reset": observed("a call that is carried out begins the count again: no cap in 60 refusals", _OLDER),
+        "counted": assumed("the cap counts refusals of Stop and SubagentStop, and of no other event"),
+        "reset": observed(
+            "a call that is carried out resets the count: no cap was reached in 60 refusals", _OLDER
+        ),
         "off": assumed("no setting of the cap is known"),
         "flag": observed("stop_hook_active is true from the first stop on", _OLDER),
     },
 )
 
-# Only its guard was measured apart; all other facts are those of the newer version.
-QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_GUARD)
+# Only its cap was measured separately; all other facts are those of the newer version.
+QWEN_CODE_0_15_10 = replace(QWEN_CODE, version="0.15.10", cap=_OLDER_CAP)
+
+PROFILES: tuple[Profile, ...] = (QWEN_CODE, QWEN_CODE_0_15_10)

@@ -1,8 +1,8 @@
 """
-The tools of Qwen Code 0.24.4 and the form of their results.
+The tools of Qwen Code 0.24.4 and their results.
 
-The forms of run_shell_command, of a failed read_file and of an agent's call were
-recorded; the others are assumed, as the profile says.
+The forms of run_shell_command, of a failed read_file and of an agent's call were recorded; the others are
+assumed, as the profile says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 
-from pytest_hookharness.hosts.profiles.plain_tools import PlainTools, count_changes, write_diff
+from pytest_hookharness.hosts.profiles.shared import PlainTools, count_changes, write_diff
 from pytest_hookharness.hosts.rules.profile import Operation
 from pytest_hookharness.model.moves import (
     Edit,
@@ -25,13 +25,13 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 SHELL, WRITE, EDIT, READ, AGENT = "run_shell_command", "write_file", "edit", "read_file", "agent"
 
-# What a call does to the workspace.
+# The operation that a call performs in the workspace.
 operation = PlainTools(run=SHELL, write=WRITE, edit=EDIT, read=READ).operation
 
 
 def call(operation: Operation, workspace: str) -> ToolCall:
     """
-    An operation as the call that the model would make.
+    Return the call that the model would make for an operation.
     """
     given: Payload
     match operation:
@@ -51,45 +51,47 @@ def call(operation: Operation, workspace: str) -> ToolCall:
     )
 
 
-def result(made: ToolCall, done: Performance, workspace: str) -> ToolResult:
+def result(tool_call: ToolCall, performance: Performance, workspace: str) -> ToolResult:
     """
-    What the host makes of what really happened.
+    Return the host's result of a performed call.
     """
-    path = posixpath.join(workspace, str(made.input.get("file_path", "")))
-    if done.error:
-        missing = made.name == READ and "no such file" in done.error.lower()
-        return ToolResult(text=f"File not found: {path}" if missing else done.error, failed=True)
-    if made.name == SHELL:
-        return _ran(str(made.input.get("command", "")), done)
-    if made.name in (WRITE, EDIT):
-        return _written(made, path, done)
-    if made.name == READ:
-        return _respond(done.content or "", "")
-    return _respond(done.stdout, done.stdout)
+    path = posixpath.join(workspace, str(tool_call.input.get("file_path", "")))
+    if performance.error:
+        missing = tool_call.name == READ and "no such file" in performance.error.lower()
+        return ToolResult(text=f"File not found: {path}" if missing else performance.error, failed=True)
+    if tool_call.name == SHELL:
+        return _command_result(str(tool_call.input.get("command", "")), performance)
+    if tool_call.name in (WRITE, EDIT):
+        return _write_result(tool_call, path, performance)
+    if tool_call.name == READ:
+        return _result(performance.content or "", "")
+    return _result(performance.stdout, performance.stdout)
 
 
-def _respond(text: str, display: Json) -> ToolResult:
+def _result(text: str, display: Json) -> ToolResult:
     return ToolResult(text=text, response={"llmContent": text, "returnDisplay": display})
 
 
-def _ran(command: str, done: Performance) -> ToolResult:
-    printed = "\n".join(part.rstrip("\n") for part in (done.stdout, done.stderr) if part.strip())
+def _command_result(command: str, performance: Performance) -> ToolResult:
+    printed = "\n".join(
+        part.rstrip("\n") for part in (performance.stdout, performance.stderr) if part.strip()
+    )
     lines = (
         f"Command: {command}",
         "Directory: (root)",
         f"Output: {printed or '(empty)'}",
-        "Error: (none)" if done.exit is not None else "Error: Command was cancelled",
-        f"Exit Code: {'(none)' if done.exit is None else done.exit}",
+        "Error: (none)" if performance.exit is not None else "Error: Command was cancelled",
+        f"Exit Code: {'(none)' if performance.exit is None else performance.exit}",
         "Signal: (none)",
         "Process Group PGID: (none)",
     )
-    return _respond("\n".join(lines), printed)
+    return _result("\n".join(lines), printed)
 
 
-def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
-    old, new = done.original, done.content or ""
+def _write_result(tool_call: ToolCall, path: str, performance: Performance) -> ToolResult:
+    old, new = performance.original, performance.content or ""
     text = f"Successfully overwrote file: {path}."
-    if made.name == EDIT:
+    if tool_call.name == EDIT:
         text = f"The file: {path} has been updated."
     elif old is None:
         text = f"Successfully created and wrote to new file: {path}."
@@ -102,21 +104,21 @@ def _written(made: ToolCall, path: str, done: Performance) -> ToolResult:
         "newContent": new,
         "diffStat": count_changes(old or "", new),
     }
-    return _respond(text, display)
+    return _result(text, display)
 
 
-def given(made: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
+def given(tool_call: ToolCall, supplied: ToolResult) -> ToolResult:  # noqa: ARG001 - all tools have one form
     """
-    A result that a scenario supplies, in the form that the host would have given it.
+    Return a result that a scenario supplies in the form that the host would give it.
     """
     if supplied.failed or supplied.response is not None:
         return supplied
-    return _respond(supplied.text, supplied.text)
+    return _result(supplied.text, supplied.text)
 
 
 def launch(move: Subagent) -> Payload:
     """
-    The input of the call that starts a subagent.
+    Return the input of the call that starts a subagent.
     """
     return {
         "description": move.prompt[:40] or move.kind,
@@ -128,7 +130,7 @@ def launch(move: Subagent) -> Payload:
 
 def launched(asked: Payload, folders: Mapping[str, str]) -> Json:
     """
-    What the host says of a subagent that has done its work, which takes no call here.
+    Return the host's response about a subagent that has done its work, which takes no call here.
     """
     said = folders["text"]
     counts = ("totalToolCalls", "successfulToolCalls", "failedToolCalls", "successRate", "inputTokens")

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from pytest_hookharness.hosts import transcript_readers
 from pytest_hookharness.hosts.profiles.codex.events import hold
 from pytest_hookharness.hosts.rules.transcript_lines import (
     TranscriptLine,
@@ -14,13 +13,18 @@ from pytest_hookharness.hosts.rules.transcript_lines import (
     result_message,
     user_message,
 )
+from pytest_hookharness.hosts.transcript_readers.transcript_formats import (
+    FORMATS,
+    UnknownTranscript,
+    read_transcript,
+)
 from pytest_hookharness.model.actions import Action, ActionResult, Break
 
 LINE = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t")
 
 
-def gather(*records):
-    return transcript_readers.gather((f"line {number}", record) for number, record in enumerate(records, 1))
+def read(*records):
+    return read_transcript((f"line {number}", record) for number, record in enumerate(records, 1))
 
 
 def claude_code():
@@ -28,12 +32,12 @@ def claude_code():
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "ls"}}
     return [
         {"type": "summary", "summary": "x"},
-        LINE.hold("user", user_message("Go."), {}),
-        LINE.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}),
-        LINE.hold("user", result_message("1", "a.py", failed=False), {}),
-        LINE.hold("assistant", assistant_message("m", "x", {**use, "id": "2"}, "tool_use"), {}),
-        LINE.hold("user", result_message("2", "no", failed=True), {}),
-        LINE.hold(
+        LINE.put_message("user", user_message("Go."), {}),
+        LINE.put_message("assistant", assistant_message("m", "x", use, "tool_use"), {}),
+        LINE.put_message("user", result_message("1", "a.py", failed=False), {}),
+        LINE.put_message("assistant", assistant_message("m", "x", {**use, "id": "2"}, "tool_use"), {}),
+        LINE.put_message("user", result_message("2", "no", failed=True), {}),
+        LINE.put_message(
             "assistant", assistant_message("m", "x", {"type": "text", "text": "Done."}, "end_turn"), {}
         ),
     ]
@@ -103,10 +107,10 @@ def openhands_before():
 )
 def test_every_form_is_read(records, form, tool):
     """A transcript is told by its content, and gives breaks and calls with their arguments and results."""
-    gathering = gather(*records())
-    first, done, failed, last = gathering.moments
+    stream = read(*records())
+    first, done, failed, last = stream.items
 
-    assert gathering.form == form
+    assert stream.form == form
     assert isinstance(first, Break)
     assert isinstance(last, Break)
     assert (done.tool, done.arguments, done.outcome, done.result) == (
@@ -116,42 +120,40 @@ def test_every_form_is_read(records, form, tool):
         "a.py",
     )
     assert (failed.outcome, failed.result.split("\n")[-1]) == (ActionResult.FAILED, "no")
-    assert not gathering.left_out
+    assert not stream.left_out
 
 
 def test_records_of_nobody():
     """Records without a known form are an error that says which forms there are."""
-    with pytest.raises(transcript_readers.UnknownForm, match=r"first 2 records .* Codex"):
-        gather({"kind": []}, [2])
+    with pytest.raises(UnknownTranscript, match=r"first 2 records .* Codex"):
+        read({"kind": []}, [2])
 
 
 def test_results_without_calls_are_counted():
     """A result whose call is not there, and a record that is no object, are counted and left out."""
-    gathering = gather(*claude_code()[:3], LINE.hold("user", result_message("9", "?", failed=False), {}), 7)
+    stream = read(*claude_code()[:3], LINE.put_message("user", result_message("9", "?", failed=False), {}), 7)
 
-    assert gathering.left_out == {"a result without its call": 1, "no JSON object": 1}
-    assert [moment.outcome for moment in gathering.moments if isinstance(moment, Action)] == [
-        ActionResult.UNKNOWN
-    ]
+    assert stream.left_out == {"a result without its call": 1, "no JSON object": 1}
+    assert [item.outcome for item in stream.items if isinstance(item, Action)] == [ActionResult.UNKNOWN]
 
 
 def test_streams_of_subagents_are_kept_apart():
     """A line of a subagent belongs to its own stream."""
     use = {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}
     side = TranscriptLine(uuid="u", parent="", session="s", cwd="/w", version="1", time="t", agent="helper")
-    gathering = gather(side.hold("assistant", assistant_message("m", "x", use, "tool_use"), {}))
+    stream = read(side.put_message("assistant", assistant_message("m", "x", use, "tool_use"), {}))
 
-    assert gathering.moments[0].agent == "helper"
+    assert stream.items[0].agent == "helper"
 
 
 def test_words_of_the_host_are_no_prompt():
     """A line that the host marks as its own parts nothing, unless it refuses a stop."""
     meta = {"isMeta": True}
-    said = LINE.hold("user", user_message("Caveat: ..."), meta)
-    refused = LINE.hold("user", user_message("Stop hook feedback:\nnot yet"), meta)
+    said = LINE.put_message("user", user_message("Caveat: ..."), meta)
+    refused = LINE.put_message("user", user_message("Stop hook feedback:\nnot yet"), meta)
 
-    assert gather(said).moments == []
-    assert gather(refused).moments == [Break(why="prompt")]
+    assert read(said).items == []
+    assert read(refused).items == [Break(why="prompt")]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_outputs_of_codex(output, text, outcome):
     call = {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin", "call_id": "1"}
     told = {"type": "custom_tool_call_output", "call_id": "1", "output": output}
     records = [{"type": "response_item", "payload": item} for item in (call, told)]
-    (action,) = gather(*records).moments
+    (action,) = read(*records).items
 
     assert (action.arguments, action.result, action.outcome) == ({"input": "*** Begin"}, text, outcome)
 
@@ -194,4 +196,4 @@ def test_outputs_of_codex(output, text, outcome):
 )
 def test_hostile_records_are_no_trouble(record):
     """Values of a wrong type are counted, left out or taken for nothing, and never an error."""
-    assert gather(record).form in transcript_readers.FORMS
+    assert read(record).form in FORMATS

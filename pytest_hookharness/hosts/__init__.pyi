@@ -1,0 +1,116 @@
+# The names of the hosts package for type checkers; __init__.py imports each when it is first used.
+
+from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
+from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
+from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
+from pytest_hookharness.hosts.hook_input.samples import as_agent, sample_words, tells_agents_apart
+from pytest_hookharness.hosts.hook_input.stdin import (
+    encode,
+    find_event,
+    payload_for,
+    shape,
+    target_of,
+)
+from pytest_hookharness.hosts.profiles.command_line import (
+    CommandLine,
+    join_prompt,
+    read_command_line,
+    write_answer,
+)
+from pytest_hookharness.hosts.replies.decision import aggregate
+from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.process import FinalAnswer
+from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session.endings import find_limits
+from pytest_hookharness.hosts.session.moves_and_events import EVENTS
+from pytest_hookharness.hosts.session.stale_files import outdated
+from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
+from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.hosts.session_state.requests import (
+    Answer,
+    Ended,
+    HooksFinished,
+    Lines,
+    Mismatch,
+    NextAct,
+    PerformCall,
+    PromptCommand,
+    Request,
+    RunHooks,
+    read_commands,
+)
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.configuration import Configuration, configure
+from pytest_hookharness.hosts.settings.formats import own_event
+from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
+from pytest_hookharness.hosts.settings.matching import select, waves
+from pytest_hookharness.model.moves import Performance
+
+__all__ = [
+    "EVENTS",
+    "Answer",
+    "CapRules",
+    "CommandLine",
+    "Configuration",
+    "Ended",
+    "EventRule",
+    "Facts",
+    "FinalAnswer",
+    "HooksFinished",
+    "Lines",
+    "Mismatch",
+    "NextAct",
+    "Operation",
+    "PerformCall",
+    "Performance",
+    "Power",
+    "ProcessRules",
+    "Profile",
+    "Progress",
+    "PromptCommand",
+    "Request",
+    "Role",
+    "RunHooks",
+    "Session",
+    "SettingsProblem",
+    "UnknownHost",
+    "advance",
+    "aggregate",
+    "as_agent",
+    "assumed_of_calls",
+    "begin",
+    "configure",
+    "encode",
+    "env_files",
+    "env_folder",
+    "explain",
+    "facts",
+    "find",
+    "find_event",
+    "find_ignored",
+    "find_limits",
+    "guard_for",
+    "join_prompt",
+    "known",
+    "known_facts",
+    "launch",
+    "names",
+    "outdated",
+    "own_event",
+    "payload_for",
+    "read_command_line",
+    "read_commands",
+    "read_reply",
+    "reconfigure",
+    "refuses_at_once",
+    "sample_words",
+    "select",
+    "shape",
+    "summarise",
+    "target_of",
+    "tells_agents_apart",
+    "waves",
+    "write_answer",
+]

@@ -1,0 +1,282 @@
+"""
+What several profiles share: plain tools, diffs of files, and facts of hosts known from documents alone.
+
+Plain tools differ only in names, and their results are plain text. They serve hosts whose results were not
+recorded. The form of diffs was recorded of Gemini CLI 0.61.0 for a new file; Qwen Code has the same form.
+"""
+
+from __future__ import annotations
+
+import difflib
+import posixpath
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pytest_hookharness.hosts.rules.profile import Operation, ToolRules
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Basis, EventFields, Field, Json, Rule
+
+# The facts about replies that a decision can rest on, for a host whose documents are silent.
+_REPLIES = {
+    "silent": "exit code 0 without output has no effect",
+    "plain": "plain text on standard output does not reach the agent",
+    "shown": "plain output of this event reaches the model",
+    "answer": "a JSON answer is read by the documented keys",
+    "crashed": "a hook that fails is ignored: it fails open",
+    "signalled": "a hook that was ended by a signal is ignored: it fails open",
+    "timed out": "a hook that reaches its timeout is ignored, whatever it printed: it fails open",
+    "not run": "a command that cannot be started is ignored: it fails open",
+    "unparsable": "output that begins with a brace and is not JSON is ignored: it fails open",
+    "invalid": "an answer with a value that the host does not know is ignored",
+    "no power": "a refusal of this event is ignored",
+    "unanswered": "a handler without an answer has no effect",
+    "precedence": "a refusal wins over ask, and ask over allow",
+    "several": "the agent gets each of several refusals, in the order of the settings",
+    "no hooks": "an event without hooks has no effect",
+}
+_SETTINGS = {
+    "malformed": "a malformed entry is left out; the rest of its file is used",
+    "unreadable": "a settings file that cannot be parsed is not used",
+    "unknown event": "an unknown event name is skipped; the rest of the file is used",
+    "unpassable": "a command that cannot be passed to a process is left out; the rest of its file is used",
+    "unreachable": "hooks of events that do not occur have no effect on other hooks",
+    "merge": "the hooks of all settings files are added together",
+    "reload": "changed settings apply from the next event on",
+}
+_PROCESS = {
+    "shell": "hooks run with -c of a shell",
+    "stdio": "standard input, output and error are pipes",
+    "newline": "no newline follows the JSON on standard input",
+    "kill": "SIGTERM to the process group of the hook, SIGKILL half a second later",
+    "pipe wait": "if a child keeps output open, the host waits half a second and keeps the output",
+    "output": "all output of a hook is read, however long it is",
+    "order": "all hooks of an event start at once",
+    "env": "only the documented variables are added",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FactSources:
+    """
+    From where the facts about a host are known.
+
+    A question that neither documents nor measurements answer becomes an assumed fact, never a silent default.
+
+    Attributes:
+        documents: The documents, with the host's version or their date.
+        measurement: What was measured; empty if the host was not.
+        choice: Why a fact is only assumed.
+    """
+
+    documents: str
+    measurement: str = ""
+    choice: str = "not documented; chosen for the simulation"
+
+    def observed(self, text: str, source: str = "") -> Rule:
+        """
+        Return a measured fact; ``source`` replaces the usual source.
+        """
+        return Rule(text, Basis.OBSERVED, source or self.measurement)
+
+    def documented(self, text: str, source: str = "") -> Rule:
+        """
+        Return a documented fact; ``source`` replaces the usual source.
+        """
+        return Rule(text, Basis.DOCUMENTED, source or self.documents)
+
+    def assumed(self, text: str) -> Rule:
+        """
+        Return a fact that is chosen for the simulation.
+        """
+        return Rule(text, Basis.ASSUMED, self.choice)
+
+    def replies(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
+        """
+        Return the facts about replies: the host's own, and assumptions for the rest.
+        """
+        return self._filled(_REPLIES, own)
+
+    def settings(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
+        """
+        Return the facts about settings: the host's own, and assumptions for the rest.
+        """
+        return self._filled(_SETTINGS, own)
+
+    def process(self, own: Mapping[str, Rule]) -> Mapping[str, Rule]:
+        """
+        Return the facts about processes: the host's own, and assumptions for the rest.
+        """
+        return self._filled(_PROCESS, own)
+
+    def _filled(self, assumed: Mapping[str, str], own: Mapping[str, Rule]) -> Mapping[str, Rule]:
+        return {**{name: self.assumed(text) for name, text in assumed.items()}, **own}
+
+    def fields(self, event: str, *fields: Field) -> EventFields:
+        """
+        Return the keys of an event; the documents name them and leave their order open.
+        """
+        rule = self.documented(f"{event} hooks get these keys; their order is assumed")
+        return EventFields(event=event, fields=fields, rule=rule)
+
+
+_RULE = "=" * 67
+
+
+def write_diff(name: str, old: str, new: str, label: str) -> str:
+    """
+    Return the change of a file as a patch.
+    """
+    head = [f"Index: {name}", _RULE, f"--- {name}\tOriginal", f"+++ {name}\t{label}"]
+    return "\n".join([*head, *_hunks(old.splitlines(), new.splitlines())]) + "\n"
+
+
+def _hunks(before: list[str], after: list[str]) -> Iterator[str]:
+    matcher = difflib.SequenceMatcher(a=before, b=after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(4):
+        _, old_first, _, new_first, _ = group[0]
+        _, _, old_last, _, new_last = group[-1]
+        olds, news = old_last - old_first, new_last - new_first
+        starts = (old_first + bool(olds), new_first + bool(news))
+        yield f"@@ -{starts[0]},{olds} +{starts[1]},{news} @@"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f" {line}" for line in before[i1:i2])
+                continue
+            yield from (f"-{line}" for line in before[i1:i2])
+            yield from (f"+{line}" for line in after[j1:j2])
+
+
+def count_changes(old: str, new: str) -> dict[str, Json]:
+    """
+    Return how many lines and characters the model changed; the user has changed none.
+    """
+    lines = list(difflib.ndiff(old.splitlines(), new.splitlines()))
+    added = [line[2:] for line in lines if line.startswith("+ ")]
+    removed = [line[2:] for line in lines if line.startswith("- ")]
+    counts = {
+        "added_lines": len(added),
+        "removed_lines": len(removed),
+        "added_chars": sum(map(len, added)),
+        "removed_chars": sum(map(len, removed)),
+    }
+    model: dict[str, Json] = {f"model_{name}": number for name, number in counts.items()}
+    return {**model, **{f"user_{name}": 0 for name in counts}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainTools:
+    """
+    The names of a host's tools, and the keys of their inputs.
+
+    Attributes:
+        run: The tool that runs a command.
+        write: The tool that writes a whole file.
+        edit: The tool that replaces a passage of a file.
+        read: The tool that reads a file; empty if the agent reads files with commands.
+        command: The key of the command.
+        path: The key of the file to write or edit.
+        text: The key of a whole new text.
+        old: The key of the passage to replace.
+        new: The key of its replacement.
+        read_path: The key of the file to read; empty if it is the same as ``path``.
+    """
+
+    run: str
+    write: str
+    edit: str
+    read: str = ""
+    command: str = "command"
+    path: str = "file_path"
+    text: str = "content"
+    old: str = "old_string"
+    new: str = "new_string"
+    read_path: str = ""
+
+    def rules(self, rule: Rule, *, subagent: str = "", gated: bool = False) -> ToolRules:
+        """
+        Return the rules of these tools.
+
+        Args:
+            rule: The fact about their names and results.
+            subagent: The tool that starts a subagent; empty if there is none.
+            gated: Whether permission hooks run for commands and changes of files.
+        """
+        return ToolRules(
+            subagent=subagent,
+            gated=(self.run, self.write, self.edit) if gated else (),
+            edits=(self.write, self.edit),
+            call=self.call,
+            operation=self.operation,
+            result=self.result,
+            given=self.given,
+            rules={"names": rule},
+        )
+
+    def call(self, operation: Operation, workspace: str) -> ToolCall:
+        """
+        Return the call that the model would make for an operation.
+        """
+        match operation:
+            case RunCommand():
+                name, given = self.run, {self.command: operation.command}
+            case Edit(old=None):
+                file = posixpath.join(workspace, operation.file)
+                name, given = self.write, {self.path: file, self.text: operation.text}
+            case Edit():
+                file = posixpath.join(workspace, operation.file)
+                name = self.edit
+                given = {self.path: file, self.old: operation.old or "", self.new: operation.text}
+            case Read():
+                file = posixpath.join(workspace, operation.file)
+                shown = {self.command: f"cat {shlex.quote(file)}"}
+                name, given = (self.read, {self._read_key: file}) if self.read else (self.run, shown)
+        return ToolCall(
+            name=name, input=given, given=operation.given, expect=operation.expect, label=operation.label
+        )
+
+    def operation(self, tool_call: ToolCall, workspace: str) -> Operation | None:
+        """
+        Return the operation of a call; ``None`` for a tool that the harness cannot perform.
+        """
+        text = {key: value for key, value in tool_call.input.items() if isinstance(value, str)}
+        # A path outside of the workspace stays absolute: the code that performs the call decides about it.
+        root = workspace.rstrip("/") + "/"
+        file = text.get(self.path, "").removeprefix(root)
+        if tool_call.name == self.run and self.command in text:
+            return RunCommand(command=text[self.command], label=tool_call.label)
+        if tool_call.name == self.write and file and self.text in text:
+            return Edit(file=file, text=text[self.text], label=tool_call.label)
+        if tool_call.name == self.edit and file and self.old in text and self.new in text:
+            return Edit(file=file, text=text[self.new], old=text[self.old], label=tool_call.label)
+        seen = text.get(self._read_key, "").removeprefix(root)
+        if self.read and tool_call.name == self.read and seen:
+            return Read(file=seen, label=tool_call.label)
+        return None
+
+    @property
+    def _read_key(self) -> str:
+        return self.read_path or self.path
+
+    def result(self, tool_call: ToolCall, performance: Performance, _workspace: str) -> ToolResult:
+        """
+        Return what the agent reads about a performed call.
+        """
+        if performance.error:
+            return ToolResult(text=performance.error, response=performance.error, failed=True)
+        if tool_call.name == self.run:
+            parts = (performance.stdout.rstrip("\n"), performance.stderr.rstrip("\n"))
+            text = "\n".join(part for part in parts if part)
+            failed = performance.exit != 0
+            reported = f"exit code {performance.exit}\n{text}".rstrip("\n") if failed else text
+            return ToolResult(text=reported, response=reported, failed=failed)
+        text = (performance.content or "") if tool_call.name == self.read else "done"
+        return ToolResult(text=text, response=text)
+
+    def given(self, _tool_call: ToolCall, supplied: ToolResult) -> ToolResult:
+        """
+        Return a result that a scenario supplies, as plain text.
+        """
+        if supplied.response is not None:
+            return supplied
+        return ToolResult(text=supplied.text, response=supplied.text, failed=supplied.failed)

@@ -1,0 +1,244 @@
+"""
+The rules of turns: the role of each event, their order in a session, and the host's limits on a turn.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.model.protocol import Rule
+
+
+class Role(enum.Enum):
+    """
+    When in a session an event occurs, independent of the name that a host gives it.
+
+    The session simulation knows events only by their roles.
+    """
+
+    WORKTREE = "worktree"
+    SETUP = "setup"
+    SESSION_START = "session start"
+    INSTRUCTIONS = "instructions"
+    EXPANSION = "expansion of a prompt"
+    PROMPT = "prompt"
+    MESSAGE = "message"
+    BEFORE_TOOL = "before a tool"
+    PERMISSION = "permission"
+    AFTER_TOOL = "after a tool"
+    TOOL_FAILED = "after a failed tool"
+    AFTER_BATCH = "after all tools"
+    TASK_CREATED = "task created"
+    TASK_COMPLETED = "task completed"
+    FOLDER_CHANGED = "current folder changed"
+    SUBAGENT_START = "subagent start"
+    SUBAGENT_STOP = "subagent stop"
+    STOP = "stop"
+    BEFORE_COMPACT = "before compaction"
+    AFTER_COMPACT = "after compaction"
+    SESSION_END = "session end"
+    BEFORE_MODEL = "before a request to the model"
+    TOOL_CHOICE = "choice of tools for a request"
+    AFTER_MODEL = "after a response of the model"
+    NOTIFICATION = "notification of the user"
+    OTHER = "other"
+
+
+# Event names that most hosts share. A scenario can use them on a host that calls the event otherwise.
+COMMON: Mapping[str, Role] = {
+    "SessionStart": Role.SESSION_START,
+    "UserPromptSubmit": Role.PROMPT,
+    "PreToolUse": Role.BEFORE_TOOL,
+    "PostToolUse": Role.AFTER_TOOL,
+    "Stop": Role.STOP,
+    "SubagentStart": Role.SUBAGENT_START,
+    "SubagentStop": Role.SUBAGENT_STOP,
+    "PreCompact": Role.BEFORE_COMPACT,
+    "SessionEnd": Role.SESSION_END,
+}
+
+
+class Resets(enum.Enum):
+    """
+    What resets the count of refusals in a row.
+    """
+
+    NOTHING = "only the next prompt"
+    CALLS_DONE = "a tool call that is carried out"
+    CALLS_TRIED = "any tool call"
+
+
+class AtCap(enum.Enum):
+    """
+    What the host does at the cap.
+    """
+
+    OVERRIDES = "the host overrides the refusal"
+    ERRS = "the host ends the run with an error"
+    ASKS_NO_MORE = "the host runs the stop hooks no more"
+
+
+class FlagUse(enum.Enum):
+    """
+    When ``stop_hook_active`` is set: the agent continues because a stop hook refused.
+    """
+
+    STAYS = "after the first refusal, until the next prompt"
+    RESET_BY_CALLS = "after a refusal, until a tool call"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapRules:
+    """
+    The cap: the host's own limit on refusals of a stop.
+
+    Attributes:
+        cap: How many refusals in a row the host honours; ``None`` if it has no cap.
+        overrides_at_cap: Whether the host already overrides refusal number ``cap``; otherwise it
+            overrides the one after it.
+        below_one: The cap in place of one below 1; ``None`` if such a cap turns the limit off.
+        most: The largest cap; a larger one is lowered to it.
+        variable: The environment variable that sets the cap.
+        setting: Where the settings set the cap.
+        option: The option that sets the cap.
+        per_hook: The key with which a handler sets the cap for itself, ``null`` for none; empty for no key.
+        resets: What resets the count.
+        at_cap: What the host does at the cap.
+        message: What the host prints at the cap; a template over ``count``, ``limit`` and ``reason``.
+        status: The host's own word for a run that ended at the cap.
+        flag: When ``stop_hook_active`` is set.
+        rules: The facts about the cap: ``cap``, ``cap across refused calls``, ``counted``, ``off`` and
+            ``reset`` where they can occur; ``no cap`` for a host without one.
+    """
+
+    cap: int | None = None
+    overrides_at_cap: bool = False
+    below_one: int | None = None
+    most: int | None = None
+    variable: str = ""
+    setting: KeyPath = ()
+    option: str = ""
+    per_hook: str = ""
+    resets: Resets = Resets.NOTHING
+    at_cap: AtCap = AtCap.OVERRIDES
+    message: str = ""
+    status: str = ""
+    flag: FlagUse = FlagUse.STAYS
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRules:
+    """
+    The host's limit on an agent's moves in one turn.
+
+    Attributes:
+        most: The number of moves. If the last of them is a stop, its hooks do not run.
+        option: The option that sets the limit.
+        status: The host's own word for a run that ended at the limit.
+        stopped: The same if the last move was a stop; empty for the same word.
+        rule: The fact about the limit.
+    """
+
+    most: int
+    option: str = ""
+    status: str = ""
+    stopped: str = ""
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StuckRules:
+    """
+    How the host detects an agent that repeats itself.
+
+    Attributes:
+        detect: Returns why the newest moves are a repetition; empty if they are none. Each move is a kind
+            (``call``; ``failed``, a call that gave only an error; ``stop``) and a digest of the move and
+            its result.
+        remembered: How many moves are examined.
+        option: The option that turns the detection off with ``false``.
+        status: The host's own word for a run that ended so.
+        rule: The fact about the detection.
+    """
+
+    detect: Callable[[tuple[tuple[str, str], ...]], str]
+    remembered: int = 20
+    option: str = ""
+    status: str = "stuck"
+    rule: Rule
+
+
+class AskEffect(enum.Enum):
+    """
+    What *ask* before a tool does when no person is there to ask.
+    """
+
+    REFUSED = "the call is refused"
+    CALL_MADE = "the call is made"
+    WAITS = "the host waits forever"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRules:
+    """
+    Which events occur in a turn, and in which order.
+
+    Attributes:
+        starts_with_prompt: Whether session start occurs with the first prompt. A session without a prompt
+            then has no session end either.
+        refused_prompt_stops: Whether a refused prompt leads to the stop at once. A refusal of this stop
+            sends the prompt after all.
+        refusal_prompts: Whether prompt hooks also run for the reason of a refused stop.
+        asks_after_calls: Whether prompt hooks also run after each tool result, with an empty prompt.
+        subagent_prompts: Whether prompt hooks also run for the prompt of a subagent.
+        after_start: Roles of events right after session start.
+        before_request: Roles of events before each request to the model.
+        after_request: Roles of events after each response of the model.
+        together: Whether the hooks run for all calls of a move before the first call is made.
+        finishing: Tools whose call is a stop, with the key of its text.
+        ask_effect: What *ask* does.
+        unasked_modes: Permission modes in which no permission hook runs.
+        edits_mode: The permission mode in which edits need no permission; empty for none.
+        mode: The permission mode of a session; the option ``permission_mode`` can set another one.
+        end_reason: The reason of a session end for which the script names none.
+        rules: The facts about turns that no event states.
+    """
+
+    starts_with_prompt: bool = False
+    refused_prompt_stops: bool = False
+    refusal_prompts: bool = False
+    asks_after_calls: bool = False
+    subagent_prompts: bool = False
+    after_start: tuple[Role, ...] = ()
+    before_request: tuple[Role, ...] = ()
+    after_request: tuple[Role, ...] = ()
+    together: bool = False
+    finishing: Mapping[str, str] = field(default_factory=dict)
+    ask_effect: AskEffect = AskEffect.REFUSED
+    unasked_modes: tuple[str, ...] = ()
+    edits_mode: str = ""
+    mode: str = "default"
+    end_reason: str = "other"
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OptionRule:
+    """
+    An option of the host's command line.
+
+    Attributes:
+        default: Its value if it is not given. A given value must have the same type.
+        ignored: Why it has no effect although the host accepts it; empty if it has one.
+        rule: The fact about the option.
+    """
+
+    default: bool | int | float | str
+    ignored: str = ""
+    rule: Rule
