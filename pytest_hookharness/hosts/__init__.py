@@ -8,7 +8,11 @@ host is a ``Profile``; a session is a value that asks for what it needs and goes
 from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, find, known, names
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
 from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
-from pytest_hookharness.hosts.hook_input.samples import as_agent, sample_words, tells_agents_apart
+from pytest_hookharness.hosts.hook_input.payload_values import (
+    as_agent,
+    sample_words,
+    tells_agents_apart,
+)
 from pytest_hookharness.hosts.hook_input.stdin import (
     encode,
     find_event,
@@ -28,11 +32,11 @@ from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import Answered
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.session.endings import find_limits
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
-from pytest_hookharness.hosts.session.stale_files import outdated
 from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
-from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.hosts.session.turn_ends import find_limits
+from pytest_hookharness.hosts.session.workspace_view import outdated
+from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     Ended,
@@ -41,16 +45,14 @@ from pytest_hookharness.hosts.session_state.requests import (
     Mismatch,
     NextAct,
     PerformCall,
-    PromptCommand,
     Request,
     RunHooks,
-    read_commands,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure
 from pytest_hookharness.hosts.settings.formats import own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.matching import select, waves
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, waves
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [

@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.settings import KeyPath
-from pytest_hookharness.hosts.session import guards
+from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session_state.facts import Facts, facts
 from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
 from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
@@ -76,8 +76,8 @@ def summarise(profile: Profile) -> HostSummary:
 
 def _guard(profile: Profile) -> str:
     rules = profile.cap
-    setting = guards.Setting(env={}, options={})
-    guard = guards.describe(rules, setting, lap_used_tools=False)
+    setting = cap_counting.Setting(env={}, options={})
+    guard = cap_counting.describe(rules, setting, lap_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"

@@ -5,7 +5,7 @@ Prompts that name a command: which files are commands, and what the model sees o
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.session_state.requests import expand, find_command
+from pytest_hookharness.hosts.session_state.facts import expand, find_command
 
 PROJECT, HOME = "workspace/.claude/commands", "home/.claude/commands"
 

@@ -13,7 +13,7 @@ import json
 import posixpath
 from collections.abc import Iterable, Mapping
 
-from pytest_hookharness.hosts.hook_input.samples import fixed_words, sample_words
+from pytest_hookharness.hosts.hook_input.payload_values import fixed_words, sample_words
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_uuid

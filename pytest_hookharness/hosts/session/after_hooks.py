@@ -7,13 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.session.folders import settle_worktree
 from pytest_hookharness.hosts.session.moves_and_events import (
     settle_compaction,
     settle_expansion,
     settle_prompt,
 )
-from pytest_hookharness.hosts.session.stops import settle_stop
 from pytest_hookharness.hosts.session.subagents import settle_subagent_stop, settle_task
 from pytest_hookharness.hosts.session.tool_calls import (
     settle_after,
@@ -21,7 +19,10 @@ from pytest_hookharness.hosts.session.tool_calls import (
     settle_before,
     settle_permission,
 )
-from pytest_hookharness.hosts.session_state.session_value import Ask, Expanded, Session
+from pytest_hookharness.hosts.session.turn_ends import settle_stop
+from pytest_hookharness.hosts.session.workspace_view import settle_worktree
+from pytest_hookharness.hosts.session_state.requests import Ask, Expanded
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.protocol import Decision
 

@@ -10,20 +10,12 @@ from typing import assert_never
 
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
-from pytest_hookharness.hosts.session.endings import note_move
-from pytest_hookharness.hosts.session.folders import plan_worktree
-from pytest_hookharness.hosts.session.stops import attempt_stop, hold_prompt, release_prompts
 from pytest_hookharness.hosts.session.tool_calls import plan_calls
-from pytest_hookharness.hosts.session_state.facts import derive_uuid
-from pytest_hookharness.hosts.session_state.requests import Mismatch, expand, find_command
-from pytest_hookharness.hosts.session_state.session_value import (
-    Ask,
-    Close,
-    Expanded,
-    Listen,
-    Session,
-    Task,
-)
+from pytest_hookharness.hosts.session.turn_ends import attempt_stop, hold_prompt, note_move, release_prompts
+from pytest_hookharness.hosts.session.workspace_view import plan_worktree
+from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand, find_command
+from pytest_hookharness.hosts.session_state.requests import Ask, Close, Expanded, Listen, Mismatch, Task
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import (
     Act,
     Compact,

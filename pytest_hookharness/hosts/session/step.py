@@ -10,44 +10,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
-from pytest_hookharness.hosts.hook_input.samples import session_words
+from pytest_hookharness.hosts.hook_input.payload_values import session_words
 from pytest_hookharness.hosts.hook_input.stdin import compose
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.session import guards, stale_files
+from pytest_hookharness.hosts.session import cap_counting, workspace_view
 from pytest_hookharness.hosts.session.after_hooks import settle
-from pytest_hookharness.hosts.session.endings import close_unasked, find_end, find_endless, wait_for
-from pytest_hookharness.hosts.session.folders import enter, request_entry
 from pytest_hookharness.hosts.session.moves_and_events import open_session, take
 from pytest_hookharness.hosts.session.subagents import keep_tasks, launch_subagent
 from pytest_hookharness.hosts.session.tool_calls import close_batch, conclude
+from pytest_hookharness.hosts.session.turn_ends import close_unasked, find_end, find_endless, wait_for
+from pytest_hookharness.hosts.session.workspace_view import enter, request_entry
 from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
+    Ask,
+    Close,
+    CloseBatch,
     Ended,
+    Enter,
     HooksFinished,
+    Listen,
+    Look,
     Mismatch,
     NextAct,
+    Perform,
     PerformCall,
     Request,
     RunHooks,
 )
-from pytest_hookharness.hosts.session_state.session_value import (
-    IDLE_WHY,
-    Ask,
-    Close,
-    CloseBatch,
-    Enter,
-    Listen,
-    Look,
-    Perform,
-    Session,
-)
+from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, locate
-from pytest_hookharness.hosts.settings.matching import select, waves
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, waves
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
@@ -116,7 +113,7 @@ def advance(session: Session, answer: Answer) -> Progress:
             after = conclude(session, waiting.call, _performance(answer))
             return replace(_go_on(after), result=after.performed[-1].result)
         case Look():
-            found = stale_files.compare(session, waiting, _performance(answer))
+            found = workspace_view.compare(session, waiting, _performance(answer))
             if isinstance(found, Session):
                 return _go_on(found)
             after = conclude(session, waiting.call, found)
@@ -163,13 +160,13 @@ def _hear(session: Session, ask: Ask, fired: HooksFinished) -> Progress:
     placed = [replace(hook, source=_locate(session, hook)) for hook in hooks]
     decision = aggregate(profile, rule.name, replies, finished, hooks=placed, target=target, tool_input=made)
     if ask.role in _STREAKS:
-        decision = guards.override(
+        decision = cap_counting.override(
             profile.cap,
             _setting(session),
             getattr(session, _STREAKS[ask.role]),
             decision,
             calls_refused=session.calls_refused and ask.role is Role.STOP,
-            refusing=guards.find_refusing(hooks, replies),
+            refusing=cap_counting.find_refusing(hooks, replies),
         )
     session = replace(session, hooks=())
     after = settle(session, ask, decision) if endless is None else wait_for(session, endless)
@@ -191,11 +188,11 @@ def _feed(session: Session, ask: Ask, replies: tuple[Reply, ...]) -> Ask:
     return replace(ask, values={**ask.values, "tool_input": changed})
 
 
-def _setting(session: Session) -> guards.Setting:
+def _setting(session: Session) -> cap_counting.Setting:
     rules = session.profile.cap
     given = session.facts.options
     configured = session.configuration.setting(rules.setting)
-    return guards.Setting(env=session.env, options=given, configured=configured)
+    return cap_counting.Setting(env=session.env, options=given, configured=configured)
 
 
 def _go_on(session: Session, decision: Decision | None = None, replies: tuple[Reply, ...] = ()) -> Progress:
@@ -247,7 +244,7 @@ def _perform(session: Session, task: Perform) -> _Step:
     made = session.profile.tools.internal(call.made)
     if made is not None:
         return conclude(session, call, made)
-    look = None if task.looked else stale_files.look_first(session, call)
+    look = None if task.looked else workspace_view.look_first(session, call)
     if look is not None:
         return look
     operation = session.profile.tools.operation(call.made, facts.workspace)
@@ -282,7 +279,7 @@ def _ask(session: Session, ask: Ask) -> _Step:
         if not names:
             return settle(session, ask, None)
         ask = replace(ask, event=names[0], later=tuple(names[1:]))
-    if ask.role is Role.STOP and guards.asks_no_more(profile.cap, _setting(session), session.streak):
+    if ask.role is Role.STOP and cap_counting.asks_no_more(profile.cap, _setting(session), session.streak):
         return close_unasked(session)
     rule = profile.events[ask.event]
     hooks = select(
@@ -325,7 +322,7 @@ def guard_for(session: Session, lap_used_tools: bool) -> Cap | None:
 
     A lap used tools if a call was carried out in it; a refused one does not count.
     """
-    return guards.describe(
+    return cap_counting.describe(
         session.profile.cap,
         _setting(session),
         lap_used_tools=lap_used_tools,

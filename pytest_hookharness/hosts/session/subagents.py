@@ -11,10 +11,10 @@ from dataclasses import replace
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.tools import TaskStep
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
-from pytest_hookharness.hosts.session import guards
+from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session.tool_calls import conclude
-from pytest_hookharness.hosts.session_state.requests import Lines
-from pytest_hookharness.hosts.session_state.session_value import Ask, PendingCall, Session
+from pytest_hookharness.hosts.session_state.requests import Ask, Lines, PendingCall
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import Subagent, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json
 
@@ -96,7 +96,9 @@ def _stop(session: Session, call: PendingCall, move: Subagent, *, active: bool) 
     }
     values: dict[str, Json] = {
         **named,
-        "stop_hook_active": guards.flag(session.profile.cap, session.facts.flags, before, refused=active),
+        "stop_hook_active": cap_counting.flag(
+            session.profile.cap, session.facts.flags, before, refused=active
+        ),
         "stops_refused": before,
         "stops_asked": before + 1,
         "agent_transcript_path": _path(session, call),

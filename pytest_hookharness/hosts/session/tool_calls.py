@@ -11,20 +11,12 @@ from pytest_hookharness.hosts.rules.caps import Asking, FlagUse, Resets
 from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
-from pytest_hookharness.hosts.session.endings import note_move
-from pytest_hookharness.hosts.session.folders import follow
-from pytest_hookharness.hosts.session.stale_files import keep_sight
-from pytest_hookharness.hosts.session.stops import attempt_stop
+from pytest_hookharness.hosts.session.turn_ends import attempt_stop, note_move
+from pytest_hookharness.hosts.session.workspace_view import follow, keep_sight
 from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
-from pytest_hookharness.hosts.session_state.session_value import (
-    Ask,
-    Close,
-    CloseBatch,
-    PendingCall,
-    Perform,
-    Session,
-)
-from pytest_hookharness.hosts.settings.matching import covers, select
+from pytest_hookharness.hosts.session_state.requests import Ask, Close, CloseBatch, PendingCall, Perform
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import covers, select
 from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
 from pytest_hookharness.model.trace import Performed

@@ -8,82 +8,22 @@ Prompts that name a command: a text from a file that the model sees instead.
 
 from __future__ import annotations
 
-import posixpath
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.hosts.rules.profile import Operation, Profile
-from pytest_hookharness.model.moves import Act, Observation, Performance, ToolCall
+from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.model.moves import (
+    Act,
+    Message,
+    Observation,
+    Performance,
+    Subagent,
+    ToolCall,
+    ToolResult,
+)
 from pytest_hookharness.model.processes import ProcessResult
-from pytest_hookharness.model.protocol import Hook, Payload, Rule
-
-_TYPED = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
-_FRONT = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PromptCommand:
-    """
-    A command that a prompt can name.
-
-    Attributes:
-        name: What the prompt calls it.
-        source: Whose it is, in the host's words.
-        text: What the model sees, without front matter; arguments are not yet in it.
-    """
-
-    name: str
-    source: str
-    text: str
-
-
-def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCommand, ...]:
-    """
-    The commands of a host, from texts of files by state path; of two with one name the nearer comes first.
-    """
-    rules = profile.commands
-    if rules is None:
-        return ()
-    return tuple(
-        PromptCommand(
-            name=posixpath.basename(path).removesuffix(rules.suffix),
-            source=source,
-            text=_without_front(text.replace("\r\n", "\n")),
-        )
-        for folder, source in rules.folders.items()
-        for path, text in files.items()
-        if posixpath.dirname(path) == folder and path.endswith(rules.suffix)
-    )
-
-
-def _without_front(text: str) -> str:
-    front = _FRONT.match(text)
-    return text[front.end() :] if front is not None else text
-
-
-def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[PromptCommand, str] | None:
-    """
-    The command that a prompt names, with its arguments; ``None`` for any other prompt.
-    """
-    typed = _TYPED.fullmatch(prompt.strip())
-    if typed is None:
-        return None
-    found = next((command for command in commands if command.name == typed[1]), None)
-    return (found, (typed[2] or "").strip()) if found is not None else None
-
-
-def expand(profile: Profile, command: PromptCommand, arguments: str) -> str:
-    """
-    What the model sees instead of a prompt that names a command.
-    """
-    rules, text = profile.commands, command.text.strip()
-    if rules is None:
-        return text
-    if rules.arguments in text or not arguments:
-        return text.replace(rules.arguments, arguments)
-    return f"{text}\n\n{rules.appended.format(arguments=arguments)}"
+from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,3 +154,123 @@ class Mismatch(TypeError):
     """
     An answer that does not fit the request.
     """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """
+    A tool call on its way.
+
+    Attributes:
+        made: The call, as the hooks left it.
+        use_id: The host's name of it.
+        launch: The subagent that it starts, if it does.
+        agent_id: The host's name of that.
+        result: What it gave, once it was made.
+        notes: What the agent is told after the result.
+        refused_on: The event whose hooks made it fail, if some did.
+        changed: Keys of its input that hooks changed.
+    """
+
+    made: ToolCall
+    use_id: str
+    launch: Subagent | None = None
+    agent_id: str = ""
+    result: ToolResult | None = None
+    notes: tuple[Message, ...] = ()
+    refused_on: str = ""
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """
+    What the model sees instead of a prompt that names a command, and what it is told beside it.
+    """
+
+    text: str
+    notes: tuple[Message, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """
+    Ask the hooks of an event.
+
+    Attributes:
+        role: Which event.
+        values: What its hooks are told beside the session's own values.
+        call: The tool call that it is about.
+        expanded: What becomes of the prompt that it is about, if that names a command.
+        aside: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
+            the turn.
+        later: Events for the same role that are asked after this one; the first if none is named yet.
+        event: Which event; empty if that is not settled.
+        rest: Hooks that are still to be asked, where they are asked one by one.
+        asked: Hooks that were asked before.
+        heard: What they said.
+    """
+
+    role: Role
+    values: Payload = field(default_factory=dict)
+    call: PendingCall | None = None
+    expanded: Expanded | None = None
+    aside: bool = False
+    later: tuple[str, ...] = ()
+    event: str = ""
+    rest: tuple[Hook, ...] = ()
+    asked: tuple[Hook, ...] = ()
+    heard: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Perform:
+    """
+    Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
+    """
+
+    call: PendingCall
+    looked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """
+    See whether the file that a call edits is as the agent saw it.
+    """
+
+    call: PendingCall
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """
+    Go to the session's worktree by a command line, which makes it first where that is left to do.
+    """
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class CloseBatch:
+    """
+    All calls of a move are made.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """
+    Let the agent or its script act.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """
+    End the session.
+    """
+
+
+Task: TypeAlias = Ask | Perform | Enter | CloseBatch | Listen | Close

@@ -10,138 +10,25 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
-from pytest_hookharness.hosts.rules.events import Role
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools import TaskItem
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_time, derive_uuid
-from pytest_hookharness.hosts.session_state.requests import Ended, EndedHow, Lines
+from pytest_hookharness.hosts.session_state.requests import (
+    Ask,
+    CloseBatch,
+    Ended,
+    EndedHow,
+    Lines,
+    Listen,
+    Look,
+    Task,
+)
 from pytest_hookharness.hosts.settings.configuration import Configuration
-from pytest_hookharness.model.moves import Message, Subagent, ToolCall, ToolResult
-from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingCall:
-    """
-    A tool call on its way.
-
-    Attributes:
-        made: The call, as the hooks left it.
-        use_id: The host's name of it.
-        launch: The subagent that it starts, if it does.
-        agent_id: The host's name of that.
-        result: What it gave, once it was made.
-        notes: What the agent is told after the result.
-        refused_on: The event whose hooks made it fail, if some did.
-        changed: Keys of its input that hooks changed.
-    """
-
-    made: ToolCall
-    use_id: str
-    launch: Subagent | None = None
-    agent_id: str = ""
-    result: ToolResult | None = None
-    notes: tuple[Message, ...] = ()
-    refused_on: str = ""
-    changed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Expanded:
-    """
-    What the model sees instead of a prompt that names a command, and what it is told beside it.
-    """
-
-    text: str
-    notes: tuple[Message, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
-    """
-    Ask the hooks of an event.
-
-    Attributes:
-        role: Which event.
-        values: What its hooks are told beside the session's own values.
-        call: The tool call that it is about.
-        expanded: What becomes of the prompt that it is about, if that names a command.
-        aside: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
-            the turn.
-        later: Events for the same role that are asked after this one; the first if none is named yet.
-        event: Which event; empty if that is not settled.
-        rest: Hooks that are still to be asked, where they are asked one by one.
-        asked: Hooks that were asked before.
-        heard: What they said.
-    """
-
-    role: Role
-    values: Payload = field(default_factory=dict)
-    call: PendingCall | None = None
-    expanded: Expanded | None = None
-    aside: bool = False
-    later: tuple[str, ...] = ()
-    event: str = ""
-    rest: tuple[Hook, ...] = ()
-    asked: tuple[Hook, ...] = ()
-    heard: tuple[Reply, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Perform:
-    """
-    Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
-    """
-
-    call: PendingCall
-    looked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """
-    See whether the file that a call edits is as the agent saw it.
-    """
-
-    call: PendingCall
-    file: str
-
-
-@dataclass(frozen=True, slots=True)
-class Enter:
-    """
-    Go to the session's worktree by a command line, which makes it first where that is left to do.
-    """
-
-    command: str
-
-
-@dataclass(frozen=True, slots=True)
-class CloseBatch:
-    """
-    All calls of a move are made.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Listen:
-    """
-    Let the agent or its script act.
-    """
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """
-    End the session.
-    """
-
-
-Task: TypeAlias = Ask | Perform | Enter | CloseBatch | Listen | Close
 
 IDLE_WHY = "no turn was begun"
 

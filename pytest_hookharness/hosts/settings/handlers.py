@@ -22,7 +22,7 @@ from pytest_hookharness.hosts.rules.settings import (
     RawEntry,
 )
 from pytest_hookharness.hosts.settings.formats import kind_of
-from pytest_hookharness.hosts.settings.matching import read_limit
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_limit
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # What can stand in a text of JSON and in no argument of a process: NUL, and halves of surrogate pairs.

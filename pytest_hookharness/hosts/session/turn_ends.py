@@ -1,4 +1,6 @@
 """
+Stops: what is asked when the agent wants to stop, and what comes of it.
+
 Ends of turns that no hook decides: limits, circles, and waiting without end.
 """
 
@@ -7,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pytest_hookharness.hosts.rules.caps import AtCap
 from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.rules.transcript_lines import user_message
+from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session_state.facts import derive_digest
-from pytest_hookharness.hosts.session_state.session_value import Close, Session
+from pytest_hookharness.hosts.session_state.requests import Ask, Close
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
+from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
-from pytest_hookharness.model.protocol import Hook, Payload
+from pytest_hookharness.model.protocol import Decision, Hook, Payload
 from pytest_hookharness.model.verdicts import Limit
 
 
@@ -148,3 +156,93 @@ def wait_for(session: Session, hook: Hook) -> Session:
     why = f"the host waits for {hook.command!r}, or its output, and nothing ends that"
     session = session.finish("waiting", why, session.profile.process.rules["kill"])
     return replace(session, agenda=(Close(),))
+
+
+def attempt_stop(session: Session, text: str) -> Session:
+    """
+    The session that asks its hooks about a stop, unless the agent has no move left anyway.
+    """
+    return stop_at_limit(session) or session.first(_stop(session, text))
+
+
+def _stop(session: Session, text: str) -> Ask:
+    active = cap_counting.flag(
+        session.profile.cap,
+        session.facts.flags,
+        session.stops_refused,
+        refused=session.stop_hook_active,
+    )
+    values: Payload = {
+        "stop_hook_active": active,
+        "last_assistant_message": text,
+        "background_tasks": [],
+        "session_crons": [],
+    }
+    return Ask(role=Role.STOP, values=values)
+
+
+def hold_prompt(session: Session, text: str) -> Session:
+    """
+    The session after a refused prompt, on a host that goes to the stop with it.
+    """
+    session = replace(session, held=(*session.held, text))
+    return session.first(_stop(session, ""))
+
+
+def release_prompts(session: Session) -> Session:
+    """
+    The session that lets its agent see the prompts that were refused and kept.
+    """
+    for text in session.held:
+        session = session.write("user", user_message(text)).tell(Message("prompt", text))
+    return replace(session, held=())
+
+
+def settle_stop(session: Session, decision: Decision | None) -> Session:
+    """
+    What follows once the hooks of a stop have spoken.
+    """
+    if session.held and not session.moves and (decision is None or not decision.refused):
+        rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
+        return session.finish("halted", "a hook refused the prompt, and the hooks let the agent stop", rule)
+    if decision is None:
+        rule = session.profile.replies.rules["no hooks"]
+        return session.finish("stopped", "the agent stopped and no hook was asked", rule)
+    if decision.halt is not None:
+        return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
+    if decision.overridden:
+        return _cap(session, decision)
+    if not decision.refused:
+        return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
+    return _go_on(session, decision)
+
+
+def _cap(session: Session, decision: Decision) -> Session:
+    guard, count = session.profile.cap, session.streak + 1
+    did = "overrode" if guard.then is AtCap.OVERRIDES else "ended the run at"
+    why = f"the guard {did} refusal {count} in a row"
+    if guard.words:
+        limit = count if guard.on else count - 1
+        said = guard.words.format(count=count, limit=limit, reason="\n".join(decision.reasons))
+        why = f"{why}: {said}"
+    return session.finish("capped", why, decision.rule, guard.status)
+
+
+def _go_on(session: Session, decision: Decision) -> Session:
+    between = session.calls_refused and session.streak > 0
+    session = replace(
+        release_prompts(session),
+        streak=session.streak + 1,
+        stops_refused=session.stops_refused + 1,
+        calls_refused=between,
+        stop_hook_active=True,
+    )
+    if session.profile.turns.refusal_prompts:
+        session = replace(session, spoken=())
+    for text in decision.to_agent:
+        session = session.tell(Message("feedback", text, decision.event))
+        session = session.write("user", user_message(text), isMeta=True)
+    session = session.ask_model()
+    if not session.profile.turns.refusal_prompts:
+        return session
+    return session.first(Ask(role=Role.PROMPT, values={"prompt": "\n".join(decision.reasons)}, aside=True))
