@@ -9,16 +9,16 @@ from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, fi
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
 from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
 from pytest_hookharness.hosts.hook_input.payload_values import (
-    as_agent,
-    sample_words,
-    tells_agents_apart,
+    payload_of_subagent,
+    sample_values,
+    identifies_agents,
 )
 from pytest_hookharness.hosts.hook_input.stdin import (
     encode,
     find_event,
     payload_for,
     shape,
-    target_of,
+    matcher_target,
 )
 from pytest_hookharness.hosts.profiles.command_line import (
     CommandLine,
@@ -33,9 +33,9 @@ from pytest_hookharness.hosts.rules.process import Answered
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
-from pytest_hookharness.hosts.session.step import Progress, advance, begin, guard_for, reconfigure
+from pytest_hookharness.hosts.session.step import Progress, advance, begin, cap_for, reconfigure
 from pytest_hookharness.hosts.session.turn_ends import find_limits
-from pytest_hookharness.hosts.session.workspace_view import outdated
+from pytest_hookharness.hosts.session.workspace_view import find_outdated
 from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
@@ -52,7 +52,7 @@ from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.configuration import Configuration, configure
 from pytest_hookharness.hosts.settings.formats import own_event
 from pytest_hookharness.hosts.settings.handlers import SettingsProblem, find_ignored
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, waves
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
 from pytest_hookharness.model.moves import Performance
 
 __all__ = [
@@ -85,7 +85,7 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
-    "as_agent",
+    "payload_of_subagent",
     "assumed_of_calls",
     "begin",
     "configure",
@@ -98,13 +98,13 @@ __all__ = [
     "find_event",
     "find_ignored",
     "find_limits",
-    "guard_for",
+    "cap_for",
     "join_prompt",
     "known",
     "known_facts",
     "launch",
     "names",
-    "outdated",
+    "find_outdated",
     "own_event",
     "payload_for",
     "read_command_line",
@@ -112,12 +112,12 @@ __all__ = [
     "read_reply",
     "reconfigure",
     "refuses_at_once",
-    "sample_words",
+    "sample_values",
     "select",
     "shape",
     "summarise",
-    "target_of",
-    "tells_agents_apart",
-    "waves",
+    "matcher_target",
+    "identifies_agents",
+    "start_groups",
     "write_answer",
 ]

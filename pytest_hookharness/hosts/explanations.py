@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import launch
-from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, target_of
+from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, matcher_target
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
 from pytest_hookharness.hosts.rules.caps import Asking, AtCap
@@ -76,8 +76,8 @@ def summarise(profile: Profile) -> HostSummary:
 
 def _guard(profile: Profile) -> str:
     rules = profile.cap
-    setting = cap_counting.Setting(env={}, options={})
-    guard = cap_counting.describe(rules, setting, lap_used_tools=False)
+    setting = cap_counting.CapSetting(env={}, options={})
+    guard = cap_counting.describe_cap(rules, setting, repetition_used_tools=False)
     if guard is None or guard.overrides is None:
         basis = rules.rules["no cap"].basis if "no cap" in rules.rules else Basis.ASSUMED
         return "none is known" if basis is Basis.ASSUMED else "none"
@@ -138,7 +138,7 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
     run = ProcessResult(ending=case.ending, stdout=Output(out, len(out)), stderr=Output(err, len(err)))
     reply = read_reply(profile, hook, rule.name, run)
     payload = payload_for(profile, rule.name, known)
-    target = target_of(profile, rule.name, payload)
+    target = matcher_target(profile, rule.name, payload)
     decision = aggregate(profile, rule.name, (reply,), (0,), hooks=(hook,), target=target)
     return Meaning(
         case=case.name,

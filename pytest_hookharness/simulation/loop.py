@@ -196,7 +196,7 @@ class Loop:
         formed = conclusion.form(
             trace,
             end,
-            cap=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
+            cap=hosts.cap_for(self.player.progress.session, self._lap_used_tools()),
             limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
             lasso=self.lasso,
             flaky=self.flaky,

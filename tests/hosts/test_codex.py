@@ -165,7 +165,7 @@ def test_a_stop_is_refused_for_ever(codex, run, ended):
     assert len(played.decisions) == 200
     assert all(decision.refused for decision in played.decisions)
     assert played.flags() == [False, *[True] * 199]
-    assert hosts.guard_for(played.sessions[-1], lap_used_tools=False) is None
+    assert hosts.cap_for(played.sessions[-1], repetition_used_tools=False) is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ Prompts that name a command: which files are commands, and what the model sees o
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.session_state.facts import expand, find_command
+from pytest_hookharness.hosts.session_state.facts import expand_command, find_command
 
 PROJECT, HOME = "workspace/.claude/commands", "home/.claude/commands"
 
@@ -48,7 +48,7 @@ def test_front_matter_is_left_out(profile, text, seen):
     """What stands between two lines of dashes at the very beginning is not shown."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
-    assert expand(profile, command, "") == seen
+    assert expand_command(profile, command, "") == seen
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_arguments(profile, text, arguments, seen):
     """Arguments take their places in the text, or stand behind it if it has none for them."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
-    assert expand(profile, command, arguments) == seen
+    assert expand_command(profile, command, arguments) == seen
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,11 @@ def test_a_subagents_call_has_the_recorded_keys(host, added, own):
     profile = hosts.find(host)
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     parents = hosts.payload_for(profile, "PreToolUse", facts, CALL)
-    subagents = hosts.as_agent(profile, facts, "PreToolUse", parents)
+    subagents = hosts.payload_of_subagent(profile, facts, "PreToolUse", parents)
 
     assert added == [key for key in subagents if key not in parents]
     assert set(own) == {key for key in parents if subagents[key] != parents[key]}
-    assert hosts.tells_agents_apart(profile, facts)
+    assert hosts.identifies_agents(profile, facts)
 
 
 def test_a_host_may_not_tell_its_agents_apart():
@@ -35,5 +35,5 @@ def test_a_host_may_not_tell_its_agents_apart():
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
     parents = hosts.payload_for(profile, "BeforeTool", facts)
 
-    assert hosts.as_agent(profile, facts, "BeforeTool", parents) == parents
-    assert not hosts.tells_agents_apart(profile, facts)
+    assert hosts.payload_of_subagent(profile, facts, "BeforeTool", parents) == parents
+    assert not hosts.identifies_agents(profile, facts)

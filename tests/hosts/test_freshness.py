@@ -47,7 +47,7 @@ def test_a_file_that_is_as_it_was_is_edited(session):
     progress = make(progress, Edit(file="a.txt", text="two", old="one"), look, done)
 
     assert not progress.result.failed
-    assert progress.session.seen.keys() == {"a.txt"}
+    assert progress.session.known_files.keys() == {"a.txt"}
 
 
 def test_looking_again_makes_an_edit_fresh(session):
@@ -79,7 +79,7 @@ def test_other_hosts_do_not_look():
     for _ in range(2):
         progress = make(progress, Edit(file="a.txt", text="one"), Performance(content="one"))
 
-    assert not progress.session.seen
+    assert not progress.session.known_files
 
 
 def test_only_files_that_are_others_by_now_count(session):
@@ -87,5 +87,5 @@ def test_only_files_that_are_others_by_now_count(session):
     progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
     progress = make(progress, Read(file="b.txt"), Performance(original="two", content="two"))
 
-    assert hosts.outdated(progress.session, {"a.txt": "one", "b.txt": "two"}.get) == ()
-    assert hosts.outdated(progress.session, {"a.txt": "one", "b.txt": "2"}.get) == ("b.txt",)
+    assert hosts.find_outdated(progress.session, {"a.txt": "one", "b.txt": "two"}.get) == ()
+    assert hosts.find_outdated(progress.session, {"a.txt": "one", "b.txt": "2"}.get) == ("b.txt",)

@@ -89,8 +89,8 @@ def test_a_saved_session_goes_on_alike(profile):
     let = hosts.advance(saved, hosts.HooksFinished(runs=(None,)))
 
     assert hosts.advance(saved, hosts.HooksFinished(runs=(BLOCK,))) == blocked
-    assert (blocked.session.visible["stop_hook_active"], blocked.session.streak) == (True, 1)
-    assert (let.session.visible["stop_hook_active"], let.session.streak) == (False, 0)
+    assert (blocked.session.visible["stop_hook_active"], blocked.session.refusals_in_row) == (True, 1)
+    assert (let.session.visible["stop_hook_active"], let.session.refusals_in_row) == (False, 0)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_guard_overrides_after_the_cap(play, cap, honoured):
     assert [decision.refused for decision in played.decisions] == [True] * honoured + [False]
     assert played.decisions[-1].overridden
     assert played.endings[0].how == "capped"
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    guard = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
     assert guard is not None
     assert guard.overrides == honoured + 1
 
@@ -149,7 +149,7 @@ def test_the_guard_can_be_switched_off(play, cap):
     played = play({"Stop": "./hook"}, [GO, *[Stop()] * 60], always(BLOCK), env=env)
 
     assert [decision.refused for decision in played.decisions] == [True] * 60
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    guard = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
     assert guard is not None
     assert guard.overrides is None
     assert "switches it off" in guard.why
@@ -171,7 +171,7 @@ def test_tool_calls_begin_the_count_again(play):
     played = play({"Stop": "./hook"}, [GO, *lap * 30, *[Stop()] * 20], always(BLOCK))
 
     assert [decision.overridden for decision in played.decisions] == [False] * 37 + [True]
-    assert hosts.guard_for(played.sessions[0], lap_used_tools=True).overrides is None
+    assert hosts.cap_for(played.sessions[0], repetition_used_tools=True).overrides is None
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_refused_calls_do_not_begin_the_count_again(play, event, answer):
     stops = [decision for decision in played.decisions if decision.event == "Stop"]
     assert [decision.overridden for decision in stops] == [False] * 8 + [True]
     assert stops[-1].rule.basis is Basis.ASSUMED
-    guard = hosts.guard_for(played.sessions[-1], lap_used_tools=False)
+    guard = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
     assert (guard.overrides, guard.rule) == (9, stops[-1].rule)
 
 
@@ -464,8 +464,8 @@ def test_a_loop_without_a_stop_is_not_ended_by_the_guard(play):
     calls = play(settings, [GO, *[RunCommand(command="a")] * 3], deny, most=8).sessions[-1]
     stops = play(settings, [GO, *[Stop()] * 3], stop, most=8).sessions[-1]
 
-    assert hosts.guard_for(calls, lap_used_tools=False).overrides is None
-    assert hosts.guard_for(stops, lap_used_tools=False).overrides == 9
+    assert hosts.cap_for(calls, repetition_used_tools=False).overrides is None
+    assert hosts.cap_for(stops, repetition_used_tools=False).overrides == 9
 
 
 def test_changed_settings_reach_the_guard(profile):
@@ -474,4 +474,4 @@ def test_changed_settings_reach_the_guard(profile):
     session = hosts.begin(profile, hosts.Configuration(), facts).session
     capped = hosts.Configuration(env={"CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "2"})
 
-    assert hosts.guard_for(hosts.reconfigure(session, capped), lap_used_tools=False).overrides == 3
+    assert hosts.cap_for(hosts.reconfigure(session, capped), repetition_used_tools=False).overrides == 3

@@ -152,8 +152,8 @@ def test_target_of_an_input(profile, facts):
     """The target of a tool event is the tool's name, and a Stop has none."""
     payload = hosts.payload_for(profile, "PreToolUse", facts, {"tool_name": "Edit"})
 
-    assert hosts.target_of(profile, "PreToolUse", payload) == "Edit"
-    assert hosts.target_of(profile, "Stop", hosts.payload_for(profile, "Stop", facts)) == ""
+    assert hosts.matcher_target(profile, "PreToolUse", payload) == "Edit"
+    assert hosts.matcher_target(profile, "Stop", hosts.payload_for(profile, "Stop", facts)) == ""
 
 
 @pytest.mark.parametrize(

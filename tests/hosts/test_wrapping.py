@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.settings.formats import command_keys, exchange
+from pytest_hookharness.hosts.settings.formats import command_keys, replace_commands
 
 SETTINGS = """\
 {
@@ -23,7 +23,7 @@ SETTINGS = """\
 
 def test_only_commands_are_exchanged():
     """What stands behind another key, in a list or in a remark is no command, and spaces stay."""
-    text, number = exchange(SETTINGS, {"command"}, {"./a.sh": 'x "./a.sh"'})
+    text, number = replace_commands(SETTINGS, {"command"}, {"./a.sh": 'x "./a.sh"'})
 
     assert number == 1
     assert text == SETTINGS.replace('"command" : "./a.sh"', '"command" : "x \\"./a.sh\\""')
@@ -37,8 +37,8 @@ def test_what_was_exchanged_can_be_exchanged_back(others, command, ascii_only):
     )
     there = {command: f"wrapped {command}"}
 
-    meanwhile, number = exchange(before, {"command"}, there)
-    after, again = exchange(meanwhile, {"command"}, {new: old for old, new in there.items()})
+    meanwhile, number = replace_commands(before, {"command"}, there)
+    after, again = replace_commands(meanwhile, {"command"}, {new: old for old, new in there.items()})
 
     assert number >= 1
     assert json.loads(meanwhile)["command"] == f"wrapped {command}"

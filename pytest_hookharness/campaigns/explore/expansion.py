@@ -183,7 +183,7 @@ class _Expansion:
         """
         session = player.progress.session
         self._began = self._began or session
-        calm = session.relieved(self._began)
+        calm = session.with_host_counts_of(self._began)
         if session.profile.tells("moves"):
             calm = replace(calm, moves=session.moves)
         player.progress = replace(player.progress, session=calm)
@@ -203,7 +203,7 @@ class _Expansion:
             for change in changes(self._initial, stage.files)
         }
         # A file that was seen may become stale later, one that was not seen cannot.
-        session = {**player.visible, "files seen": sorted(player.progress.session.seen)}
+        session = {**player.visible, "files seen": sorted(player.progress.session.known_files)}
         visible = {"session": self._anywhere(json.dumps(session, sort_keys=True))}
         answers = json.dumps(stage.answers.position)
         return state(visible=visible, agent=answers, environment="", files=differing).digest

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.hook_input.stdin import encode, value_of
+from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts
@@ -20,7 +20,7 @@ from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
 # Bytes of each stream that are kept for a host that reads all of it: more than any was ever seen to be told.
-MOST_KEPT = 1 << 22
+KEPT_BYTES = 1 << 22
 
 
 def launch(
@@ -48,10 +48,10 @@ def launch(
         index: The hook's place among them.
     """
     rule, process = profile.events[hook.event], profile.process
-    cwd = str(value_of(rule, payload, "cwd") or facts.workspace)
-    tool = str(value_of(rule, payload, "tool_name") or "")
+    cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
+    tool = str(value_in(rule, payload, "tool_name") or "")
     known = {**facts.words, "cwd": cwd, "tool": tool}
-    env = {**_left(profile, base_env), **_added(profile, hook, rule, known, index), **hook.env}
+    env = {**_inherited_env(profile, base_env), **_host_env(profile, hook, rule, known, index), **hook.env}
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
         argv=_argv(profile, hook, env),
@@ -64,7 +64,7 @@ def launch(
         hook_timeout=hook_timeout,
         pipe_wait=process.pipe_wait,
         kill=process.kill,
-        output_limit=process.output_limit or MOST_KEPT,
+        output_limit=process.output_limit or KEPT_BYTES,
     )
 
 
@@ -114,7 +114,7 @@ def _shell(profile: Profile, env: Mapping[str, str]) -> tuple[str, ...]:
     return (own, "-lc") if posixpath.basename(own) in profile.process.login_shells else profile.process.shell
 
 
-def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
+def _inherited_env(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
     removed = profile.process.removed
     return {
         name: value
@@ -123,7 +123,7 @@ def _left(profile: Profile, env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _added(
+def _host_env(
     profile: Profile, hook: Hook, rule: EventRule, known: Mapping[str, str], index: int
 ) -> dict[str, str]:
     process = profile.process

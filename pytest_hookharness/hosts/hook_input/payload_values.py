@@ -23,8 +23,8 @@ from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     derive_digest,
-    derive_moment,
-    derive_time,
+    derive_datetime,
+    derive_timestamp,
     derive_uuid,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
@@ -40,7 +40,7 @@ from pytest_hookharness.model.moves import (
 from pytest_hookharness.model.protocol import Json, Payload
 
 
-def fixed_words(profile: Profile, facts: Facts) -> dict[str, Json]:
+def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
     """
     What is the same for a whole session.
     """
@@ -51,13 +51,13 @@ def fixed_words(profile: Profile, facts: Facts) -> dict[str, Json]:
         "workspace": facts.workspace,
         "permission_mode": facts.permission_mode,
         "model": facts.model or profile.model,
-        "timestamp": derive_time(0, 0.0),
-        "time_ms": int(derive_moment(0, 0.0).timestamp() * 1000),
+        "timestamp": derive_timestamp(0, 0.0),
+        "time_ms": int(derive_datetime(0, 0.0).timestamp() * 1000),
         **{f"option {name}": value for name, value in facts.options.items()},
     }
 
 
-def session_words(session: Session, event: str, given: Mapping[str, Json]) -> dict[str, Json]:
+def session_values(session: Session, event: str, given: Mapping[str, Json]) -> dict[str, Json]:
     """
     All that hooks of an event can be told, with what the event itself gives.
 
@@ -68,12 +68,12 @@ def session_words(session: Session, event: str, given: Mapping[str, Json]) -> di
     ``stops_asked``, the same with this one.
     """
     profile, facts = session.profile, session.facts
-    words = fixed_words(profile, facts)
-    moment = derive_moment(session.position, session.waited)
+    words = fixed_values(profile, facts)
+    moment = derive_datetime(session.position, session.waited)
     words |= {
         "cwd": session.cwd,
         "hook_event_name": event,
-        "timestamp": derive_time(session.position, session.waited),
+        "timestamp": derive_timestamp(session.position, session.waited),
         "time_ms": int(moment.timestamp() * 1000),
         "submitted_prompt": session.prompt,
         "spoken": "\n".join(session.spoken),
@@ -91,11 +91,11 @@ def session_words(session: Session, event: str, given: Mapping[str, Json]) -> di
     return {**words, **profile.own_words(words)}
 
 
-def tells_agents_apart(profile: Profile, facts: Facts) -> bool:
+def identifies_agents(profile: Profile, facts: Facts) -> bool:
     """
     Whether the input of a tool call says which agent of a session makes it.
     """
-    told = _agent_words(profile, facts)
+    told = _agent_values(profile, facts)
     return any(
         (field.source or field.name) in told
         for rule in profile.events.values()
@@ -104,11 +104,11 @@ def tells_agents_apart(profile: Profile, facts: Facts) -> bool:
     )
 
 
-def as_agent(profile: Profile, facts: Facts, event: str, payload: Payload) -> dict[str, Json]:
+def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Payload) -> dict[str, Json]:
     """
     The input of an event as a subagent's call has it.
     """
-    told = _agent_words(profile, facts)
+    told = _agent_values(profile, facts)
     made: dict[str, Json] = {}
     for field in profile.events[event].fields.fields:
         source = field.source or field.name
@@ -119,7 +119,7 @@ def as_agent(profile: Profile, facts: Facts, event: str, payload: Payload) -> di
     return made
 
 
-def _agent_words(profile: Profile, facts: Facts) -> dict[str, Json]:
+def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
     """
     The words that are known, or have another meaning, where a subagent is concerned.
     """
@@ -128,26 +128,26 @@ def _agent_words(profile: Profile, facts: Facts) -> dict[str, Json]:
         "agent_id": profile.tools.ids.agent.format(digest=digest[:16], uuid=uuid),
         "agent_type": Subagent().kind,
     }
-    known = fixed_words(profile, facts)
+    known = fixed_values(profile, facts)
     usual, own = profile.own_words(known), profile.own_words({**known, **named})
     return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
 
 
-PLAIN: tuple[Operation, ...] = (
+PLAIN_OPERATIONS: tuple[Operation, ...] = (
     RunCommand(command="true"),
     Edit(file="file.txt", text="text\n"),
     Edit(file="file.txt", text="text", old="word"),
     Read(file="file.txt"),
 )
-_OF_TOOLS = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, Role.AFTER_TOOL, Role.TOOL_FAILED})
+_CALL_ROLES = frozenset({Role.BEFORE_TOOL, Role.PERMISSION, Role.AFTER_TOOL, Role.TOOL_FAILED})
 
 
-def sample_words(
+def sample_values(
     profile: Profile,
     rule: EventRule,
     facts: Facts,
     given: Mapping[str, Json],
-    operations: Sequence[Operation] = PLAIN,
+    operations: Sequence[Operation] = PLAIN_OPERATIONS,
 ) -> Mapping[str, Json]:
     """
     What a session would know of a call, if the event is about one; nothing for any other event.
@@ -159,9 +159,9 @@ def sample_words(
         given: Values of keys; the call is the first one that fits those that name a tool.
         operations: What the calls are to do.
     """
-    if rule.role not in _OF_TOOLS:
+    if rule.role not in _CALL_ROLES:
         return {}
-    fixed = fixed_words(profile, facts)
+    fixed = fixed_values(profile, facts)
     named = {
         field.source or field.name: given[field.name]
         for field in rule.fields.fields
@@ -171,12 +171,12 @@ def sample_words(
         made = profile.tools.call(operation, facts.workspace)
         if rule.tools and made.name not in rule.tools:
             continue
-        words = _describe(profile, rule, facts, made, _result(profile, rule, facts, made))
+        words = _call_values(profile, rule, facts, made, _result(profile, rule, facts, made))
         words |= profile.own_words({**fixed, **words})
         if named.items() <= words.items():
             return words
     name = next(iter((*named.values(), *rule.tools)), "")
-    words = _describe(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
+    words = _call_values(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
     return {**words, **profile.own_words({**fixed, **words}), **named}
 
 
@@ -186,7 +186,7 @@ def _result(profile: Profile, rule: EventRule, facts: Facts, made: ToolCall) -> 
     return profile.tools.result(made, Performance(exit=0), facts.workspace)
 
 
-def _describe(
+def _call_values(
     profile: Profile, rule: EventRule, facts: Facts, made: ToolCall, result: ToolResult
 ) -> dict[str, Json]:
     tools = profile.tools

@@ -13,7 +13,7 @@ import json
 import posixpath
 from collections.abc import Iterable, Mapping
 
-from pytest_hookharness.hosts.hook_input.payload_values import fixed_words, sample_words
+from pytest_hookharness.hosts.hook_input.payload_values import fixed_values, sample_values
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_uuid
@@ -30,15 +30,15 @@ def shape(payload: Payload, shaping: Shaping) -> Payload:
 
 
 def _reversed(content: Payload) -> dict[str, Json]:
-    return {key: _turned(content[key]) for key in reversed([*content])}
+    return {key: _reversed_value(content[key]) for key in reversed([*content])}
 
 
-def _turned(value: Json) -> Json:
+def _reversed_value(value: Json) -> Json:
     match value:
         case Mapping():
             return _reversed(value)
         case list() | tuple():
-            return [_turned(item) for item in value]
+            return [_reversed_value(item) for item in value]
         case _:
             return value
 
@@ -73,7 +73,7 @@ def find_event(profile: Profile, event: str) -> EventRule:
     """
     rule = profile.events.get(event)
     if rule is None:
-        raise ValueError(f"{profile.id} has no event {event!r}{_near(event, profile.events)}")
+        raise ValueError(f"{profile.id} has no event {event!r}{_name_hint(event, profile.events)}")
     return rule
 
 
@@ -91,10 +91,10 @@ def payload_for(
     names = [field.name for field in rule.fields.fields]
     for name in given:
         if name not in names:
-            raise ValueError(f"{event} hooks are not given {name!r}{_near(name, names)}")
-    known: dict[str, Json] = {**fixed_words(profile, facts), "hook_event_name": event}
+            raise ValueError(f"{event} hooks are not given {name!r}{_name_hint(name, names)}")
+    known: dict[str, Json] = {**fixed_values(profile, facts), "hook_event_name": event}
     known |= profile.own_words(known)
-    known |= sample_words(profile, rule, facts, given)
+    known |= sample_values(profile, rule, facts, given)
     payload: dict[str, Json] = {}
     for field in rule.fields.fields:
         source = field.source or field.name
@@ -107,18 +107,18 @@ def payload_for(
         elif field.null:
             payload[field.name] = None
         elif not field.optional or field.kind == "uuid":
-            payload[field.name] = _plain(field, facts)
+            payload[field.name] = _plain_value(field, facts)
     return payload
 
 
-def _near(name: str, names: Iterable[str]) -> str:
+def _name_hint(name: str, names: Iterable[str]) -> str:
     names = list(names)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     return f"; known are {', '.join(names)}{hint}"
 
 
-def _plain(field: Field, facts: Facts) -> Json:
+def _plain_value(field: Field, facts: Facts) -> Json:
     plain: Mapping[str, Json] = {
         "uuid": derive_uuid(facts.seed, field.name),
         "path": posixpath.join(facts.workspace, "file.txt"),
@@ -134,14 +134,14 @@ def _plain(field: Field, facts: Facts) -> Json:
     return plain.get(field.kind, field.choices[0] if field.choices else field.name)
 
 
-def value_of(rule: EventRule, payload: Payload, word: str) -> Json:
+def value_in(rule: EventRule, payload: Payload, word: str) -> Json:
     """
     What an input says under a word of the session; ``None`` for nothing.
     """
-    return payload.get(name_of(rule, word))
+    return payload.get(key_of(rule, word))
 
 
-def name_of(rule: EventRule, word: str) -> str:
+def key_of(rule: EventRule, word: str) -> str:
     """
     The key under which an input has a word of the session.
     """
@@ -149,12 +149,12 @@ def name_of(rule: EventRule, word: str) -> str:
     return next((field.name for field in fields if (field.source or field.name) == word), word)
 
 
-def target_of(profile: Profile, event: str, payload: Payload) -> str:
+def matcher_target(profile: Profile, event: str, payload: Payload) -> str:
     """
     What matchers are compared with, for an input.
     """
     rule = profile.events[event]
-    return str(value_of(rule, payload, rule.target) or "") if rule.target else ""
+    return str(value_in(rule, payload, rule.target) or "") if rule.target else ""
 
 
 def encode(profile: Profile, payload: Payload) -> bytes:

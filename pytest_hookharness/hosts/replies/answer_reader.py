@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, keys_of
+from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, answer_keys
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Empty, Halting, Stream, VerdictPath
@@ -20,7 +20,7 @@ _NO_STREAMS: Mapping[Stream, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class AnswerReader:
     """
     Who reads what: the host, the hook, the event, and how answers are read on it.
     """
@@ -88,7 +88,7 @@ class Reader:
         return f"ignored: {key!r} means nothing on {self.event.name}"
 
 
-def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
+def read_answer(reader: AnswerReader, answer: Payload, said: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
     """
     What an answer says; the streams serve where it has no words of its own.
     """
@@ -107,23 +107,23 @@ def read_answer(reader: Reader, answer: Payload, said: Mapping[Stream, str] = _N
     reply = _read_ruling(reader, answer, said)
     reply = _add_halt(reader, reply, answer, said)
     reply = _add_texts(reader, reply, answer)
-    return reader.limit(replace(reply, fault=reply.fault or _useless(reader, reply, answer)))
+    return reader.limit(replace(reply, fault=reply.fault or _useless_answer(reader, reply, answer)))
 
 
-def _read_empty(reader: Reader) -> Reply:
+def _read_empty(reader: AnswerReader) -> Reply:
     if reader.answers.empty is Empty.REFUSES or reader.blocks_on_failure:
         return replace(reader.refuse(reader.filler, "empty", silent=True), unmeant=True)
     return reader.none("empty", "mangled: the answer has no word that the host looks for")
 
 
-def _useless(reader: Reader, reply: Reply, answer: Payload) -> str | None:
-    if answer and not keys_of(reader.answers) & set(answer):
+def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str | None:
+    if answer and not answer_keys(reader.answers) & set(answer):
         return f"ignored: the host knows none of the keys {', '.join(answer)}"
     refusal = find_refusal(answer) if reply.ruling is Ruling.NONE and reply.halt is None else ""
     return f"ignored: {refusal} is no refusal of {reader.event.name} on this host" if refusal else None
 
 
-def _read_ruling(reader: Reader, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _read_ruling(reader: AnswerReader, answer: Payload, said: Mapping[Stream, str]) -> Reply:
     grant = dig(answer, reader.answers.grant) if reader.answers.grant else None
     if isinstance(grant, Mapping) and reader.event.role is Role.PERMISSION:
         return _grant(reader, grant)
@@ -136,14 +136,14 @@ def _read_ruling(reader: Reader, answer: Payload, said: Mapping[Stream, str]) ->
             return reader.none("no power", reader.means_nothing(key))
         if verdict.path[0] in reader.event.ignores:
             return reader.none("ignored", reader.means_nothing(key))
-        ruling = _weigh(verdict, value)
+        ruling = _ruling_of(verdict, value)
         if ruling is not None:
             reason = str(value) if verdict.any_text else str(dig(answer, verdict.reason) or "")
-            return _rule(reader, ruling, reason or _spoken(reader, said))
+            return _reply_for(reader, ruling, reason or _stream_text(reader, said))
     return reader.none("answer")
 
 
-def _weigh(verdict: VerdictPath, value: Json) -> Ruling | None:
+def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
     if verdict.any_text:
         return Ruling.DENY if isinstance(value, str) and value.strip() else None
     if not isinstance(value, str | bool):
@@ -151,12 +151,12 @@ def _weigh(verdict: VerdictPath, value: Json) -> Ruling | None:
     return verdict.words.get(value.lower() if verdict.folds and isinstance(value, str) else value)
 
 
-def _spoken(reader: Reader, said: Mapping[Stream, str]) -> str:
+def _stream_text(reader: AnswerReader, said: Mapping[Stream, str]) -> str:
     texts = (said.get(stream, "").strip() for stream in reader.answers.falls_to)
     return next((text for text in texts if text), "")
 
 
-def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
+def _reply_for(reader: AnswerReader, ruling: Ruling, reason: str) -> Reply:
     no_reason = reader.filler
     match ruling:
         case Ruling.DENY:
@@ -175,12 +175,12 @@ def _rule(reader: Reader, ruling: Ruling, reason: str) -> Reply:
             assert_never(ruling)
 
 
-def _unheard(reader: Reader, reason: str) -> Unheard | None:
+def _unheard(reader: AnswerReader, reason: str) -> Unheard | None:
     rule = reader.profile.replies.rules.get("allow reason")
     return Unheard(place="reason of an allow", text=reason, rule=rule) if reason and rule else None
 
 
-def _grant(reader: Reader, given: Payload) -> Reply:
+def _grant(reader: AnswerReader, given: Payload) -> Reply:
     behaviour = given.get("behavior")
     if behaviour not in ("allow", "deny"):
         return reader.none("invalid", f"ignored: 'behavior' is {behaviour!r}; the host knows allow, deny")
@@ -197,7 +197,7 @@ def _grant(reader: Reader, given: Payload) -> Reply:
     )
 
 
-def _add_halt(reader: Reader, reply: Reply, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, said: Mapping[Stream, str]) -> Reply:
     rules = reader.answers
     if answer.get("continue") is not False or rules.halting is Halting.IGNORED:
         return reply
@@ -208,22 +208,22 @@ def _add_halt(reader: Reader, reply: Reply, answer: Payload, said: Mapping[Strea
         return replace(reply, halt=text)
     if reply.ruling is Ruling.DENY and not text:
         return reply
-    text = text or _spoken(reader, said)
+    text = text or _stream_text(reader, said)
     return reader.refuse(text or reader.filler, "halt", silent=not text.strip())
 
 
-def _add_texts(reader: Reader, reply: Reply, answer: Payload) -> Reply:
+def _add_texts(reader: AnswerReader, reply: Reply, answer: Payload) -> Reply:
     rules, role, fault = reader.answers, reader.event.role, reply.fault
-    context, key = _find(answer, rules.context)
+    context, key = _find_first(answer, rules.context)
     if context and not reader.event.context:
         fault, context = fault or reader.means_nothing(key), ""
-    changed, key = _find(answer, rules.changed_input)
+    changed, key = _find_first(answer, rules.changed_input)
     if changed is not None and role is not Role.BEFORE_TOOL:
         fault, changed = fault or reader.means_nothing(key), None
     if rules.input_needs_allow and reply.ruling is not Ruling.ALLOW:
         changed = None
-    output, _ = _find(answer, rules.changed_output)
-    person, _ = _find(answer, rules.person)
+    output, _ = _find_first(answer, rules.changed_output)
+    person, _ = _find_first(answer, rules.person)
     context = str(context or "")
     return replace(
         reply,
@@ -236,6 +236,6 @@ def _add_texts(reader: Reader, reply: Reply, answer: Payload) -> Reply:
     )
 
 
-def _find(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:
+def _find_first(answer: Payload, paths: tuple[KeyPath, ...]) -> tuple[Json, str]:
     found = ((dig(answer, path), path[-1]) for path in paths)
     return next(((value, key) for value, key in found if value is not None), (None, ""))

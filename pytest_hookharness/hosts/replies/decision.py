@@ -17,12 +17,12 @@ from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Ru
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
 _STOPS = (Role.STOP, Role.SUBAGENT_STOP)
 _TASKS = (Role.TASK_CREATED, Role.TASK_COMPLETED)
-_NO_WORDS = (Ruling.NONE, Ruling.ALLOW)
+_WITHOUT_REASONS = (Ruling.NONE, Ruling.ALLOW)
 _SUBJECTS = ("command", "file_path", "path")
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
+class _HookReply:
     """
     One reply with its hook and the place of that.
     """
@@ -65,7 +65,7 @@ def aggregate(
         ruling = Ruling.DENY
     if stopping and halt is not None:
         ruling = Ruling.NONE
-    speaker = _Speaker(profile, rule, ruling, heard, target, tool_input or {})
+    speaker = _DecisionTexts(profile, rule, ruling, heard, target, tool_input or {})
     inputs = [reply.updated_input for reply in ended if reply.updated_input is not None]
     outputs = [reply.updated_output for reply in ended if reply.updated_output is not None]
     if rule.power is Power.REPLACES and ruling is Ruling.DENY:
@@ -81,18 +81,18 @@ def aggregate(
         updated_output=outputs[-1] if outputs else None,
         halt=halt,
         folder=next((reply.folder for reply in reversed(ended) if reply.folder), ""),
-        rule=_because(profile, rule, ruling, ended, halt),
+        rule=_deciding_rule(profile, rule, ruling, ended, halt),
         rests_on=rule.rests_on,
     )
 
 
 def _in_order(
     rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
-) -> list[_Heard]:
+) -> list[_HookReply]:
     first = finished if rule.merging.as_ended else ()
     order = [*first, *(place for place in range(len(replies)) if place not in first)]
     known = {place: (hook.command, hook.source) for place, hook in enumerate(hooks)}
-    return [_Heard(replies[place], place, *known.get(place, ("", ""))) for place in order]
+    return [_HookReply(replies[place], place, *known.get(place, ("", ""))) for place in order]
 
 
 def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
@@ -118,7 +118,7 @@ def _refused(rule: EventRule, ruling: Ruling) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Speaker:
+class _DecisionTexts:
     """
     What is told of replies, in the host's words.
     """
@@ -126,16 +126,16 @@ class _Speaker:
     profile: Profile
     rule: EventRule
     ruling: Ruling
-    heard: list[_Heard]
+    heard: list[_HookReply]
     target: str
     tool_input: Payload
 
     @property
-    def refusals(self) -> list[_Heard]:
+    def refusals(self) -> list[_HookReply]:
         """
         The replies whose ruling it was, as far as the host tells of them.
         """
-        if self.ruling in _NO_WORDS:
+        if self.ruling in _WITHOUT_REASONS:
             return []
         deciding = [one for one in self.heard if one.reply.ruling is self.ruling]
         match self.rule.merging.words:
@@ -243,7 +243,7 @@ class _Speaker:
         ]
 
 
-def _because(
+def _deciding_rule(
     profile: Profile, rule: EventRule, ruling: Ruling, ended: Sequence[Reply], halt: str | None
 ) -> Rule:
     rules = profile.replies.rules

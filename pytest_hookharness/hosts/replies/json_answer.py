@@ -14,15 +14,15 @@ from pytest_hookharness.hosts.rules.replies import AnswerRules, Halting
 from pytest_hookharness.hosts.rules.settings import KeyPath
 from pytest_hookharness.model.protocol import Json, Payload
 
-_MARK = "\ufeff"
-_OWN = "hookSpecificOutput"
+_BYTE_ORDER_MARK = "\ufeff"
+_EVENT_OUTPUT = "hookSpecificOutput"
 # Where one host or another looks for a refusal, and by which words it knows one.
 _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
     ("decision",): ("block", "deny"),
     ("permission",): ("deny",),
     ("permissionDecision",): ("deny",),
-    (_OWN, "permissionDecision"): ("deny",),
-    (_OWN, "decision"): ("block", "deny"),
+    (_EVENT_OUTPUT, "permissionDecision"): ("deny",),
+    (_EVENT_OUTPUT, "decision"): ("block", "deny"),
 }
 
 
@@ -40,7 +40,7 @@ def trim(rules: AnswerRules, output: str) -> str:
     Output without the white space around it, and without a byte order mark where that counts as such.
     """
     text = output.strip()
-    return text.strip(_MARK).strip() if rules.strips_mark else text
+    return text.strip(_BYTE_ORDER_MARK).strip() if rules.strips_mark else text
 
 
 def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
@@ -101,7 +101,7 @@ def find_refusal(answer: Payload) -> str:
     return next(meant, "")
 
 
-def keys_of(rules: AnswerRules) -> frozenset[str]:
+def answer_keys(rules: AnswerRules) -> frozenset[str]:
     """
     The keys by which an answer for the host is known.
     """
@@ -114,12 +114,12 @@ def keys_of(rules: AnswerRules) -> frozenset[str]:
     return frozenset([*(path[0] for path in paths if path), *halting])
 
 
-def find_lost(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
+def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
     """
     Where an answer stands that the host does not find; ``None`` if there is none.
     """
-    keys = keys_of(rules)
-    text = stdout.strip().strip(_MARK).strip()
+    keys = answer_keys(rules)
+    text = stdout.strip().strip(_BYTE_ORDER_MARK).strip()
     try:
         whole = json.loads(text) if text else None
     except (ValueError, RecursionError):

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.answer_reader import Reader, read_answer
+from pytest_hookharness.hosts.replies.answer_reader import AnswerReader, read_answer
 from pytest_hookharness.hosts.replies.json_answer import (
     Unparsable,
     announces_background,
     dig,
-    find_lost,
+    find_misplaced_answer,
     parse,
     trim,
 )
@@ -27,10 +27,10 @@ from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, Pro
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # What a shell says if it could not run the command.
-_NOT_RUN = (126, 127)
+_NOT_RUN_CODES = (126, 127)
 # By which hooks of most hosts refuse.
-_REFUSAL = 2
-_SILENT = CodeRule()
+_REFUSAL_CODE = 2
+_NO_OUTPUT = CodeRule()
 
 
 def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Payload | None) -> Reply:
@@ -41,7 +41,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     fire end with it; the host goes on.
     """
     rules, rule = profile.replies, profile.events[event]
-    reader = Reader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
+    reader = AnswerReader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
         return reader.none("unanswered")
     if not isinstance(run, ProcessResult):
@@ -60,7 +60,7 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     return reply
 
 
-def _read_run(reader: Reader, run: ProcessResult) -> Reply:
+def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
     ending = run.ending.exit if isinstance(run.ending, HeldOpen) else run.ending
     if reader.event.role is Role.WORKTREE:
         return _read_folder(reader, ending, run.stdout.text, run.stderr.text)
@@ -93,7 +93,7 @@ def _decodable(run: ProcessResult) -> bool:
 
 
 def _read_folder(
-    reader: Reader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
+    reader: AnswerReader, ending: Exited | Signaled | TimedOut | NotStarted, stdout: str, stderr: str
 ) -> Reply:
     match ending:
         case Exited(code=0):
@@ -114,21 +114,21 @@ def _read_folder(
     return reader.refuse(f"[{reader.hook.command}]: {why}", "no folder", silent=not stderr.strip())
 
 
-def _fail(reader: Reader, fault: str, rule: str) -> Reply:
+def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
     if reader.blocks_on_failure:
         words = fault.partition(": ")[2]
-        reply = reader.refuse(_by_code(reader, words), "failure blocks")
+        reply = reader.refuse(_code_reason(reader, words), "failure blocks")
         return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
     return reader.none(rule, fault)
 
 
-def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
+def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Reply:
     own = reader.event.foreign_codes if reader.hook.foreign else ()
     table = own or reader.event.codes or reader.profile.replies.codes
-    rule = next((one for one in table if one.codes is None or code in one.codes), _SILENT)
+    rule = next((one for one in table if one.codes is None or code in one.codes), _NO_OUTPUT)
     if rule.spares_silent and not stdout.strip():
         return reader.none("silent")
-    answer = parse(reader.answers, _first(rule.answer, stdout, stderr))
+    answer = parse(reader.answers, _first_text(rule.answer, stdout, stderr))
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
@@ -137,12 +137,12 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
             return reader.none("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
         return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
-    kind, name = ("not-run", "not run") if code in _NOT_RUN else ("crashed", rule.rule)
+    kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
     said = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
-        said = _told_failure(reader, table, code, stderr)
+        said = _describe_failure(reader, table, code, stderr)
     fault = f"{kind}: {said}"
-    if code == _REFUSAL and rule.alone is Alone.REFUSES_IF_WORDS:
+    if code == _REFUSAL_CODE and rule.alone is Alone.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.alone is Alone.IGNORED:
         fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
@@ -152,22 +152,22 @@ def _read_exit(reader: Reader, code: int, stdout: str, stderr: str) -> Reply:
     return _read_alone(reader, failed, stdout, stderr, fault)
 
 
-def _told_failure(reader: Reader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
+def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
     """
     A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
     """
     refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
-    refuses = any(_REFUSAL in (rule.codes or ()) and rule.alone in refusing for rule in table)
-    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL} does)" if refuses else ""
+    refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.alone in refusing for rule in table)
+    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL_CODE} does)" if refuses else ""
     return f'exit code {code}{meant}: "{_first_line(stderr)}"'
 
 
-def _first(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
+def _first_text(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
     texts = (stdout if stream is Stream.OUT else stderr for stream in streams)
     return next((text for text in texts if text.strip()), "")
 
 
-def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
+def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, fault: str) -> Reply:
     match rule.alone:
         case Alone.PLAIN:
             return _read_plain(reader, stdout, stderr)
@@ -180,7 +180,7 @@ def _read_alone(reader: Reader, rule: CodeRule, stdout: str, stderr: str, fault:
         case Alone.REFUSES:
             return _refuse_by_code(reader, rule, stdout, stderr)
         case Alone.REFUSES_IF_WORDS:
-            if not _first(rule.words, stdout, stderr).strip():
+            if not _first_text(rule.words, stdout, stderr).strip():
                 return _fail(reader, f"{fault}; it refuses only with words", "wordless")
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
@@ -191,18 +191,18 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "nothing on standard error")
 
 
-def _by_code(reader: Reader, words: str) -> str:
+def _code_reason(reader: AnswerReader, words: str) -> str:
     return reader.profile.replies.code_reason.format(command=reader.hook.command, words=words)
 
 
-def _refuse_by_code(reader: Reader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
-    said = _first(rule.words, stdout, stderr).strip()
+def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
+    said = _first_text(rule.words, stdout, stderr).strip()
     words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
-    return reader.refuse(_by_code(reader, words), rule.rule, silent=not said)
+    return reader.refuse(_code_reason(reader, words), rule.rule, silent=not said)
 
 
-def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
-    lost = find_lost(reader.answers, stdout, stderr)
+def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
+    lost = find_misplaced_answer(reader.answers, stdout, stderr)
     fault = f"mangled: {lost}" if lost else None
     text = trim(reader.answers, stdout)
     if not text:
@@ -217,7 +217,7 @@ def _read_plain(reader: Reader, stdout: str, stderr: str) -> Reply:
     return replace(reply, unheard=Unheard(place="output on a prompt", text=text, rule=reply.rule))
 
 
-def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
+def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: str, stderr: str) -> Reply:
     reply = read_answer(reader, answer, {Stream.OUT: stdout, Stream.ERR: stderr})
     if not rule.wins or reply.ruling is Ruling.DENY:
         return reply
@@ -232,7 +232,7 @@ def _read_valid(reader: Reader, rule: CodeRule, answer: Payload, stdout: str, st
 
 def _note_code(reply: Reply, code: int) -> Reply:
     heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
-    if code != _REFUSAL or heard:
+    if code != _REFUSAL_CODE or heard:
         return reply
     return replace(reply, fault="ignored: exit code 2 refuses nothing beside an answer that does not refuse")
 

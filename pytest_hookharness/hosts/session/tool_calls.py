@@ -11,17 +11,23 @@ from pytest_hookharness.hosts.rules.caps import Asking, FlagUse, Resets
 from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
-from pytest_hookharness.hosts.session.turn_ends import attempt_stop, note_move
-from pytest_hookharness.hosts.session.workspace_view import follow, keep_sight
+from pytest_hookharness.hosts.session.turn_ends import attempt_stop, remember_move
+from pytest_hookharness.hosts.session.workspace_view import track_folder, remember_content
 from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
-from pytest_hookharness.hosts.session_state.requests import Ask, Close, CloseBatch, PendingCall, Perform
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
+    CloseSession,
+    CloseBatch,
+    PendingCall,
+    MakeCall,
+)
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.matchers_and_timeouts import covers, select
 from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
 from pytest_hookharness.model.trace import Performed
 
-_SUBAGENT_WORDS = ("prompt", "message")
+_PROMPT_KEYS = ("prompt", "message")
 
 
 def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | None) -> Session:
@@ -29,55 +35,55 @@ def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | 
     The session with a move's calls on its agenda, one after the other or all asked about first.
     """
     tools, facts = session.profile.tools, session.facts
-    tasks: list[Ask | CloseBatch] = []
+    tasks: list[AskHooks | CloseBatch] = []
     for index, one in enumerate(made):
         launch = subagent
         if launch is None and tools.subagent and one.name == tools.subagent and one.given is None:
             kind = one.input.get("subagent_type")
-            prompt = next((one.input[key] for key in _SUBAGENT_WORDS if key in one.input), "")
+            prompt = next((one.input[key] for key in _PROMPT_KEYS if key in one.input), "")
             launch = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
         digest = derive_digest(facts.seed, "call", session.position)
         numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
         name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
         session = replace(session, position=session.position + 1, calls=session.calls + 1)
-        call = PendingCall(made=one, use_id=name, launch=launch)
+        call = PendingCall(tool_call=one, use_id=name, subagent=launch)
         if launch is not None:
             uuid = derive_uuid(facts.seed, "agent", session.position)
             call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
-        tasks.append(Ask(role=Role.BEFORE_TOOL, values=_describe(session, call), call=call))
-    session = replace(session, batch=(), halt=None)
+        tasks.append(AskHooks(role=Role.BEFORE_TOOL, values=_call_values(session, call), call=call))
+    session = replace(session, batch=(), pending_halt=None)
     guard = session.profile.cap
     if guard.resets is Resets.CALLS_TRIED:
-        session = replace(session, streak=0)
+        session = replace(session, refusals_in_row=0)
     if guard.flag is FlagUse.RESET_BY_CALLS:
         session = replace(session, stop_hook_active=False)
-    return session.ask_model().first(*tasks, CloseBatch())
+    return session.ask_model().put_first(*tasks, CloseBatch())
 
 
-def _describe(session: Session, call: PendingCall) -> dict[str, Json]:
+def _call_values(session: Session, call: PendingCall) -> dict[str, Json]:
     return {
-        "tool_name": call.made.name,
-        "tool_input": session.profile.tools.seen_as(call.made),
+        "tool_name": call.tool_call.name,
+        "tool_input": session.profile.tools.seen_as(call.tool_call),
         "tool_use_id": call.use_id,
     }
 
 
-def settle_before(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_call_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks before a call have spoken.
     """
     if decision is None:
-        return session.schedule(*_permission(session, call, Ruling.NONE), Perform(call))
+        return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
         if rules.halting is Halting.AT_ONCE:
             session = _refuse(session, call, "", (), event=decision.event, told=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
-        session = replace(session, halt=(decision.halt, decision.rule))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
     if decision.updated_input is not None:
         changed = decision.updated_input
-        whole = {**call.made.input, **changed} if rules.input_merges else changed
-        call = replace(call, made=replace(call.made, input=whole), changed=tuple(changed))
+        whole = {**call.tool_call.input, **changed} if rules.input_merges else changed
+        call = replace(call, tool_call=replace(call.tool_call, input=whole), changed=tuple(changed))
     if decision.ruling is Ruling.DEFER:
         session = _refuse(session, call, "", (), event=decision.event, told=False)
         return session.finish("halted", "a hook put a call off, which ends the turn", decision.rule)
@@ -90,35 +96,35 @@ def settle_before(session: Session, call: PendingCall, decision: Decision | None
     told = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
     notes = tuple(Message("context", text, decision.event) for text in told)
     call = replace(call, notes=(*call.notes, *notes))
-    return session.schedule(*_permission(session, call, decision.ruling), Perform(call))
+    return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
 
 def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
     session = _refuse(session, call, "", (), event=decision.event, told=False)
     why = "a hook asked for a person's word, and the host waits for it for ever"
     session = session.finish("waiting", why, decision.rule)
-    notice = Ask(role=Role.NOTIFICATION, values=_describe(session, call), aside=True)
-    return replace(session, agenda=(notice, Close()))
+    notice = AskHooks(role=Role.NOTIFICATION, values=_call_values(session, call), incidental=True)
+    return replace(session, agenda=(notice, CloseSession()))
 
 
 def _refuse(
     session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, told: bool = True
 ) -> Session:
     result = ToolResult(text=text, failed=True)
-    refused = Performed(call=call.made, result=result, refused=True)
+    refused = Performed(call=call.tool_call, result=result, refused=True)
     session = replace(session, performed=(*session.performed, refused), calls_refused=True)
     if not told:
         return session
     contexts = (Message("context", note, event) for note in notes)
-    session = session.tell(Message("refusal", text, event), *contexts)
+    session = session.add_messages(Message("refusal", text, event), *contexts)
     message = result_message(call.use_id, text, failed=True)
-    return session.write("user", message, toolUseResult=f"Error: {text}")
+    return session.write_line("user", message, toolUseResult=f"Error: {text}")
 
 
-def _permission(session: Session, call: PendingCall, ruling: Ruling) -> tuple[Ask, ...]:
+def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> tuple[AskHooks, ...]:
     # With no hook to ask, the simulation lets every call through that no hook denied.
     rule = session.profile.by_role(Role.PERMISSION)
-    made, mode = call.made, session.facts.permission_mode
+    made, mode = call.tool_call, session.facts.permission_mode
     turns, tools = session.profile.turns, session.profile.tools
     if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or made.name not in tools.gated:
         return ()
@@ -130,72 +136,74 @@ def _permission(session: Session, call: PendingCall, ruling: Ruling) -> tuple[As
         return ()
     edits = made.name in tools.edits and bool(turns.edits_mode)
     suggestion: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
-    values = _describe(session, call)
+    values = _call_values(session, call)
     values["permission_suggestions"] = [suggestion] if edits else []
-    return (Ask(role=Role.PERMISSION, values=values, call=call),)
+    return (AskHooks(role=Role.PERMISSION, values=values, call=call),)
 
 
-def settle_permission(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_permission_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks were asked for a permission; the call itself is next on the agenda.
     """
     if decision is None:
         return session
     if decision.halt is not None:
-        session = replace(session, halt=(decision.halt, decision.rule))
-    place = next(at for at, task in enumerate(session.agenda) if isinstance(task, Perform))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
+    place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
-        words = session.profile.wording.denied.format(tool=call.made.name)
+        words = session.profile.wording.denied.format(tool=call.tool_call.name)
         text = decision.to_agent[-1] if decision.to_agent else words
         return _refuse(replace(session, agenda=(*before, *rest)), call, text, (), event=decision.event)
     if decision.updated_input is not None:
-        call = replace(call, made=replace(call.made, input=decision.updated_input))
-        return replace(session, agenda=(*before, Perform(call), *rest))
+        call = replace(call, tool_call=replace(call.tool_call, input=decision.updated_input))
+        return replace(session, agenda=(*before, MakeCall(call), *rest))
     return session
 
 
-def conclude(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
+def finish_call(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
     """
     What follows once a call was made, or its result was given.
     """
     tools = session.profile.tools
-    asked: tuple[Ask, ...] = ()
+    asked: tuple[AskHooks, ...] = ()
     if isinstance(done, Performance):
-        session, done, asked = follow(keep_sight(session, call, done), done)
-        result = tools.result(call.made, done, session.cwd)
+        session, done, asked = track_folder(remember_content(session, call, done), done)
+        result = tools.result(call.tool_call, done, session.cwd)
     else:
-        result = tools.given(call.made, done)
+        result = tools.given(call.tool_call, done)
     call, refused = replace(call, result=result), bool(call.refused_on)
     session = replace(
         session,
-        performed=(*session.performed, Performed(call=call.made, result=result, refused=refused)),
+        performed=(*session.performed, Performed(call=call.tool_call, result=result, refused=refused)),
         calls_refused=session.calls_refused or refused,
         batch=(
             *session.batch,
-            {**_describe(session, call), "tool_response": result.text, "tool_failed": result.failed},
+            {**_call_values(session, call), "tool_response": result.text, "tool_failed": result.failed},
         ),
         position=session.position + 1,
     )
     if session.profile.cap.resets is Resets.CALLS_DONE and not refused:
-        session = replace(session, streak=0, calls_refused=False)
+        session = replace(session, refusals_in_row=0, calls_refused=False)
     kind = "failed" if result.failed and result.response is None else "call"
-    session = note_move(session, kind, call.made.name, sorted(call.made.input.items()), result.text)
-    return session.schedule(*asked, _after(session, call, result))
+    session = remember_move(
+        session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
+    )
+    return session.schedule(*asked, _result_event(session, call, result))
 
 
-def _after(session: Session, call: PendingCall, result: ToolResult) -> Ask:
+def _result_event(session: Session, call: PendingCall, result: ToolResult) -> AskHooks:
     duration = 3 + int(derive_digest(session.facts.seed, "duration", session.position)[:2], 16) % 40
-    values: dict[str, Json] = {**_describe(session, call), "duration_ms": duration}
+    values: dict[str, Json] = {**_call_values(session, call), "duration_ms": duration}
     after, failed = (session.profile.by_role(role) for role in (Role.AFTER_TOOL, Role.TOOL_FAILED))
     if result.failed and (failed is not None or (after is not None and not after.after_failures)):
         values |= {"error": result.text, "is_interrupt": False}
-        return Ask(role=Role.TOOL_FAILED, values=values, call=call)
+        return AskHooks(role=Role.TOOL_FAILED, values=values, call=call)
     values |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
-    return Ask(role=Role.AFTER_TOOL, values=values, call=call)
+    return AskHooks(role=Role.AFTER_TOOL, values=values, call=call)
 
 
-def settle_after(session: Session, call: PendingCall, decision: Decision | None) -> Session:
+def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
     What follows once the hooks after a call have spoken: the agent gets its result.
     """
@@ -207,18 +215,18 @@ def settle_after(session: Session, call: PendingCall, decision: Decision | None)
     if call.changed:
         text += session.profile.wording.modified.format(changed=", ".join(call.changed))
     kind = "refusal" if call.refused_on else "result"
-    session = session.tell(Message(kind, text, call.refused_on), *call.notes)
+    session = session.add_messages(Message(kind, text, call.refused_on), *call.notes)
     message = result_message(call.use_id, text, failed=result.failed)
     structured = f"Error: {text}" if result.failed else result.response
-    session = session.write("user", message, toolUseResult=structured)
+    session = session.write_line("user", message, toolUseResult=structured)
     if decision is None:
         return session
     kind = "feedback" if decision.ruling is Ruling.DENY else "context"
-    session = session.tell(*(Message(kind, told, decision.event) for told in decision.to_agent))
+    session = session.add_messages(*(Message(kind, told, decision.event) for told in decision.to_agent))
     if decision.halt is not None and session.profile.answers(decision.event).halting is Halting.AT_ONCE:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.halt is not None:
-        session = replace(session, halt=(decision.halt, decision.rule))
+        session = replace(session, pending_halt=(decision.halt, decision.rule))
     return session
 
 
@@ -227,27 +235,29 @@ def close_batch(session: Session) -> Session:
     What follows once all calls of a move are made.
     """
     if not session.batch:
-        return settle_batch(session, None)
+        return apply_batch_decision(session, None)
     calls: list[Payload] = [
         {key: one[key] for key in ("tool_name", "tool_input", "tool_use_id", "tool_response")}
         for one in session.batch
     ]
     failed = [bool(one["tool_failed"]) for one in session.batch]
     values: Payload = {"tool_calls": calls, "tool_calls_failed": failed}
-    return session.first(Ask(role=Role.AFTER_BATCH, values=values))
+    return session.put_first(AskHooks(role=Role.AFTER_BATCH, values=values))
 
 
-def settle_batch(session: Session, decision: Decision | None) -> Session:
+def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
     """
     What follows once the hooks after all calls have spoken.
     """
     if decision is not None:
-        session = session.tell(*(Message("context", text, decision.event) for text in decision.to_agent))
+        session = session.add_messages(
+            *(Message("context", text, decision.event) for text in decision.to_agent)
+        )
         if decision.halt is not None or decision.refused:
             why = decision.halt or "; ".join(decision.reasons)
             return session.finish("halted", f"a hook ended the turn after its calls: {why}", decision.rule)
-    if session.halt is not None:
-        text, rule = session.halt
+    if session.pending_halt is not None:
+        text, rule = session.pending_halt
         return session.finish("halted", f"a hook ended the turn: {text}", rule)
     finishing = session.profile.turns.finishing
     made = next((one for one in session.batch if one["tool_name"] in finishing), None)
@@ -257,5 +267,5 @@ def settle_batch(session: Session, decision: Decision | None) -> Session:
         asks = len(session.profile.turns.before_request) + 1
         return attempt_stop(replace(session, agenda=session.agenda[asks:]), text)
     if session.profile.turns.asks_after_calls:
-        return session.first(Ask(role=Role.PROMPT, values={"prompt": ""}, aside=True))
+        return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": ""}, incidental=True))
     return session

@@ -15,7 +15,7 @@ from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
 from pytest_hookharness.hosts.session import cap_counting
 from pytest_hookharness.hosts.session_state.facts import derive_digest
-from pytest_hookharness.hosts.session_state.requests import Ask, Close
+from pytest_hookharness.hosts.session_state.requests import AskHooks, CloseSession
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.moves import Message
@@ -24,7 +24,7 @@ from pytest_hookharness.model.protocol import Decision, Hook, Payload
 from pytest_hookharness.model.verdicts import Limit
 
 
-def note_move(session: Session, kind: str, *content: object) -> Session:
+def remember_move(session: Session, kind: str, *content: object) -> Session:
     """
     The session with one more move to look for circles among.
     """
@@ -41,7 +41,7 @@ def find_end(session: Session) -> Session | None:
     """
     if not session.in_turn:
         return None
-    return (_out_of_steps(session) if session.moves else None) or _circle(session)
+    return (_end_if_out_of_steps(session) if session.moves else None) or _end_if_stuck(session)
 
 
 def out_of_steps(session: Session) -> bool:
@@ -55,7 +55,7 @@ def out_of_steps(session: Session) -> bool:
     return session.moves >= int(given)
 
 
-def _out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
+def _end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
     steps = session.profile.steps
     if steps is None or not out_of_steps(session):
         return None
@@ -64,7 +64,7 @@ def _out_of_steps(session: Session, *, stopped: bool = False) -> Session | None:
     return session.finish("capped", why, steps.rule, status)
 
 
-def _circle(session: Session) -> Session | None:
+def _end_if_stuck(session: Session) -> Session | None:
     stuck = session.profile.stuck
     if stuck is None or session.facts.options.get(stuck.option) is False:
         return None
@@ -84,11 +84,11 @@ def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
     # A lap with a prompt in it begins all counts again.
     if not period or not session.in_turn or session.moves <= period:
         return ()
-    found = [*_limit_of_steps(session, turn), *_limit_of_circles(session, turn, period)]
+    found = [*_step_limit(session, turn), *_stuck_limit(session, turn, period)]
     return tuple(sorted(found, key=lambda limit: limit.turn))
 
 
-def _limit_of_steps(session: Session, turn: int) -> Iterator[Limit]:
+def _step_limit(session: Session, turn: int) -> Iterator[Limit]:
     steps = session.profile.steps
     if steps is not None:
         most = int(session.facts.options.get(steps.option, steps.most))
@@ -96,7 +96,7 @@ def _limit_of_steps(session: Session, turn: int) -> Iterator[Limit]:
         yield Limit(turn=turn + most - session.moves, why=why, rule=steps.rule)
 
 
-def _limit_of_circles(session: Session, turn: int, period: int) -> Iterator[Limit]:
+def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
     stuck, recent = session.profile.stuck, session.recent
     if stuck is None or session.facts.options.get(stuck.option) is False:
         return
@@ -116,19 +116,19 @@ def stop_at_limit(session: Session) -> Session | None:
     """
     The session after a stop that was its last move, so that no hook is asked; ``None`` for any other.
     """
-    return _out_of_steps(session, stopped=True)
+    return _end_if_out_of_steps(session, stopped=True)
 
 
-def close_unasked(session: Session) -> Session:
+def end_without_stop_hooks(session: Session) -> Session:
     """
     The session after a stop that its hooks are not asked about, because they refused often enough.
     """
     guard = session.profile.cap
-    why = f"the hooks of a stop are asked no more after {counted(session.streak, 'refusal')}"
+    why = f"the hooks of a stop are asked no more after {counted(session.refusals_in_row, 'refusal')}"
     return session.finish("capped", why, guard.rules["cap"], guard.status)
 
 
-def find_endless(
+def find_unending_hook(
     session: Session, rule: EventRule, runs: Sequence[ProcessResult | Payload | None]
 ) -> Hook | None:
     """
@@ -149,24 +149,24 @@ def find_endless(
     return None
 
 
-def wait_for(session: Session, hook: Hook) -> Session:
+def wait_for_hook(session: Session, hook: Hook) -> Session:
     """
     The session that waits for a hook without end.
     """
     why = f"the host waits for {hook.command!r}, or its output, and nothing ends that"
     session = session.finish("waiting", why, session.profile.process.rules["kill"])
-    return replace(session, agenda=(Close(),))
+    return replace(session, agenda=(CloseSession(),))
 
 
 def attempt_stop(session: Session, text: str) -> Session:
     """
     The session that asks its hooks about a stop, unless the agent has no move left anyway.
     """
-    return stop_at_limit(session) or session.first(_stop(session, text))
+    return stop_at_limit(session) or session.put_first(_stop_event(session, text))
 
 
-def _stop(session: Session, text: str) -> Ask:
-    active = cap_counting.flag(
+def _stop_event(session: Session, text: str) -> AskHooks:
+    active = cap_counting.reported_flag(
         session.profile.cap,
         session.facts.flags,
         session.stops_refused,
@@ -178,31 +178,31 @@ def _stop(session: Session, text: str) -> Ask:
         "background_tasks": [],
         "session_crons": [],
     }
-    return Ask(role=Role.STOP, values=values)
+    return AskHooks(role=Role.STOP, values=values)
 
 
 def hold_prompt(session: Session, text: str) -> Session:
     """
     The session after a refused prompt, on a host that goes to the stop with it.
     """
-    session = replace(session, held=(*session.held, text))
-    return session.first(_stop(session, ""))
+    session = replace(session, held_prompts=(*session.held_prompts, text))
+    return session.put_first(_stop_event(session, ""))
 
 
 def release_prompts(session: Session) -> Session:
     """
     The session that lets its agent see the prompts that were refused and kept.
     """
-    for text in session.held:
-        session = session.write("user", user_message(text)).tell(Message("prompt", text))
-    return replace(session, held=())
+    for text in session.held_prompts:
+        session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text))
+    return replace(session, held_prompts=())
 
 
-def settle_stop(session: Session, decision: Decision | None) -> Session:
+def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
     """
     What follows once the hooks of a stop have spoken.
     """
-    if session.held and not session.moves and (decision is None or not decision.refused):
+    if session.held_prompts and not session.moves and (decision is None or not decision.refused):
         rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
         return session.finish("halted", "a hook refused the prompt, and the hooks let the agent stop", rule)
     if decision is None:
@@ -211,14 +211,14 @@ def settle_stop(session: Session, decision: Decision | None) -> Session:
     if decision.halt is not None:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.overridden:
-        return _cap(session, decision)
+        return _end_at_cap(session, decision)
     if not decision.refused:
         return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
-    return _go_on(session, decision)
+    return _continue_turn(session, decision)
 
 
-def _cap(session: Session, decision: Decision) -> Session:
-    guard, count = session.profile.cap, session.streak + 1
+def _end_at_cap(session: Session, decision: Decision) -> Session:
+    guard, count = session.profile.cap, session.refusals_in_row + 1
     did = "overrode" if guard.then is AtCap.OVERRIDES else "ended the run at"
     why = f"the guard {did} refusal {count} in a row"
     if guard.words:
@@ -228,11 +228,11 @@ def _cap(session: Session, decision: Decision) -> Session:
     return session.finish("capped", why, decision.rule, guard.status)
 
 
-def _go_on(session: Session, decision: Decision) -> Session:
-    between = session.calls_refused and session.streak > 0
+def _continue_turn(session: Session, decision: Decision) -> Session:
+    between = session.calls_refused and session.refusals_in_row > 0
     session = replace(
         release_prompts(session),
-        streak=session.streak + 1,
+        refusals_in_row=session.refusals_in_row + 1,
         stops_refused=session.stops_refused + 1,
         calls_refused=between,
         stop_hook_active=True,
@@ -240,9 +240,11 @@ def _go_on(session: Session, decision: Decision) -> Session:
     if session.profile.turns.refusal_prompts:
         session = replace(session, spoken=())
     for text in decision.to_agent:
-        session = session.tell(Message("feedback", text, decision.event))
-        session = session.write("user", user_message(text), isMeta=True)
+        session = session.add_messages(Message("feedback", text, decision.event))
+        session = session.write_line("user", user_message(text), isMeta=True)
     session = session.ask_model()
     if not session.profile.turns.refusal_prompts:
         return session
-    return session.first(Ask(role=Role.PROMPT, values={"prompt": "\n".join(decision.reasons)}, aside=True))
+    return session.put_first(
+        AskHooks(role=Role.PROMPT, values={"prompt": "\n".join(decision.reasons)}, incidental=True)
+    )

@@ -19,13 +19,21 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
-from pytest_hookharness.hosts.session_state.requests import Ask, Close, Enter, Look, PendingCall, Perform, PerformCall
+from pytest_hookharness.hosts.session_state.requests import (
+    AskHooks,
+    CloseSession,
+    EnterWorktree,
+    CheckFile,
+    PendingCall,
+    MakeCall,
+    PerformCall,
+)
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, ToolCall
 from pytest_hookharness.model.protocol import Decision, Rule
 
 
-def follow(session: Session, done: Performance) -> tuple[Session, Performance, tuple[Ask, ...]]:
+def track_folder(session: Session, done: Performance) -> tuple[Session, Performance, tuple[AskHooks, ...]]:
     """
     The session in the folder in which a command ended, what the agent is told of it, and whom to ask.
 
@@ -42,24 +50,24 @@ def follow(session: Session, done: Performance) -> tuple[Session, Performance, t
     if new == old:
         return session, done, ()
     values = {"old_cwd": old, "new_cwd": new}
-    return replace(session, cwd=new), done, (Ask(role=Role.FOLDER_CHANGED, values=values),)
+    return replace(session, cwd=new), done, (AskHooks(role=Role.FOLDER_CHANGED, values=values),)
 
 
 def _lies_in(folder: str, root: str) -> bool:
     return folder == root or folder.startswith(root.rstrip("/") + "/")
 
 
-def plan_worktree(session: Session) -> tuple[Ask, ...]:
+def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
     """
     What comes before all else in a session that is to work in a worktree.
     """
     name = session.facts.worktree
     if not name or session.profile.worktrees is None:
         return ()
-    return (Ask(role=Role.WORKTREE, values={"name": name}),)
+    return (AskHooks(role=Role.WORKTREE, values={"name": name}),)
 
 
-def settle_worktree(session: Session, decision: Decision | None) -> Session:
+def apply_worktree_decision(session: Session, decision: Decision | None) -> Session:
     """
     What follows once the hooks that make a worktree have spoken; without any, the host makes it itself.
     """
@@ -69,14 +77,16 @@ def settle_worktree(session: Session, decision: Decision | None) -> Session:
     if decision is None:
         folder = rules.folder.format(name=name)
         words = {"folder": shlex.quote(folder), "branch": shlex.quote(rules.branch.format(name=name))}
-        return session.first(Enter(f"{rules.command.format(**words)} && cd -- {words['folder']}"))
+        return session.put_first(EnterWorktree(f"{rules.command.format(**words)} && cd -- {words['folder']}"))
     if decision.refused or not decision.folder:
         why = "; ".join(decision.reasons) or "no hook named a folder"
-        return _give_up(session, f"the worktree {name!r} was not made: {why}", decision.rule, refused=True)
-    return session.first(Enter(f"cd -- {shlex.quote(decision.folder)}"))
+        return _end_session(
+            session, f"the worktree {name!r} was not made: {why}", decision.rule, refused=True
+        )
+    return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
 
 
-def request_entry(session: Session, task: Enter) -> PerformCall:
+def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
     """
     The request that makes the worktree, where that is left to do, and goes there.
     """
@@ -88,7 +98,7 @@ def request_entry(session: Session, task: Enter) -> PerformCall:
     )
 
 
-def enter(session: Session, done: Performance) -> Session:
+def enter_worktree(session: Session, done: Performance) -> Session:
     """
     The session in its worktree; it is over if that is not there.
     """
@@ -98,58 +108,58 @@ def enter(session: Session, done: Performance) -> Session:
     why = f"the worktree {session.facts.worktree!r} cannot be entered: {said}"
     rules = session.profile.worktrees
     rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
-    return _give_up(session, why, rule, refused=False)
+    return _end_session(session, why, rule, refused=False)
 
 
-def _give_up(session: Session, why: str, rule: Rule, *, refused: bool) -> Session:
+def _end_session(session: Session, why: str, rule: Rule, *, refused: bool) -> Session:
     session = session.finish("halted" if refused else "idle", why, rule)
-    return replace(session, agenda=(Close(),))
+    return replace(session, agenda=(CloseSession(),))
 
 
-def keep_sight(session: Session, call: PendingCall, done: Performance) -> Session:
+def remember_content(session: Session, call: PendingCall, done: Performance) -> Session:
     """
     The session that knows what its agent saw in a file, or wrote to it.
     """
-    operation = session.profile.tools.operation(call.made, session.facts.workspace)
+    operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not session.profile.tools.stale or not isinstance(operation, Edit | Read):
         return session
     if done.error or done.content is None:
         return session
-    return replace(session, seen={**session.seen, operation.file: _digest(done.content)})
+    return replace(session, known_files={**session.known_files, operation.file: _digest(done.content)})
 
 
-def look_first(session: Session, call: PendingCall) -> tuple[Session, PerformCall] | None:
+def request_check(session: Session, call: PendingCall) -> tuple[Session, PerformCall] | None:
     """
     The request for a look at the file that a call edits; ``None`` if the host need not look.
     """
-    operation = session.profile.tools.operation(call.made, session.facts.workspace)
-    if not isinstance(operation, Edit) or operation.file not in session.seen:
+    operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
+    if not isinstance(operation, Edit) or operation.file not in session.known_files:
         return None
     request = PerformCall(
-        call=call.made,
+        call=call.tool_call,
         operation=Read(file=operation.file, label=operation.label),
         records=session.records,
         transcript_path=session.facts.transcript_path,
     )
-    return replace(session, waiting=Look(call, operation.file)), request
+    return replace(session, waiting=CheckFile(call, operation.file)), request
 
 
-def compare(session: Session, look: Look, found: Performance) -> Session | Performance:
+def compare_content(session: Session, look: CheckFile, found: Performance) -> Session | Performance:
     """
     The session that goes on with a call after the look; or what the call comes to if the file has changed.
     """
-    if not _differs(found.content, session.seen[look.file]):
-        return session.first(Perform(look.call, looked=True))
+    if not _differs(found.content, session.known_files[look.file]):
+        return session.put_first(MakeCall(look.call, checked=True))
     return Performance(error=session.profile.tools.stale, original=found.content)
 
 
-def outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:
+def find_outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:
     """
     Files that are others by now than the agent saw, in order; it is part of the state which these are.
 
     Those that are as it saw them are left out: in the next lap of a loop they are seen again.
     """
-    return tuple(file for file, digest in sorted(session.seen.items()) if _differs(read(file), digest))
+    return tuple(file for file, digest in sorted(session.known_files.items()) if _differs(read(file), digest))
 
 
 def _differs(text: str | None, digest: str) -> bool:

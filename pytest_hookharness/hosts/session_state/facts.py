@@ -17,8 +17,8 @@ from datetime import UTC, datetime, timedelta
 
 from pytest_hookharness.hosts.rules.profile import Profile
 
-_TYPED = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
-_FRONT = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
+_COMMAND = re.compile(r"/([^\s/]+)(?:\s+(.*))?", re.DOTALL)
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
 _EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 
@@ -39,18 +39,18 @@ def derive_uuid(seed: int, *parts: object) -> str:
     return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
 
 
-def derive_moment(position: int, waited: float) -> datetime:
+def derive_datetime(position: int, waited: float) -> datetime:
     """
     A time: one second for each position, and what the script waited.
     """
     return _EPOCH + timedelta(seconds=position + waited)
 
 
-def derive_time(position: int, waited: float) -> str:
+def derive_timestamp(position: int, waited: float) -> str:
     """
     The same as a time stamp.
     """
-    return derive_moment(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return derive_datetime(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCom
         PromptCommand(
             name=posixpath.basename(path).removesuffix(rules.suffix),
             source=source,
-            text=_without_front(text.replace("\r\n", "\n")),
+            text=_without_front_matter(text.replace("\r\n", "\n")),
         )
         for folder, source in rules.folders.items()
         for path, text in files.items()
@@ -88,8 +88,8 @@ def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCom
     )
 
 
-def _without_front(text: str) -> str:
-    front = _FRONT.match(text)
+def _without_front_matter(text: str) -> str:
+    front = _FRONT_MATTER.match(text)
     return text[front.end() :] if front is not None else text
 
 
@@ -97,14 +97,14 @@ def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[Prom
     """
     The command that a prompt names, with its arguments; ``None`` for any other prompt.
     """
-    typed = _TYPED.fullmatch(prompt.strip())
+    typed = _COMMAND.fullmatch(prompt.strip())
     if typed is None:
         return None
     found = next((command for command in commands if command.name == typed[1]), None)
     return (found, (typed[2] or "").strip()) if found is not None else None
 
 
-def expand(profile: Profile, command: PromptCommand, arguments: str) -> str:
+def expand_command(profile: Profile, command: PromptCommand, arguments: str) -> str:
     """
     What the model sees instead of a prompt that names a command.
     """
@@ -170,15 +170,15 @@ class Facts:
             "workspace": self.workspace,
             "home": self.home,
             "tmp": self.tmp,
-            "slug": slug(self.workspace),
+            "slug": folder_slug(self.workspace),
             "short": self.session_id[:8],
             "project": posixpath.basename(self.workspace.rstrip("/")),
             "model": self.model,
-            **moment_words(),
+            **start_time_values(),
         }
 
 
-def slug(folder: str) -> str:
+def folder_slug(folder: str) -> str:
     """
     A folder's path as one name.
     """
@@ -211,7 +211,7 @@ def facts(
         workspace=workspace,
         home=home,
         tmp=tmp,
-        transcript_path=_transcript(profile, workspace, home, session),
+        transcript_path=_transcript_path(profile, workspace, home, session),
         seed=seed,
         env=dict(env or {}),
         permission_mode=permission_mode or str(known.get(_MODE, profile.turns.mode)),
@@ -225,22 +225,22 @@ def facts(
     )
 
 
-def _transcript(profile: Profile, workspace: str, home: str, session: str) -> str:
+def _transcript_path(profile: Profile, workspace: str, home: str, session: str) -> str:
     template = profile.transcript.path
     words = {
         "home": home,
-        "slug": slug(workspace),
+        "slug": folder_slug(workspace),
         "session": session,
         "short": session[:8],
         "project": posixpath.basename(workspace.rstrip("/")),
-        **moment_words(),
+        **start_time_values(),
     }
     return posixpath.normpath(template.format(**words)) if template else ""
 
 
-def moment_words() -> dict[str, str]:
+def start_time_values() -> dict[str, str]:
     """
     The parts of the time at which every session begins.
     """
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
-    return {name: derive_moment(0, 0.0).strftime(part) for name, part in parts.items()}
+    return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}

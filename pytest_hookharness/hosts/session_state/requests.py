@@ -54,7 +54,7 @@ class RunHooks:
         payload: Their standard input, keys in the host's order.
         records: Lines to append to the transcript first.
         transcript_path: Where that is.
-        side_records: Lines for the transcripts of subagents.
+        subagent_lines: Lines for the transcripts of subagents.
     """
 
     event: str
@@ -63,7 +63,7 @@ class RunHooks:
     payload: Payload
     records: tuple[Payload, ...] = ()
     transcript_path: str = ""
-    side_records: tuple[Lines, ...] = ()
+    subagent_lines: tuple[Lines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,9 +162,9 @@ class PendingCall:
     A tool call on its way.
 
     Attributes:
-        made: The call, as the hooks left it.
+        tool_call: The call, as the hooks left it.
         use_id: The host's name of it.
-        launch: The subagent that it starts, if it does.
+        subagent: The subagent that it starts, if it does.
         agent_id: The host's name of that.
         result: What it gave, once it was made.
         notes: What the agent is told after the result.
@@ -172,9 +172,9 @@ class PendingCall:
         changed: Keys of its input that hooks changed.
     """
 
-    made: ToolCall
+    tool_call: ToolCall
     use_id: str
-    launch: Subagent | None = None
+    subagent: Subagent | None = None
     agent_id: str = ""
     result: ToolResult | None = None
     notes: tuple[Message, ...] = ()
@@ -183,7 +183,7 @@ class PendingCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Expanded:
+class ExpandedPrompt:
     """
     What the model sees instead of a prompt that names a command, and what it is told beside it.
     """
@@ -193,7 +193,7 @@ class Expanded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class AskHooks:
     """
     Ask the hooks of an event.
 
@@ -202,39 +202,39 @@ class Ask:
         values: What its hooks are told beside the session's own values.
         call: The tool call that it is about.
         expanded: What becomes of the prompt that it is about, if that names a command.
-        aside: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
+        incidental: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
             the turn.
-        later: Events for the same role that are asked after this one; the first if none is named yet.
+        more_events: Events for the same role that are asked after this one; the first if none is named yet.
         event: Which event; empty if that is not settled.
-        rest: Hooks that are still to be asked, where they are asked one by one.
-        asked: Hooks that were asked before.
-        heard: What they said.
+        remaining_hooks: Hooks that are still to be asked, where they are asked one by one.
+        asked_hooks: Hooks that were asked before.
+        replies: What they said.
     """
 
     role: Role
     values: Payload = field(default_factory=dict)
     call: PendingCall | None = None
-    expanded: Expanded | None = None
-    aside: bool = False
-    later: tuple[str, ...] = ()
+    expanded: ExpandedPrompt | None = None
+    incidental: bool = False
+    more_events: tuple[str, ...] = ()
     event: str = ""
-    rest: tuple[Hook, ...] = ()
-    asked: tuple[Hook, ...] = ()
-    heard: tuple[Reply, ...] = ()
+    remaining_hooks: tuple[Hook, ...] = ()
+    asked_hooks: tuple[Hook, ...] = ()
+    replies: tuple[Reply, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Perform:
+class MakeCall:
     """
     Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
     """
 
     call: PendingCall
-    looked: bool = False
+    checked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CheckFile:
     """
     See whether the file that a call edits is as the agent saw it.
     """
@@ -244,7 +244,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Enter:
+class EnterWorktree:
     """
     Go to the session's worktree by a command line, which makes it first where that is left to do.
     """
@@ -260,17 +260,17 @@ class CloseBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Listen:
+class AwaitAct:
     """
     Let the agent or its script act.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class CloseSession:
     """
     End the session.
     """
 
 
-Task: TypeAlias = Ask | Perform | Enter | CloseBatch | Listen | Close
+Task: TypeAlias = AskHooks | MakeCall | EnterWorktree | CloseBatch | AwaitAct | CloseSession

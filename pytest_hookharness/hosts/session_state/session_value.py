@@ -14,15 +14,15 @@ from dataclasses import dataclass, field, replace
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.tools import TaskItem
 from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
-from pytest_hookharness.hosts.session_state.facts import Facts, derive_time, derive_uuid
+from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
-    Ask,
+    AskHooks,
     CloseBatch,
     Ended,
     EndedHow,
     Lines,
-    Listen,
-    Look,
+    AwaitAct,
+    CheckFile,
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
@@ -45,14 +45,14 @@ class Session:
         root: Where the session was begun: the project folder, or its worktree.
         cwd: The current folder.
         tasks: The task list that the host keeps for the agent.
-        seen: Digests of files as the agent last saw them, where the host refuses to edit others.
+        known_files: Digests of files as the agent last saw them, where the host refuses to edit others.
         agenda: What is still to be done, in order.
         waiting: What was asked and is not answered.
         hooks: The hooks that were asked for it.
         messages: What the agent will see next.
         shown: What it saw last; shown again if an event takes place before it acts.
         records: Lines not yet in the transcript.
-        side: Lines not yet in the transcripts of subagents.
+        subagent_lines: Lines not yet in the transcripts of subagents.
         performed: Calls made or refused since the last request.
         position: How many values the host has made up.
         parent: The last line of the transcript.
@@ -61,15 +61,15 @@ class Session:
         in_turn: Whether a turn is going on.
         ending: How the last turn ended.
         stop_hook_active: Whether the agent goes on because a stop was refused.
-        streak: How many refusals of a stop were honoured in a row.
+        refusals_in_row: How many refusals of a stop were honoured in a row.
         calls_refused: Whether calls were refused since that count began, and none was carried out.
-        subagent_streak: The same count for the subagent.
+        subagent_refusals: The same count for the subagent.
         batch: Calls that were made in this move, for the event after all of them.
-        halt: The turn ends once the calls are made, with this text and rule.
+        pending_halt: The turn ends once the calls are made, with this text and rule.
         started: Whether the hooks of the session's start were asked.
         prompt: The newest prompt.
         prompts: How many prompts there were.
-        held: Prompts that were refused and stay in the conversation.
+        held_prompts: Prompts that were refused and stay in the conversation.
         spoken: What the agent said since.
         moves: How many moves it made since.
         calls: How many calls it made in the whole session.
@@ -83,14 +83,14 @@ class Session:
     root: str
     cwd: str
     tasks: tuple[TaskItem, ...] = ()
-    seen: Mapping[str, str] = field(default_factory=dict)
+    known_files: Mapping[str, str] = field(default_factory=dict)
     agenda: tuple[Task, ...] = ()
-    waiting: Task | Look | None = None
+    waiting: Task | CheckFile | None = None
     hooks: tuple[Hook, ...] = ()
     messages: tuple[Message, ...] = ()
     shown: tuple[Message, ...] = ()
     records: tuple[Payload, ...] = ()
-    side: tuple[Lines, ...] = ()
+    subagent_lines: tuple[Lines, ...] = ()
     performed: tuple[Performed, ...] = ()
     position: int = 0
     parent: str = ""
@@ -99,15 +99,15 @@ class Session:
     in_turn: bool = False
     ending: Ended | None = None
     stop_hook_active: bool = False
-    streak: int = 0
+    refusals_in_row: int = 0
     calls_refused: bool = False
-    subagent_streak: int = 0
+    subagent_refusals: int = 0
     batch: tuple[Payload, ...] = ()
-    halt: tuple[str, Rule] | None = None
+    pending_halt: tuple[str, Rule] | None = None
     started: bool = False
     prompt: str = ""
     prompts: int = 0
-    held: tuple[str, ...] = ()
+    held_prompts: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
     moves: int = 0
     calls: int = 0
@@ -127,14 +127,14 @@ class Session:
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
             "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
-            **{name: value for name, value in self._counters.items() if self._is_told(name)},
+            **{name: value for name, value in self._counters.items() if self._is_reported(name)},
         }
 
     @property
     def _counters(self) -> Mapping[str, Json]:
         return {"stops_refused": self.stops_refused, "moves": self.moves, "spoken": list(self.spoken)}
 
-    def _is_told(self, name: str) -> bool:
+    def _is_reported(self, name: str) -> bool:
         told = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
         return any(self.profile.tells(word) for word in told)
 
@@ -145,7 +145,7 @@ class Session:
         """
         return {**self.facts.env, **self.configuration.env}
 
-    def first(self, *tasks: Task) -> Session:
+    def put_first(self, *tasks: Task) -> Session:
         """
         The session with tasks put before all others.
         """
@@ -156,7 +156,7 @@ class Session:
         The session with tasks of a call put next, or behind those of all calls, as the host has it.
         """
         if not self.profile.turns.together:
-            return self.first(*tasks)
+            return self.put_first(*tasks)
         ends = [place for place, task in enumerate(self.agenda) if isinstance(task, CloseBatch)]
         place = ends[0] if ends else 0
         return replace(self, agenda=(*self.agenda[:place], *tasks, *self.agenda[place:]))
@@ -165,10 +165,10 @@ class Session:
         """
         The session that asks its agent next, and its hooks before that where the host does.
         """
-        asks = (Ask(role=role, aside=True) for role in self.profile.turns.before_request)
-        return self.first(*asks, Listen())
+        asks = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
+        return self.put_first(*asks, AwaitAct())
 
-    def tell(self, *messages: Message) -> Session:
+    def add_messages(self, *messages: Message) -> Session:
         """
         The session with something more for the agent to see.
         """
@@ -181,15 +181,15 @@ class Session:
         position = self.position + 1
         return derive_uuid(self.facts.seed, kind, position), replace(self, position=position)
 
-    def write(self, kind: str, message: Payload, **extra: Json) -> Session:
+    def write_line(self, kind: str, message: Payload, **extra: Json) -> Session:
         """
         The session with one more line for the transcript.
         """
         uuid, after = self.make_id("line")
-        line = self.profile.transcript.hold(after.line(uuid, after.parent), kind, message, extra)
+        line = self.profile.transcript.hold(after.blank_line(uuid, after.parent), kind, message, extra)
         return replace(after, records=(*after.records, line), parent=uuid)
 
-    def line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
+    def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """
         A line of a transcript, still empty.
         """
@@ -199,19 +199,19 @@ class Session:
             session=self.facts.session_id,
             cwd=self.cwd,
             version=self.profile.version,
-            time=derive_time(self.position, self.waited),
+            time=derive_timestamp(self.position, self.waited),
             agent=agent,
         )
 
-    def relieved(self, earlier: Session) -> Session:
+    def with_host_counts_of(self, earlier: Session) -> Session:
         """
         The session with what its guards count put back to an earlier time; nothing that a hook sees changes.
         """
         return replace(
             self,
-            streak=earlier.streak,
+            refusals_in_row=earlier.refusals_in_row,
             calls_refused=earlier.calls_refused,
-            subagent_streak=earlier.subagent_streak,
+            subagent_refusals=earlier.subagent_refusals,
             moves=earlier.moves,
             calls=earlier.calls,
             recent=earlier.recent,
@@ -223,11 +223,11 @@ class Session:
         """
         return replace(
             self,
-            agenda=(Listen(),),
+            agenda=(AwaitAct(),),
             in_turn=False,
             ending=Ended(how=how, why=why, rule=rule, status=status),
-            halt=None,
+            pending_halt=None,
             batch=(),
             shown=(),
-            subagent_streak=0,
+            subagent_refusals=0,
         )

@@ -12,12 +12,12 @@ from fnmatch import fnmatchcase
 from pytest_hookharness.hosts.replies.json_answer import dig
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
-from pytest_hookharness.hosts.settings.formats import expand, kind_of
+from pytest_hookharness.hosts.settings.formats import expand_short_form, describe_value
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
     find_unpassable,
-    read_entries,
+    read_hooks,
 )
 from pytest_hookharness.model.protocol import Hook, Json
 
@@ -93,15 +93,15 @@ def configure(
         plugin_root: The plugin's folder, absolute.
     """
     config = profile.config
-    own = [path for path in files if not any(_fits(path, one.paths) for one in config.imports)]
+    own = [path for path in files if not any(_matches_any(path, one.paths) for one in config.imports)]
     own = _in_order(config.paths, own)
     own = own[:1] if config.first_only else own
     settings = [_read(profile, _shorten(path), files[path]) for path in own]
     for one in config.imports:
-        theirs = _in_order(one.paths, [path for path in files if _fits(path, one.paths)])
+        theirs = _in_order(one.paths, [path for path in files if _matches_any(path, one.paths)])
         settings += [_read(profile, _shorten(path), files[path], one) for path in theirs]
     if inline is not None:
-        settings.append(_Settings(_source(profile, INLINE, expand(profile, inline))))
+        settings.append(_Settings(_source(profile, INLINE, expand_short_form(profile, inline))))
     text = (plugin_files or {}).get(config.plugin_path)
     if text is not None:
         read = _read(profile, f"{PLUGIN}/{config.plugin_path}", text)
@@ -109,7 +109,7 @@ def configure(
     return _merge(profile, settings, plugin_root)
 
 
-def _fits(path: str, patterns: Iterable[str]) -> bool:
+def _matches_any(path: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
@@ -162,7 +162,7 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
             _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
         )
     if not isinstance(content, Mapping):
-        told = f"{name} holds {kind_of(content)} instead of an object; none of its hooks run"
+        told = f"{name} holds {describe_value(content)} instead of an object; none of its hooks run"
         return _Settings(
             _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
         )
@@ -181,16 +181,18 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     env: dict[str, str] = {}
     refused = ""
     for one in settings:
-        read, wrong, why = read_entries(profile, one.source)
-        hooks += [_in_plugin(profile, hook, plugin_root) for hook in read] if one.plugin else read
+        read, wrong, why = read_hooks(profile, one.source)
+        hooks += [_plugin_hook(profile, hook, plugin_root) for hook in read] if one.plugin else read
         problems += [*one.problems, *wrong]
         refused = refused or why
-        variables = _variables(_at(one.content, profile.config.env)) if one.own else {}
+        variables = _env_values(_value_at(one.content, profile.config.env)) if one.own else {}
         odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
-        problems += [_left_out(profile, one.source.name, name) for name in odd]
+        problems += [_unpassable_variable(profile, one.source.name, name) for name in odd]
         env.update({name: value for name, value in variables.items() if name not in odd})
     own = [one for one in settings if one.own]
-    off = next((found for switch in profile.config.switches if (found := _off(switch, own))), None)
+    off = next(
+        (found for switch in profile.config.switches if (found := _find_off_switch(switch, own))), None
+    )
     if off is not None and hooks:
         told = f"{'.'.join(off[0].path)!r} turns off all {len(hooks)} hooks"
         rule = profile.config.rules["disabled"]
@@ -199,7 +201,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     return Configuration(
         hooks=() if refused else kept,
         problems=tuple(problems),
-        allowed=tuple(rule for one in own for rule in _texts(_at(one.content, profile.config.allowed))),
+        allowed=tuple(rule for one in own for rule in _texts(_value_at(one.content, profile.config.allowed))),
         env=env,
         disabled=off is not None,
         refused=refused,
@@ -207,7 +209,7 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     )
 
 
-def _off(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
+def _find_off_switch(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
     """
     The switch with the file that turns all hooks off by it; the nearest file that has it decides.
     """
@@ -218,12 +220,12 @@ def _off(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None
     return None
 
 
-def _left_out(profile: Profile, source: str, name: str) -> SettingsProblem:
+def _unpassable_variable(profile: Profile, source: str, name: str) -> SettingsProblem:
     told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
     return SettingsProblem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
 
 
-def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:
+def _plugin_hook(profile: Profile, hook: Hook, root: str) -> Hook:
     variable = profile.config.plugin_root
 
     def filled(text: str) -> str:
@@ -239,7 +241,7 @@ def _in_plugin(profile: Profile, hook: Hook, root: str) -> Hook:
     )
 
 
-def _at(content: Mapping[str, Json], path: KeyPath) -> Json:
+def _value_at(content: Mapping[str, Json], path: KeyPath) -> Json:
     return dig(content, path) if path else None
 
 
@@ -247,5 +249,5 @@ def _texts(value: Json) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-def _variables(value: Json) -> dict[str, str]:
+def _env_values(value: Json) -> dict[str, str]:
     return {name: str(item) for name, item in value.items()} if isinstance(value, Mapping) else {}

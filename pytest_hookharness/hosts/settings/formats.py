@@ -24,7 +24,7 @@ from pytest_hookharness.hosts.rules.settings import ConfigRules, Flaw, Form, Mis
 from pytest_hookharness.model.protocol import Json
 
 
-def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
     Settings in the host's own shape, from that shape or a short form of it.
 
@@ -34,17 +34,17 @@ def expand(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     config = profile.config
     hooks = inline.get("hooks")
     if isinstance(hooks, Mapping):
-        return {**inline, **config.form.dress(_listed(config, hooks))}
+        return {**inline, **config.form.dress(_handler_lists(config, hooks))}
     if "hooks" in inline or any(switch.path[0] in inline for switch in config.switches):
         return inline
-    inline = _renamed(profile, inline)
+    inline = _with_own_events(profile, inline)
     known = {*profile.events, *config.events}
-    if inline and not known & set(inline) and _nested(known, inline):
+    if inline and not known & set(inline) and _holds_named_sets(known, inline):
         return inline
-    return config.form.dress(_listed(config, inline))
+    return config.form.dress(_handler_lists(config, inline))
 
 
-def _renamed(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
+def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
     The short form with the events that most hosts know by one name under this host's own.
     """
@@ -61,15 +61,15 @@ def own_event(profile: Profile, name: str) -> str:
     return name if rule is None else rule.name
 
 
-def _nested(known: set[str], inline: Mapping[str, Json]) -> bool:
+def _holds_named_sets(known: set[str], inline: Mapping[str, Json]) -> bool:
     return all(isinstance(value, Mapping) and known & set(value) for value in inline.values())
 
 
-def _listed(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
-    return {name: _items(config, value) for name, value in events.items()}
+def _handler_lists(config: ConfigRules, events: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: _handler_list(config, value) for name, value in events.items()}
 
 
-def _items(config: ConfigRules, value: Json) -> Json:
+def _handler_list(config: ConfigRules, value: Json) -> Json:
     if isinstance(value, str | Mapping):
         return [_handler(config, value)]
     if isinstance(value, Sequence):
@@ -89,7 +89,7 @@ def _handler(config: ConfigRules, item: Json) -> Json:
     return {config.keys.type: runs[0], **item}
 
 
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
 
 
 def command_keys(config: ConfigRules) -> frozenset[str]:
@@ -100,7 +100,7 @@ def command_keys(config: ConfigRules) -> frozenset[str]:
     return frozenset({own, *(alias for alias, key in config.keys.aliases.items() if key == own)})
 
 
-def exchange(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
+def replace_commands(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
     """
     Put other command lines in the place of some.
 
@@ -114,10 +114,10 @@ def exchange(text: str, keys: Collection[str], commands: Mapping[str, str]) -> t
     """
     parts: list[str] = []
     key, before, number = "", "", 0
-    for piece in _PIECE.findall(text):
+    for piece in _JSON_TOKEN.findall(text):
         told = piece
         if piece.startswith('"'):
-            value = _value(piece)
+            value = _json_text(piece)
             if key in keys and value in commands:
                 told, number = json.dumps(commands[value], ensure_ascii=False), number + 1
             key, before = "", value
@@ -129,7 +129,7 @@ def exchange(text: str, keys: Collection[str], commands: Mapping[str, str]) -> t
     return "".join(parts), number
 
 
-def _value(literal: str) -> str:
+def _json_text(literal: str) -> str:
     try:
         value = json.loads(literal, strict=False)
     except ValueError:
@@ -137,7 +137,7 @@ def _value(literal: str) -> str:
     return str(value)
 
 
-def kind_of(value: Json) -> str:
+def describe_value(value: Json) -> str:
     """
     A value in few words.
     """
@@ -165,7 +165,7 @@ def parse_toml(text: str) -> Json:
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     events = content.get("hooks", {})
     if not isinstance(events, Mapping):
-        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)} instead of an object")
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -178,7 +178,7 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     for name, events in content.items():
         if not isinstance(events, Mapping):
-            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {kind_of(events)} instead of an object")
+            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {describe_value(events)} instead of an object")
         if events.get("enabled") is False:
             continue
         yield from (
@@ -187,22 +187,22 @@ def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
 
 
 def _from_table(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
-    for place, item in enumerate(_items_of_forms(content.get("hooks", []))):
+    for place, item in enumerate(_as_list(content.get("hooks", []))):
         event = item.get("event") if isinstance(item, Mapping) else None
         yield str(event), f"hooks[{place}]", [item]
 
 
-def _items_of_forms(value: Json) -> Sequence[Json]:
+def _as_list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry | None]]:
+def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry | None]]:
     """
     The items of a list with their key paths; what is no list is the only one, and that is pointed out.
     """
     odd = None
     if isinstance(value, str) or not isinstance(value, Sequence):
-        text = f"is {kind_of(value)} instead of a list"
+        text = f"is {describe_value(value)} instead of a list"
         odd = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
         yield path, value, odd
         return
@@ -210,27 +210,27 @@ def _listed_of_forms(path: str, value: Json) -> Iterator[tuple[str, Json, RawEnt
 
 
 def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, group, odd in _listed_of_forms(path, value):
+    for here, group, odd in _indexed_items(path, value):
         if not isinstance(group, Mapping):
-            text = f"is {kind_of(group)} instead of an object"
+            text = f"is {describe_value(group)} instead of an object"
             yield odd or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
             continue
         if "hooks" not in group:
             text = "has no list 'hooks'; a handler must stand in such a list"
             yield odd or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
             continue
-        flawed = odd or _odd_matcher(here, group)
-        handlers = list(_listed_of_forms(f"{here}.hooks", group["hooks"]))
+        flawed = odd or _matcher_flaw(here, group)
+        handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
         yield from (_entry(place, handler, group, flawed or wrong) for place, handler, wrong in handlers)
         if flawed is not None and not handlers:
             yield flawed
 
 
-def _odd_matcher(path: str, group: Mapping[str, Json]) -> RawEntry | None:
+def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawEntry | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
-    text = f"is {kind_of(matcher)} instead of a string"
+    text = f"is {describe_value(matcher)} instead of a string"
     return RawEntry(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
 
 
@@ -240,13 +240,13 @@ def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawEntry | 
 
 
 def _flat(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, handler, odd in _listed_of_forms(path, value):
+    for here, handler, odd in _indexed_items(path, value):
         around = handler if isinstance(handler, Mapping) else {}
-        yield _entry(here, handler, around, odd or _odd_matcher(here, around))
+        yield _entry(here, handler, around, odd or _matcher_flaw(here, around))
 
 
 def _both(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, item, odd in _listed_of_forms(path, value):
+    for here, item, odd in _indexed_items(path, value):
         if odd is not None:
             yield odd
         elif isinstance(item, Mapping) and "hooks" in item:
@@ -273,7 +273,7 @@ def _group(item: Json) -> Json:
 
 
 def _as_rows(events: Mapping[str, Json]) -> list[Json]:
-    pairs = ((event, item) for event, value in events.items() for item in _items_of_forms(value))
+    pairs = ((event, item) for event, value in events.items() for item in _as_list(value))
     return [{"event": event, **item} if isinstance(item, Mapping) else item for event, item in pairs]
 
 

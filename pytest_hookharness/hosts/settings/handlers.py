@@ -21,8 +21,8 @@ from pytest_hookharness.hosts.rules.settings import (
     Misshapen,
     RawEntry,
 )
-from pytest_hookharness.hosts.settings.formats import kind_of
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_limit
+from pytest_hookharness.hosts.settings.formats import describe_value
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_timeout
 from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # What can stand in a text of JSON and in no argument of a process: NUL, and halves of surrogate pairs.
@@ -74,7 +74,7 @@ class SettingsSource:
     options: Mapping[str, Json] = field(default_factory=dict)
 
 
-class _Unpassable(Exception):
+class _UnpassableError(Exception):
     """
     A handler that the host takes, with a text that no process can be given; the others are not affected.
     """
@@ -85,17 +85,17 @@ class _Unpassable(Exception):
         self.text = text
 
 
-def read_entries(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
+def read_hooks(profile: Profile, source: SettingsSource) -> tuple[list[Hook], list[SettingsProblem], str]:
     """
     The hooks of one file, what is wrong with it, and why the session cannot begin, if it cannot.
     """
-    reading = _Reading(profile, source)
+    reading = _FileReader(profile, source)
     reading.read()
     problems = [*reading.problems, *_unreachable(profile, source.name, reading.hooks)]
     return reading.hooks, problems, reading.refused
 
 
-class _Reading:
+class _FileReader:
     """
     One file being read.
     """
@@ -127,7 +127,7 @@ class _Reading:
         if self.source.only and written not in self.source.events:
             return
         if event not in self.profile.events:
-            self.problems.append(_unknown(self.profile, self.source.name, written, path))
+            self.problems.append(_unknown_event(self.profile, self.source.name, written, path))
             if self.config.effect(Flaw.UNKNOWN_EVENT) is Effect.FAILS:
                 self.refused = self.problems[-1].text
             return
@@ -141,7 +141,7 @@ class _Reading:
             hook = _read_handler(self, entry, event)
         except Misshapen as bad:
             self._weigh(bad)
-        except _Unpassable as bad:
+        except _UnpassableError as bad:
             self._complain(bad.path, bad.text, "it is left out", "unpassable")
         else:
             options = {**hook.options, **self.source.options}
@@ -177,7 +177,7 @@ class _Reading:
         """
         A limit in seconds; ``None`` for the host's own.
         """
-        limit = read_limit(self.config.limits, written)
+        limit = read_timeout(self.config.limits, written)
         if limit.flaw is not None:
             bad = Misshapen(path, limit.flaw, limit.text)
             if self.config.effect(limit.flaw) is Effect.DEFAULTS:
@@ -197,7 +197,7 @@ def _unreachable(profile: Profile, source: str, hooks: Sequence[Hook]) -> Iterat
             yield SettingsProblem("unreachable-event", source, f"hooks.{event}", told, rule)
 
 
-def _unknown(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
+def _unknown_event(profile: Profile, source: str, event: str, path: str) -> SettingsProblem:
     lowered = {name.lower(): name for name in profile.events}
     near = difflib.get_close_matches(event.lower(), lowered, n=1)
     hint = f"; did you mean {lowered[near[0]]!r}?" if near else ""
@@ -207,10 +207,10 @@ def _unknown(profile: Profile, source: str, event: str, path: str) -> SettingsPr
     return SettingsProblem("unknown-event", source, path, told, profile.config.rules["unknown event"])
 
 
-def _read_handler(reading: _Reading, entry: RawEntry, event: str) -> Hook:
+def _read_handler(reading: _FileReader, entry: RawEntry, event: str) -> Hook:
     path, handler, config, keys = entry.path, entry.handler, reading.config, reading.source.keys
     if not isinstance(handler, Mapping):
-        raise Misshapen(path, Flaw.NOT_OBJECT, f"is {kind_of(handler)} instead of an object")
+        raise Misshapen(path, Flaw.NOT_OBJECT, f"is {describe_value(handler)} instead of an object")
     strange = [key for key in handler if keys.known and key not in keys.known]
     if strange:
         told = f"has the key {strange[0]!r}; known are {', '.join(keys.known)}"
@@ -274,7 +274,7 @@ def _args(path: str, args: Json) -> tuple[str, ...] | None:
 def _check_passable(path: str, text: str) -> None:
     bad = find_unpassable(text)
     if bad:
-        raise _Unpassable(path, f"holds {bad!r}, which no process can be given")
+        raise _UnpassableError(path, f"holds {bad!r}, which no process can be given")
 
 
 def find_unpassable(text: str) -> str:

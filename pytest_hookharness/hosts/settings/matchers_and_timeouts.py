@@ -16,7 +16,7 @@ from pytest_hookharness.hosts.rules.profile import MatcherRules, Profile
 from pytest_hookharness.hosts.rules.settings import Flaw, LimitRules
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 
-_CONDITION = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
 
 
@@ -66,16 +66,16 @@ def select(
     matchers = rule.matchers or profile.matchers
     chosen: dict[Hashable, Hook] = {}
     for place, hook in enumerate(hooks):
-        if hook.event != event or not _wakes(matchers, rule, hook.matcher, target):
+        if hook.event != event or not _matcher_fits(matchers, rule, hook.matcher, target):
             continue
-        if not _conditioned(matchers, rule, hook, target, tool_input):
+        if not _condition_fits(matchers, rule, hook, target, tool_input):
             continue
         same = profile.config.identity
-        chosen.setdefault(tuple(_part(hook, name) for name in same) if same else place, hook)
+        chosen.setdefault(tuple(_identity_part(hook, name) for name in same) if same else place, hook)
     return tuple(chosen.values())
 
 
-def _wakes(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
+def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
     if not rule.target:
         return rules.untargeted or matcher is None or matcher in rules.everything
     if rule.exact:
@@ -83,7 +83,7 @@ def _wakes(rules: MatcherRules, rule: EventRule, matcher: str | None, target: st
     return matches(rules, matcher, target)
 
 
-def _part(hook: Hook, name: str) -> Hashable:
+def _identity_part(hook: Hook, name: str) -> Hashable:
     own: dict[str, Hashable] = {
         "type": hook.type,
         "command": hook.command,
@@ -93,23 +93,23 @@ def _part(hook: Hook, name: str) -> Hashable:
     return own[name] if name in own else str(hook.options.get(name))
 
 
-def goes_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
+def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
     """
     Whether hooks that one event wakes run one after the other: one that asks for it holds for all.
     """
     return profile.process.one_by_one or any(hook.sequential for hook in hooks)
 
 
-def waves(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
+def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
     """
     Hooks that one event wakes, as they are started: all at once or one by one.
     """
-    if goes_one_by_one(profile, hooks):
+    if runs_one_by_one(profile, hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()
 
 
-def _conditioned(
+def _condition_fits(
     rules: MatcherRules, rule: EventRule, hook: Hook, target: str, tool_input: Payload | None
 ) -> bool:
     condition = hook.options.get(rules.condition) if rules.condition else None
@@ -124,7 +124,7 @@ def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
     """
     Whether a permission rule such as ``Bash(git *)`` speaks of a call; one that cannot be read does.
     """
-    parsed = _CONDITION.fullmatch(rule)
+    parsed = _PERMISSION_RULE.fullmatch(rule)
     if parsed is None:
         return True
     name, pattern = parsed.groups()
@@ -153,7 +153,7 @@ class TimeoutSetting:
     text: str = ""
 
 
-def read_limit(rules: LimitRules, written: Json) -> TimeoutSetting:
+def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
     """
     What a limit means, as far as the host makes something of it at all.
     """

@@ -48,7 +48,7 @@ class _Played:
         trace = Trace(steps=tuple(self.player.steps))
         done = (step.exchange for step in trace.steps)
         used_tools = any(isinstance(item, Performed) and not item.refused for item in done)
-        guard = hosts.guard_for(self.player.progress.session, used_tools)
+        guard = hosts.cap_for(self.player.progress.session, used_tools)
         return judge(trace, self.end, cap=guard)
 
 

@@ -114,7 +114,7 @@ class Prober:
         self._stage = stage
         # What a guard would do about the loop is said beside the verdict; it must not end an experiment.
         before, now = repetition.before.progress.session, repetition.moment.progress
-        calm = replace(now, session=now.session.relieved(before))
+        calm = replace(now, session=now.session.with_host_counts_of(before))
         self._lap = replace(repetition, moment=replace(repetition.moment, progress=calm))
         # Seconds that the hooks' clock goes on in a lap, beside what that really takes.
         self._pace = stage.scenario.pace * repetition.period

@@ -157,7 +157,7 @@ class SessionDriver:
         What hook or agent can see of the session.
         """
         session = self.progress.session
-        changed = hosts.outdated(session, lambda file: self.stage.handle(Read(file=file)).content)
+        changed = hosts.find_outdated(session, lambda file: self.stage.handle(Read(file=file)).content)
         return {**session.visible, "files changed since the agent saw them": changed}
 
     def go_on(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
@@ -176,7 +176,7 @@ class SessionDriver:
                     return request
                 case _:
                     assert_never(request)
-            spins = self.progress.session.subagent_streak >= _MOST_SPINS
+            spins = self.progress.session.subagent_refusals >= _MOST_SPINS
             refused = self.refused is not None and not self._waves
             if spins or refused or remaining() == 0.0:
                 return None
@@ -234,7 +234,7 @@ class SessionDriver:
         if request.records:
             stage.write_transcript(request.transcript_path, request.records)
         if isinstance(request, hosts.RunHooks):
-            for lines in request.side_records:
+            for lines in request.subagent_lines:
                 stage.write_transcript(lines.path, lines.records)
 
     def _note(self, exchange: Exchange) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Protocol, assert_never
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.hook_input.stdin import name_of, value_of
+from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
@@ -160,7 +160,7 @@ def shaped(payload: Payload, rule: hosts.EventRule, scenario: Scenario, root: Pa
     """
     The input of hooks in the shape that a scenario wants.
     """
-    if scenario.cwd is not None and (name := name_of(rule, "cwd")) in payload:
+    if scenario.cwd is not None and (name := key_of(rule, "cwd")) in payload:
         payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
 
@@ -170,7 +170,7 @@ def has_company(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -> 
     Whether somebody else sends an event too; of agents of one session, each makes tool calls of its own.
     """
     if scenario.company == "agent":
-        return bool(value_of(rule, payload, "tool_name"))
+        return bool(value_in(rule, payload, "tool_name"))
     return bool(scenario.company)
 
 
@@ -181,7 +181,7 @@ def as_sent_by_another(
     The facts of another session in the workspace, or of another agent of the same one, and its input.
     """
     if company == "agent":
-        sent = hosts.as_agent(profile, facts, event, payload)
+        sent = hosts.payload_of_subagent(profile, facts, event, payload)
         path = str(sent.get("transcript_path", facts.transcript_path))
         return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")

@@ -24,13 +24,13 @@ def ask(stage: Testbed, event: str, fields: Mapping[str, Any]) -> Response:
         ValueError: The host has no such event, or the event no such field.
     """
     payload = hosts.payload_for(stage.profile, event, stage.facts, fields)
-    target = hosts.target_of(stage.profile, event, payload)
+    target = hosts.matcher_target(stage.profile, event, payload)
     hooks = hosts.select(stage.profile, stage.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
     before = stage.workspace.lineage.begin()
-    for wave in hosts.waves(stage.profile, hooks):
+    for wave in hosts.start_groups(stage.profile, hooks):
         runs, sent = stage.fire(wave, payload, stage.settings.wall)
         pairs = zip(wave, runs, strict=True)
         said = [hosts.read_reply(stage.profile, hook, event, run) for hook, run in pairs]
