@@ -9,16 +9,16 @@ from pytest_hookharness.hosts.catalogue import UnknownHost, assumed_of_calls, fi
 from pytest_hookharness.hosts.explanations import explain, known_facts, summarise
 from pytest_hookharness.hosts.hook_input.launch import env_files, env_folder, launch
 from pytest_hookharness.hosts.hook_input.payload_values import (
+    identifies_agents,
     payload_of_subagent,
     sample_values,
-    identifies_agents,
 )
 from pytest_hookharness.hosts.hook_input.stdin import (
     encode,
     find_event,
+    matcher_target,
     payload_for,
     shape,
-    matcher_target,
 )
 from pytest_hookharness.hosts.profiles.command_line import (
     CommandLine,
@@ -85,9 +85,9 @@ __all__ = [
     "UnknownHost",
     "advance",
     "aggregate",
-    "payload_of_subagent",
     "assumed_of_calls",
     "begin",
+    "cap_for",
     "configure",
     "encode",
     "env_files",
@@ -98,15 +98,17 @@ __all__ = [
     "find_event",
     "find_ignored",
     "find_limits",
-    "cap_for",
+    "find_outdated",
+    "identifies_agents",
     "join_prompt",
     "known",
     "known_facts",
     "launch",
+    "matcher_target",
     "names",
-    "find_outdated",
     "own_event",
     "payload_for",
+    "payload_of_subagent",
     "read_command_line",
     "read_commands",
     "read_reply",
@@ -115,9 +117,7 @@ __all__ = [
     "sample_values",
     "select",
     "shape",
-    "summarise",
-    "matcher_target",
-    "identifies_agents",
     "start_groups",
+    "summarise",
     "write_answer",
 ]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pytest_hookharness.hosts.hook_input.launch import launch
-from pytest_hookharness.hosts.hook_input.stdin import find_event, payload_for, matcher_target
+from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
 from pytest_hookharness.hosts.replies.decision import aggregate
 from pytest_hookharness.hosts.replies.reply import read_reply
 from pytest_hookharness.hosts.rules.caps import Asking, AtCap

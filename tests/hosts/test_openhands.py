@@ -332,7 +332,7 @@ def test_the_guard_in_words(play, branch, release):
     guard = hosts.cap_for(denied, repetition_used_tools=False)
 
     assert guard.overrides == 5
-    assert "the next one ends it" in guard.why
+    assert "4 refusals in a row; then " in guard.why
     assert hosts.cap_for(released, repetition_used_tools=False) is None
 
 

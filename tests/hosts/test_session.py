@@ -113,7 +113,7 @@ def test_a_move_outside_a_turn_is_refused(profile):
     """The agent cannot move before it was prompted."""
     facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
 
-    with pytest.raises(hosts.Mismatch, match="no turn is going on"):
+    with pytest.raises(hosts.Mismatch, match="no turn is running"):
         hosts.advance(hosts.begin(profile, hosts.Configuration(), facts).session, Stop())
 
 
@@ -152,7 +152,7 @@ def test_the_guard_can_be_switched_off(play, cap):
     guard = hosts.cap_for(played.sessions[-1], repetition_used_tools=False)
     assert guard is not None
     assert guard.overrides is None
-    assert "switches it off" in guard.why
+    assert "switches the cap off" in guard.why
 
 
 def test_the_cap_may_stand_in_the_settings(play):

@@ -89,7 +89,10 @@ class _Expansion:
         self._contents = Contents(stage.workspace.roots)
         # The agent is never asked: each act is given to its host.
         self._player = SessionDriver(stage, agents.start(Script()))
-        self._signs = ((str(stage.workspace.base), "\0base\0"), (stage.facts.words["slug"], "\0slug\0"))
+        self._signs = (
+            (str(stage.workspace.base), "\0base\0"),
+            (stage.facts.template_values["slug"], "\0slug\0"),
+        )
         self._began: hosts.Session | None = None
 
     def make(self) -> Expansion:

@@ -50,7 +50,7 @@ def launch(
     rule, process = profile.events[hook.event], profile.process
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
     tool = str(value_in(rule, payload, "tool_name") or "")
-    known = {**facts.words, "cwd": cwd, "tool": tool}
+    known = {**facts.template_values, "cwd": cwd, "tool": tool}
     env = {**_inherited_env(profile, base_env), **_host_env(profile, hook, rule, known, index), **hook.env}
     env |= {name: base_env[name] for name in process.kept_workspace if name in base_env}
     return ProcessSpec(
@@ -72,7 +72,7 @@ def env_folder(profile: Profile, facts: Facts) -> str:
     """
     Where hooks leave variables for later commands of the agent, absolute; empty if the host has no place.
     """
-    return posixpath.dirname(profile.process.env_file[1]).format(**facts.words)
+    return posixpath.dirname(profile.process.env_file[1]).format(**facts.template_values)
 
 
 def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple[str, ...]:

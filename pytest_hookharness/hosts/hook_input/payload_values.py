@@ -22,8 +22,8 @@ from pytest_hookharness.hosts.rules.profile import Operation, Profile
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
-    derive_digest,
     derive_datetime,
+    derive_digest,
     derive_timestamp,
     derive_uuid,
 )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from pytest_hookharness.hosts.replies.json_answer import dig, find_refusal, answer_keys
+from pytest_hookharness.hosts.replies.json_answer import answer_keys, dig, find_refusal
 from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.replies import AnswerRules, Empty, Halting, Stream, VerdictPath

@@ -1,5 +1,5 @@
 """
-Settling: what a session does with what its hooks decided, event by event.
+Apply the decision on an event to the session, by the role of the event.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pytest_hookharness.hosts.session.moves_and_events import (
 )
 from pytest_hookharness.hosts.session.subagents import apply_subagent_stop_decision, apply_task_decision
 from pytest_hookharness.hosts.session.tool_calls import (
-    apply_result_decision,
     apply_batch_decision,
     apply_call_decision,
     apply_permission_decision,
+    apply_result_decision,
 )
 from pytest_hookharness.hosts.session.turn_ends import apply_stop_decision
 from pytest_hookharness.hosts.session.workspace_view import apply_worktree_decision
@@ -29,7 +29,9 @@ from pytest_hookharness.model.protocol import Decision
 
 def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -> Session:
     """
-    The session after an event: another one of the same role, or what the decision leads to.
+    Return the session after an event: with another event of the same role next, or the decision applied.
+
+    No decision means that no hook ran.
     """
     if ask.more_events and not _is_final(decision):
         kept = ask.call is not None or _is_prompt(ask)
@@ -49,12 +51,12 @@ def _is_prompt(ask: AskHooks) -> bool:
 
 def _next_event(ask: AskHooks, decision: Decision | None) -> AskHooks:
     """
-    The question for the next event of the same role, with what came of this one.
+    Return the task for the next event of the same role, with the results of this one carried over.
     """
     call, values, expanded = ask.call, ask.values, ask.expanded
-    told = decision.to_agent if decision is not None else ()
+    texts = decision.to_agent if decision is not None else ()
     event = decision.event if decision is not None else ""
-    notes = tuple(Message("context", text, event) for text in told)
+    notes = tuple(Message("context", text, event) for text in texts)
     if call is not None:
         call = replace(call, notes=(*call.notes, *notes))
         if decision is not None and decision.updated_input is not None:
@@ -78,9 +80,9 @@ def _next_event(ask: AskHooks, decision: Decision | None) -> AskHooks:
 
 def _apply_incidental(session: Session, ask: AskHooks, decision: Decision | None) -> Session:
     """
-    The session after something that was asked on the way: a refusal with power ends the turn.
+    Return the session after an incidental event: its texts are shown, and a refusal ends the turn.
 
-    What is asked about a call ends nothing: the call itself has been settled, or will be.
+    An incidental event about a call ends nothing, since the decision on the call itself is made elsewhere.
     """
     ends = decision is not None and (decision.refused or decision.halt is not None)
     if decision is None or not ends or ask.call is not None or not session.in_turn:

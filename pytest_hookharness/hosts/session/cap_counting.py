@@ -1,5 +1,5 @@
 """
-Guards: the host's own nets against endless turns.
+The host's cap: how many refusals of a stop in a row it honours, and what it does then.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pytest_hookharness.model.verdicts import Cap
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapSetting:
     """
-    What sets the cap of a guard, as far as something does.
+    The places where the size of the cap can be set.
 
     Attributes:
         env: The host's environment.
-        options: Options that it was started with.
-        configured: What its settings say.
+        options: The options that the host was started with.
+        configured: The value in the host's settings files.
     """
 
     env: Mapping[str, str]
@@ -33,7 +33,7 @@ class CapSetting:
 
 def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
     """
-    How many refusals in a row the guard lets pass before it steps in; ``None`` for any number.
+    Return the size of the cap; ``None`` if the host honours any number of refusals.
     """
     written = _written_cap(rules, setting)
     number = re.match(r"\s*([+-]?\d+)", written)
@@ -69,14 +69,14 @@ def apply_cap(
     refusing: Sequence[Hook] = (),
 ) -> Decision:
     """
-    The decision as the guard leaves it, after a refusals_in_row of refusals that were honoured.
+    Return the decision after the cap: a refusal beyond the cap is overridden.
 
     Args:
-        rules: The guard.
-        setting: What sets its cap.
-        refusals_in_row: How many refusals were honoured in a row.
-        decision: What the host made of the replies.
-        calls_refused: Calls between them were refused as well.
+        rules: The host's cap.
+        setting: Where its size can be set.
+        refusals_in_row: How many refusals in a row the host has honoured so far.
+        decision: The decision that follows from the replies.
+        calls_refused: Whether calls between these refusals were refused as well.
         refusing: The hooks that refuse now.
     """
     honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, setting))
@@ -88,6 +88,7 @@ def apply_cap(
 
 
 def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
+    # With caps of their own, the refusing hook with the largest cap decides; one without a cap never ends.
     own = [hook.options[rules.per_hook] for hook in refusing if rules.per_hook in hook.options]
     if any(cap is None for cap in own):
         return None
@@ -97,7 +98,7 @@ def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | Non
 
 def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]:
     """
-    The hooks that refuse.
+    Return the hooks whose reply is a refusal.
     """
     pairs = zip(hooks, replies, strict=True)
     return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
@@ -105,7 +106,7 @@ def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]
 
 def skips_stop_hooks(rules: CapRules, setting: CapSetting, refusals_in_row: int) -> bool:
     """
-    Whether the hooks of a stop are not asked any more.
+    Return whether the host no longer runs the hooks of a stop, because they refused too often.
     """
     honoured = _honoured_refusals(rules, setting)
     return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and refusals_in_row >= honoured
@@ -113,13 +114,14 @@ def skips_stop_hooks(rules: CapRules, setting: CapSetting, refusals_in_row: int)
 
 def reported_flag(rules: CapRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
     """
-    What the hooks of a stop are told of earlier refusals.
+    Return the value of ``stop_hook_active`` that the hooks of a stop are given.
 
     Args:
-        rules: The guard.
-        flags: What they are told instead, one after the other and over again; empty for what the host says.
+        rules: The host's cap.
+        flags: Values of the scenario that replace the host's own, used in turn from the first again; may be
+            empty.
         refusals: How many times this stop was refused before.
-        refused: Whether the host still has one of these in mind.
+        refused: Whether the host still remembers one of these refusals.
     """
     if flags:
         return flags[refusals % len(flags)]
@@ -140,31 +142,31 @@ def describe_cap(
     stops_refused: bool = True,
 ) -> Cap | None:
     """
-    What the guard would do about an endless loop; ``None`` if the host has none.
+    Return what the cap would do about an endless loop; ``None`` if the host has no cap.
 
     Args:
-        rules: The guard.
-        setting: What sets its cap.
-        repetition_used_tools: Calls were carried out in a lap.
-        calls_refused: Calls were only tried in it.
-        stops_refused: Stops were refused in it.
+        rules: The host's cap.
+        setting: Where its size can be set.
+        repetition_used_tools: Whether calls are carried out in each repetition of the loop.
+        calls_refused: Whether calls are attempted but refused in it.
+        stops_refused: Whether stops are refused in it.
     """
     if rules.cap is None:
         return None
     honoured = _honoured_refusals(rules, setting)
     if honoured is None:
         written = _written_cap(rules, setting)
-        why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches it off"
+        why = f"{rules.variable or rules.option or '.'.join(rules.setting)}={written} switches the cap off"
         return Cap(overrides=None, why=why, rule=rules.rules["off"])
     tried = rules.resets is Resets.CALLS_TRIED and calls_refused
     if (repetition_used_tools and rules.resets is not Resets.NOTHING) or tried:
-        how = "tries" if rules.resets is Resets.CALLS_TRIED else "carries out"
-        why = f"every lap {how} a tool call, and that begins the count again"
+        how = "attempts" if rules.resets is Resets.CALLS_TRIED else "carries out"
+        why = f"every repetition {how} a tool call, which resets the count"
         return Cap(overrides=None, why=why, rule=rules.rules["reset"])
     if not stops_refused:
-        why = "no stop is refused in a lap, and the guard counts nothing else"
+        why = "no stop is refused in a repetition, and the cap counts only refused stops"
         return Cap(overrides=None, why=why, rule=rules.rules["counted"])
-    after = "is overridden" if rules.then is AtCap.OVERRIDES else f"ends it: {rules.then.value}"
-    are = "is" if honoured == 1 else "are"
-    why = f"{counted(honoured, 'refusal')} in a row {are} honoured, the next one {after}"
+    after = "overrides the next one" if rules.then is AtCap.OVERRIDES else rules.then.value
+    joined = " and " if rules.then is AtCap.OVERRIDES else "; then "
+    why = f"the host honours {counted(honoured, 'refusal')} in a row{joined}{after}"
     return Cap(overrides=honoured + 1, why=why, rule=_cap_rule(rules, calls_refused))

@@ -1,5 +1,5 @@
 """
-Turns: what a session does with an act, and with the end of a turn.
+What the session does with an act: a move of the agent, or an event of the script.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session.turn_ends import (
     attempt_stop,
     hold_prompt,
-    remember_move,
     release_prompts,
+    remember_move,
 )
 from pytest_hookharness.hosts.session.workspace_view import plan_worktree
 from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
+    AwaitAct,
     CloseSession,
     ExpandedPrompt,
-    AwaitAct,
     Mismatch,
     Task,
 )
@@ -54,8 +54,10 @@ SUMMARY = "The conversation so far was summarised."
 
 def open_session(session: Session, source: str) -> Session:
     """
-    The session at its beginning, or taken up again.
+    Return the session at its start, or after it was resumed. ``source`` is the host's word for which.
     """
+    # The agenda of a start: worktree, setup, then the events of the start. A host that starts with the first
+    # prompt has the latter wait for that (``Prompt`` in ``apply_act``).
     tasks: list[Task] = [*plan_worktree(session)] if source == "startup" else []
     if source == "startup" and session.facts.setup:
         tasks.append(AskHooks(role=Role.SETUP, values={"trigger": session.facts.setup}))
@@ -75,17 +77,20 @@ def _start_events(session: Session, source: str) -> tuple[AskHooks, ...]:
 
 def apply_act(session: Session, act: Act | None) -> Session:
     """
-    The session after an act of the agent or its script.
+    Return the session after an act of the agent or its script; ``None`` ends the session.
+
+    Raises:
+        Mismatch: The act is a move of the agent and no turn is running.
     """
     match act:
         case Tools() | RunCommand() | Edit() | Read() | Stop() | Subagent():
             if not session.in_turn:
                 name = type(act).__name__
-                raise Mismatch(f"no turn is going on, so the agent cannot {name}; give an event")
+                raise Mismatch(f"no turn is running, so the agent cannot make the move {name}; give an event")
             return _apply_move(replace(session, shown=()), act)
         case _:
             pass
-    # The model has not answered yet, so it will see again what it was shown.
+    # The model has not answered yet, so the messages that it was shown are shown once more.
     session = replace(session, messages=(*session.shown, *session.messages), shown=())
     match act:
         case None:
@@ -158,28 +163,31 @@ def _end_session(session: Session, reason: str) -> Session:
 def _resume(session: Session, *, fork: bool) -> Session:
     if session.in_turn:
         rule = session.profile.replies.rules["no hooks"]
-        session = session.finish("idle", "the session was taken up again in the middle of a turn", rule)
-    again = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
-    again = replace(again, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root)
+        session = session.finish("idle", "the session was resumed in the middle of a turn", rule)
+    resumed = open_session(replace(session, agenda=(AwaitAct(),)), "resume")
+    resumed = replace(
+        resumed, refusals_in_row=0, calls_refused=False, stop_hook_active=False, cwd=session.root
+    )
     if fork:
-        # The one that it is a copy of is left as it is, and so not ended.
+        # A fork is a copy under another name; the original session goes on and has no end event.
         name = derive_uuid(session.facts.seed, "fork of", session.facts.session_id)
-        return replace(again, facts=replace(session.facts, session_id=name))
+        return replace(resumed, facts=replace(session.facts, session_id=name))
     if not session.started:
-        return again
-    return again.put_first(
+        return resumed
+    return resumed.put_first(
         AskHooks(role=Role.SESSION_END, values={"reason": session.profile.turns.end_reason})
     )
 
 
 def _apply_move(session: Session, move: Move) -> Session:
     session = replace(session, moves=session.moves + 1)
-    before = len(session.agenda)
     session = _plan_move(session, move)
-    # What is asked about an answer of the model comes before all that the answer leads to.
+    # The events about an answer of the model come before everything that the answer leads to.
     said: Payload = {"said": move.text if isinstance(move, Stop) else move.say}
-    asks = [AskHooks(role=role, values=said, incidental=True) for role in session.profile.turns.after_request]
-    return session.put_first(*asks) if asks and len(session.agenda) > before else session
+    events = [
+        AskHooks(role=role, values=said, incidental=True) for role in session.profile.turns.after_request
+    ]
+    return session.put_first(*events)
 
 
 def _plan_move(session: Session, move: Move) -> Session:
@@ -219,12 +227,12 @@ def _plan_tools(
     planned = plan_calls(session, calls, subagent)
     for task in planned.agenda:
         if isinstance(task, AskHooks) and task.call is not None:
-            made = task.call
+            call = task.call
             block: Payload = {
                 "type": "tool_use",
-                "id": made.use_id,
-                "name": made.tool_call.name,
-                "input": made.tool_call.input,
+                "id": call.use_id,
+                "name": call.tool_call.name,
+                "input": call.tool_call.input,
             }
             planned = _write_block(planned, block, "tool_use")
     return planned.put_first(*shown)
@@ -254,14 +262,14 @@ def _message_events(session: Session, text: str) -> tuple[AskHooks, ...]:
 
 def apply_expansion_decision(session: Session, typed: str, decision: Decision | None) -> Session:
     """
-    What follows once the hooks have spoken about a prompt that names a command.
+    Return the session after the decision on a prompt that names a command.
     """
     found = find_command(session.facts.commands, typed)
     if decision is not None and (decision.refused or decision.halt is not None):
         why = decision.halt or "; ".join(decision.reasons)
         return session.finish("halted", f"a hook refused the expansion of the prompt: {why}", decision.rule)
-    told, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
-    notes = tuple(Message("context", text, event) for text in told)
+    texts, event = (decision.to_agent, decision.event) if decision is not None else ((), "")
+    notes = tuple(Message("context", text, event) for text in texts)
     text = expand_command(session.profile, *found) if found is not None else typed
     return session.put_first(
         AskHooks(role=Role.PROMPT, values={"prompt": typed}, expanded=ExpandedPrompt(text, notes))
@@ -272,7 +280,7 @@ def apply_prompt_decision(
     session: Session, typed: str, decision: Decision | None, expanded: ExpandedPrompt | None = None
 ) -> Session:
     """
-    What follows once the hooks of a prompt have spoken.
+    Return the session after the decision on a prompt.
     """
     text, notes = (expanded.text, expanded.notes) if expanded is not None else (typed, ())
     if decision is not None and (decision.refused or decision.halt is not None):
@@ -284,14 +292,14 @@ def apply_prompt_decision(
     session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text), *notes)
     if decision is not None:
         session = session.add_messages(
-            *(Message("context", told, decision.event) for told in decision.to_agent)
+            *(Message("context", note, decision.event) for note in decision.to_agent)
         )
     return session.ask_model()
 
 
 def apply_compaction_decision(session: Session, trigger: str, decision: Decision | None) -> Session:
     """
-    What follows once the hooks before a compaction have spoken.
+    Return the session after the decision on a compaction.
     """
     if decision is not None and (decision.refused or decision.halt is not None):
         return session

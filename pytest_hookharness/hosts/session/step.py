@@ -1,7 +1,10 @@
 """
-The step of a session: an answer in, a request out.
+One step of a session: an answer goes in, the next request comes out.
 
-The step is pure: the same session and answer give the same progress.
+The session is pure: it asks, it never acts. It starts no process and reads no file, clock or environment.
+When it needs something from outside, it returns a request and stores in ``waiting`` what the answer is for.
+The same session and answer therefore always give the same progress, and a session can be saved and resumed
+at any request.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session import cap_counting, workspace_view
 from pytest_hookharness.hosts.session.after_hooks import apply_decision
-from pytest_hookharness.hosts.session.moves_and_events import open_session, apply_act
-from pytest_hookharness.hosts.session.subagents import plan_task_change, launch_subagent
+from pytest_hookharness.hosts.session.moves_and_events import apply_act, open_session
+from pytest_hookharness.hosts.session.subagents import launch_subagent, plan_task_change
 from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call
 from pytest_hookharness.hosts.session.turn_ends import (
     end_without_stop_hooks,
@@ -33,16 +36,16 @@ from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     AskHooks,
-    CloseSession,
+    AwaitAct,
+    CheckFile,
     CloseBatch,
+    CloseSession,
     Ended,
     EnterWorktree,
     HooksFinished,
-    AwaitAct,
-    CheckFile,
+    MakeCall,
     Mismatch,
     NextAct,
-    MakeCall,
     PerformCall,
     Request,
     RunHooks,
@@ -62,16 +65,16 @@ _REFUSAL_COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_r
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     """
-    One step of a session.
+    The result of one step.
 
     Attributes:
-        session: The session after it.
-        request: What it asks for now.
-        decision: What the host made of the fires just answered; ``None`` while others of the same event
-            are still to be asked.
-        replies: How it read them, in the order asked, with those of earlier requests for the event.
-        performed: All calls that were made, given or refused by this step, in order.
-        result: What the call gave that was just answered for.
+        session: The session after the step.
+        request: The next request.
+        decision: The host's decision on the event whose hook runs were just answered; ``None`` while other
+            hooks of that event still have to run.
+        replies: The replies to that event in the order asked, including those of earlier requests for it.
+        performed: All calls that this step made, took from the scenario or refused, in order.
+        result: The result of the call that was just answered.
     """
 
     session: Session
@@ -84,7 +87,7 @@ class Progress:
 
 def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progress:
     """
-    The first step of a session.
+    Start a session and return its first request.
     """
     session = Session(
         profile=profile,
@@ -104,7 +107,7 @@ def begin(profile: Profile, configuration: Configuration, facts: Facts) -> Progr
 
 def advance(session: Session, answer: Answer) -> Progress:
     """
-    The next step of a session, given the answer to its request.
+    Return the next step of a session, given the answer to its request.
 
     Raises:
         Mismatch: The answer does not fit the request.
@@ -114,7 +117,10 @@ def advance(session: Session, answer: Answer) -> Progress:
     match waiting:
         case AskHooks():
             if not isinstance(answer, HooksFinished) or len(answer.runs) != len(session.hooks):
-                raise Mismatch(f"{len(session.hooks)} hooks were asked; answer with Fired and as many runs")
+                runs = (
+                    f"{len(answer.runs)} runs" if isinstance(answer, HooksFinished) else type(answer).__name__
+                )
+                raise Mismatch(f"expected HooksFinished with {len(session.hooks)} runs, got {runs}")
             return _take_results(session, waiting, answer)
         case MakeCall():
             after = finish_call(session, waiting.call, _expect_performance(answer))
@@ -129,48 +135,54 @@ def advance(session: Session, answer: Answer) -> Progress:
             return _run_agenda(enter_worktree(session, _expect_performance(answer)))
         case AwaitAct():
             if isinstance(answer, HooksFinished | Performance):
-                raise Mismatch(f"an act was asked for; answer with one or None, not {type(answer).__name__}")
+                raise Mismatch(f"expected an act or None, got {type(answer).__name__}")
             return _run_agenda(apply_act(session, answer))
         case _:
-            raise Mismatch("the session has ended; nothing can be answered any more")
+            raise Mismatch("the session has ended and takes no more answers; start another one with begin()")
 
 
 def _expect_performance(answer: Answer) -> Performance:
     if not isinstance(answer, Performance):
-        raise Mismatch(f"a call was asked for; answer with Performance, not {type(answer).__name__}")
+        raise Mismatch(f"expected a Performance of the call, got {type(answer).__name__}")
     return answer
 
 
 def reconfigure(session: Session, configuration: Configuration) -> Session:
     """
-    The session after its settings were changed: they hold from the next event on.
+    Return the session with changed settings. They apply from the next event on.
 
-    Hooks that were asked and have not answered yet are still those that were asked.
+    Hooks that were requested and have not answered yet stay those of the old settings.
     """
     return replace(session, configuration=configuration)
 
 
-def _take_results(session: Session, ask: AskHooks, fired: HooksFinished) -> Progress:
+def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Progress:
     profile, rule = session.profile, session.profile.events[ask.event]
-    pairs = zip(session.hooks, fired.runs, strict=True)
+    pairs = zip(session.hooks, results.runs, strict=True)
     new = tuple(read_reply(profile, hook, rule.name, run) for hook, run in pairs)
     replies, hooks = (*ask.replies, *new), (*ask.asked_hooks, *session.hooks)
-    endless = find_unending_hook(session, rule, fired.runs)
-    if ask.remaining_hooks and endless is None and not refuses_at_once(rule, new):
-        again = replace(
+    unending = find_unending_hook(session, rule, results.runs)
+    if ask.remaining_hooks and unending is None and not refuses_at_once(rule, new):
+        following = replace(
             _with_changed_input(session, ask, new),
             asked_hooks=hooks,
             replies=replies,
             remaining_hooks=ask.remaining_hooks[1:],
         )
-        session, request = _request_hooks(session, again, ask.remaining_hooks[:1])
+        session, request = _request_hooks(session, following, ask.remaining_hooks[:1])
         return Progress(session=session, request=request, replies=replies)
+    # ``finished`` counts within this request; ``replies`` begins with those of the requests before it.
     before = len(ask.replies)
-    finished = (*range(before), *(before + place for place in fired.finished)) if fired.finished else ()
-    made = ask.call.tool_call.input if ask.call is not None else None
-    target = _matcher_target(session, rule, ask)
-    placed = [replace(hook, source=_locate(session, hook)) for hook in hooks]
-    decision = aggregate(profile, rule.name, replies, finished, hooks=placed, target=target, tool_input=made)
+    finished = (*range(before), *(before + at for at in results.finished)) if results.finished else ()
+    decision = aggregate(
+        profile,
+        rule.name,
+        replies,
+        finished,
+        hooks=[replace(hook, source=_locate(session, hook)) for hook in hooks],
+        target=_matcher_target(session, rule, ask),
+        tool_input=ask.call.tool_call.input if ask.call is not None else None,
+    )
     if ask.role in _REFUSAL_COUNTS:
         decision = cap_counting.apply_cap(
             profile.cap,
@@ -181,8 +193,10 @@ def _take_results(session: Session, ask: AskHooks, fired: HooksFinished) -> Prog
             refusing=cap_counting.find_refusing(hooks, replies),
         )
     session = replace(session, hooks=())
-    after = apply_decision(session, ask, decision) if endless is None else wait_for_hook(session, endless)
-    return _run_agenda(after, decision, replies)
+    if unending is not None:
+        # The host never comes to a decision; the one made here only says what the other hooks replied.
+        return _run_agenda(wait_for_hook(session, unending), decision, replies)
+    return _run_agenda(apply_decision(session, ask, decision), decision, replies)
 
 
 def _locate(session: Session, hook: Hook) -> str:
@@ -190,7 +204,7 @@ def _locate(session: Session, hook: Hook) -> str:
 
 
 def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, ...]) -> AskHooks:
-    # Where hooks go one by one, the next one sees the input as the one before has left it.
+    # On hosts that run hooks one by one, each hook gets the input as the hook before it changed it.
     changed = next((reply.updated_input for reply in replies if reply.updated_input is not None), None)
     given = ask.values.get("tool_input")
     if changed is None or not isinstance(given, Mapping):
@@ -210,6 +224,8 @@ def _cap_setting(session: Session) -> cap_counting.CapSetting:
 def _run_agenda(
     session: Session, decision: Decision | None = None, replies: tuple[Reply, ...] = ()
 ) -> Progress:
+    # The agenda is a stack: the first task is done next, and doing it may put other tasks before the rest.
+    # It never runs empty: the end of a turn leaves ``AwaitAct`` in it, the end of a session ``CloseSession``.
     while True:
         step = _do_task(session)
         if isinstance(step, Session):
@@ -252,15 +268,15 @@ def _make_call(session: Session, task: MakeCall) -> _TaskResult:
         return launch_subagent(session, call, call.subagent)
     if call.tool_call.given is not None:
         return finish_call(session, call, call.tool_call.given)
-    kept = plan_task_change(session, call)
-    if kept is not None:
-        return kept
-    made = session.profile.tools.internal(call.tool_call)
-    if made is not None:
-        return finish_call(session, call, made)
-    look = None if task.checked else workspace_view.request_check(session, call)
-    if look is not None:
-        return look
+    changed = plan_task_change(session, call)
+    if changed is not None:
+        return changed
+    result = session.profile.tools.internal(call.tool_call)
+    if result is not None:
+        return finish_call(session, call, result)
+    check = None if task.checked else workspace_view.request_check(session, call)
+    if check is not None:
+        return check
     operation = session.profile.tools.operation(call.tool_call, facts.workspace)
     if isinstance(operation, RunCommand) and session.cwd != facts.workspace:
         operation = replace(operation, folder=session.cwd)
@@ -287,9 +303,9 @@ def _await_act(session: Session) -> tuple[Session, Request]:
 
 
 def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
-    profile, made = session.profile, ask.call.tool_call if ask.call is not None else None
+    profile, call = session.profile, ask.call.tool_call if ask.call is not None else None
     if not ask.event:
-        names = [rule.name for rule in profile.for_role(ask.role, made.name if made is not None else "")]
+        names = [rule.name for rule in profile.for_role(ask.role, call.name if call is not None else "")]
         if not names:
             return apply_decision(session, ask, None)
         ask = replace(ask, event=names[0], more_events=tuple(names[1:]))
@@ -303,7 +319,7 @@ def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
         session.configuration.hooks,
         rule.name,
         _matcher_target(session, rule, ask),
-        tool_input=made.input if made is not None else None,
+        tool_input=call.input if call is not None else None,
     )
     if not hooks:
         return apply_decision(session, ask, None)
@@ -334,15 +350,16 @@ def _matcher_target(session: Session, rule: EventRule, ask: AskHooks) -> str:
 
 def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
     """
-    What the host's guard would do about an endless loop at this point.
+    Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
 
-    A lap used tools if a call was carried out in it; a refused one does not count.
+    ``repetition_used_tools`` says whether each repetition of the loop carried out a call. Refused calls do
+    not count.
     """
     return cap_counting.describe_cap(
         session.profile.cap,
         _cap_setting(session),
         repetition_used_tools=repetition_used_tools,
         calls_refused=session.calls_refused,
-        # A lap, which lies within a turn, has left each of its refusals in the count if no call reset it.
+        # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
         stops_refused=session.refusals_in_row > 0 or not session.in_turn,
     )

@@ -1,7 +1,5 @@
 """
-Subagents: a session starts one, and it stops when its hooks let it.
-
-Calls that only change the host's task list: the session makes them itself.
+Calls that the session makes itself: subagents, and changes of the host's task list.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from pytest_hookharness.model.protocol import Decision, Json
 
 def plan_task_change(session: Session, call: PendingCall) -> Session | None:
     """
-    What follows once a call was let through; ``None`` if it has nothing to do with the task list.
+    Return the session after a permitted call for the task list; ``None`` for any other call.
     """
     step = _task_step(session, call)
     if step is None:
@@ -36,7 +34,7 @@ def plan_task_change(session: Session, call: PendingCall) -> Session | None:
 
 def apply_task_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks have spoken about a task that is to be made or closed.
+    Return the session after the decision on a task that is to be created or completed.
     """
     step = _task_step(session, call)
     if step is None:
@@ -60,9 +58,9 @@ def _change_tasks(session: Session, call: PendingCall, step: TaskStep) -> Sessio
 
 def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Session:
     """
-    What follows once the call of a subagent was let through.
+    Return the session after the permitted call of a subagent.
     """
-    words = {**session.facts.words, "agent": call.agent_id}
+    words = {**session.facts.template_values, "agent": call.agent_id}
     given = call.tool_call.input
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
     response = session.profile.tools.launched(call.tool_call.input, {**words, "text": move.text})
@@ -70,12 +68,14 @@ def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Sess
     session = finish_call(session, call, ToolResult(text=move.text, response=response))
     start = AskHooks(role=Role.SUBAGENT_START, values=_agent_values(call, move), call=call)
     stop = _stop_event(session, call, move, active=False)
+    # ``finish_call`` has just put the event after the call first. Around it go the subagent's own events:
+    # prompt and start before it, the stop after it.
     after, *rest = session.agenda
     prompted = AskHooks(
         role=Role.PROMPT, values={**_agent_values(call, move), "prompt": prompt}, call=call, incidental=True
     )
-    asks = (prompted, start) if session.profile.turns.subagent_prompts else (start,)
-    return replace(session, agenda=(*asks, after, stop, *rest))
+    first = (prompted, start) if session.profile.turns.subagent_prompts else (start,)
+    return replace(session, agenda=(*first, after, stop, *rest))
 
 
 def _agent_values(call: PendingCall, move: Subagent) -> dict[str, Json]:
@@ -86,7 +86,7 @@ def _agent_values(call: PendingCall, move: Subagent) -> dict[str, Json]:
 
 
 def _transcript_path(session: Session, call: PendingCall) -> str:
-    words = {**session.facts.words, "agent": call.agent_id}
+    words = {**session.facts.template_values, "agent": call.agent_id}
     return session.profile.transcript.subagent_path.format(**words)
 
 
@@ -130,7 +130,7 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
 
 def apply_subagent_stop_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks of a subagent's stop have spoken: refused, it says the same again.
+    Return the session after the decision on a subagent's stop. A refused subagent repeats its words.
     """
     if decision is None or not decision.refused or call.subagent is None:
         return replace(session, subagent_refusals=0)

@@ -1,5 +1,5 @@
 """
-Tool calls: what a session does before and after each.
+Tool calls: what the session does before and after each.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pytest_hookharness.hosts.rules.replies import Halting
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import result_message
 from pytest_hookharness.hosts.session.turn_ends import attempt_stop, remember_move
-from pytest_hookharness.hosts.session.workspace_view import track_folder, remember_content
+from pytest_hookharness.hosts.session.workspace_view import remember_content, track_folder
 from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
-    CloseSession,
     CloseBatch,
-    PendingCall,
+    CloseSession,
     MakeCall,
+    PendingCall,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.hosts.settings.matchers_and_timeouts import covers, select
@@ -30,33 +30,41 @@ from pytest_hookharness.model.trace import Performed
 _PROMPT_KEYS = ("prompt", "message")
 
 
-def plan_calls(session: Session, made: Sequence[ToolCall], subagent: Subagent | None) -> Session:
+def plan_calls(session: Session, calls: Sequence[ToolCall], subagent: Subagent | None) -> Session:
     """
-    The session with a move's calls on its agenda, one after the other or all asked about first.
+    Return the session with the calls of a move on its agenda.
     """
     tools, facts = session.profile.tools, session.facts
     tasks: list[AskHooks | CloseBatch] = []
-    for index, one in enumerate(made):
-        launch = subagent
-        if launch is None and tools.subagent and one.name == tools.subagent and one.given is None:
-            kind = one.input.get("subagent_type")
-            prompt = next((one.input[key] for key in _PROMPT_KEYS if key in one.input), "")
-            launch = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
+    for index, tool_call in enumerate(calls):
+        started = subagent
+        if (
+            started is None
+            and tools.subagent
+            and tool_call.name == tools.subagent
+            and tool_call.given is None
+        ):
+            kind = tool_call.input.get("subagent_type")
+            prompt = next((tool_call.input[key] for key in _PROMPT_KEYS if key in tool_call.input), "")
+            started = Subagent(kind=str(kind or Subagent().kind), prompt=str(prompt))
         digest = derive_digest(facts.seed, "call", session.position)
         numbers = {"turn": max(session.moves - 1, 0), "index": index, "number": session.calls}
         name = tools.ids.call.format(digest=digest[:22], session=facts.session_id, **numbers)
         session = replace(session, position=session.position + 1, calls=session.calls + 1)
-        call = PendingCall(tool_call=one, use_id=name, subagent=launch)
-        if launch is not None:
+        call = PendingCall(tool_call=tool_call, use_id=name, subagent=started)
+        if started is not None:
             uuid = derive_uuid(facts.seed, "agent", session.position)
             call = replace(call, agent_id=tools.ids.agent.format(digest=digest[22:38], uuid=uuid))
         tasks.append(AskHooks(role=Role.BEFORE_TOOL, values=_call_values(session, call), call=call))
     session = replace(session, batch=(), pending_halt=None)
-    guard = session.profile.cap
-    if guard.resets is Resets.CALLS_TRIED:
+    cap = session.profile.cap
+    if cap.resets is Resets.CALLS_TRIED:
         session = replace(session, refusals_in_row=0)
-    if guard.flag is FlagUse.RESET_BY_CALLS:
+    if cap.flag is FlagUse.RESET_BY_CALLS:
         session = replace(session, stop_hook_active=False)
+    # The agenda of a move: the hooks before each call; ``CloseBatch``, the event after all calls; the events
+    # before the next request to the model; ``AwaitAct``. What a call needs beyond that (permission, the call
+    # itself, the event after it) is added by ``Session.schedule`` once the hooks before it have replied.
     return session.ask_model().put_first(*tasks, CloseBatch())
 
 
@@ -70,14 +78,14 @@ def _call_values(session: Session, call: PendingCall) -> dict[str, Json]:
 
 def apply_call_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks before a call have spoken.
+    Return the session after the decision on a call that is still to be made.
     """
     if decision is None:
         return session.schedule(*_permission_events(session, call, Ruling.NONE), MakeCall(call))
     rules = session.profile.answers(decision.event)
     if decision.halt is not None:
         if rules.halting is Halting.AT_ONCE:
-            session = _refuse(session, call, "", (), event=decision.event, told=False)
+            session = _refuse(session, call, "", (), event=decision.event, shown=False)
             return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
         session = replace(session, pending_halt=(decision.halt, decision.rule))
     if decision.updated_input is not None:
@@ -85,35 +93,36 @@ def apply_call_decision(session: Session, call: PendingCall, decision: Decision 
         whole = {**call.tool_call.input, **changed} if rules.input_merges else changed
         call = replace(call, tool_call=replace(call.tool_call, input=whole), changed=tuple(changed))
     if decision.ruling is Ruling.DEFER:
-        session = _refuse(session, call, "", (), event=decision.event, told=False)
-        return session.finish("halted", "a hook put a call off, which ends the turn", decision.rule)
+        session = _refuse(session, call, "", (), event=decision.event, shown=False)
+        return session.finish("halted", "a hook deferred a call, which ends the turn", decision.rule)
     asking = session.profile.turns.asking
     if decision.ruling is Ruling.ASK and asking is Asking.WAITS:
         return _wait_for_person(session, call, decision)
     if decision.ruling is Ruling.DENY or (decision.ruling is Ruling.ASK and asking is Asking.REFUSED):
         text, *others = decision.to_agent
         return _refuse(session, call, text, others, event=decision.event)
-    told = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
-    notes = tuple(Message("context", text, decision.event) for text in told)
+    # The first text says that the question was refused; on this host it is answered with yes.
+    texts = decision.to_agent[1:] if decision.ruling is Ruling.ASK else decision.to_agent
+    notes = tuple(Message("context", text, decision.event) for text in texts)
     call = replace(call, notes=(*call.notes, *notes))
     return session.schedule(*_permission_events(session, call, decision.ruling), MakeCall(call))
 
 
 def _wait_for_person(session: Session, call: PendingCall, decision: Decision) -> Session:
-    session = _refuse(session, call, "", (), event=decision.event, told=False)
-    why = "a hook asked for a person's word, and the host waits for it for ever"
+    session = _refuse(session, call, "", (), event=decision.event, shown=False)
+    why = "a hook asked for the user's approval, and the host waits for it without a limit"
     session = session.finish("waiting", why, decision.rule)
     notice = AskHooks(role=Role.NOTIFICATION, values=_call_values(session, call), incidental=True)
     return replace(session, agenda=(notice, CloseSession()))
 
 
 def _refuse(
-    session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, told: bool = True
+    session: Session, call: PendingCall, text: str, notes: Sequence[str], *, event: str, shown: bool = True
 ) -> Session:
     result = ToolResult(text=text, failed=True)
     refused = Performed(call=call.tool_call, result=result, refused=True)
     session = replace(session, performed=(*session.performed, refused), calls_refused=True)
-    if not told:
+    if not shown:
         return session
     contexts = (Message("context", note, event) for note in notes)
     session = session.add_messages(Message("refusal", text, event), *contexts)
@@ -122,19 +131,19 @@ def _refuse(
 
 
 def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> tuple[AskHooks, ...]:
-    # With no hook to ask, the simulation lets every call through that no hook denied.
+    # Nobody answers a permission dialog here. Without a hook for it, a call that no hook denied is allowed.
     rule = session.profile.by_role(Role.PERMISSION)
-    made, mode = call.tool_call, session.facts.permission_mode
+    name, given, mode = call.tool_call.name, call.tool_call.input, session.facts.permission_mode
     turns, tools = session.profile.turns, session.profile.tools
-    if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or made.name not in tools.gated:
+    if rule is None or ruling is Ruling.ALLOW or mode in turns.unasked_modes or name not in tools.gated:
         return ()
-    if mode == turns.edits_mode and made.name in tools.edits:
+    if mode == turns.edits_mode and name in tools.edits:
         return ()
-    if any(covers(allowed, made.name, made.input) for allowed in session.configuration.allowed):
+    if any(covers(allowed, name, given) for allowed in session.configuration.allowed):
         return ()
-    if not select(session.profile, session.configuration.hooks, rule.name, made.name, tool_input=made.input):
+    if not select(session.profile, session.configuration.hooks, rule.name, name, tool_input=given):
         return ()
-    edits = made.name in tools.edits and bool(turns.edits_mode)
+    edits = name in tools.edits and bool(turns.edits_mode)
     suggestion: Payload = {"type": "setMode", "mode": turns.edits_mode, "destination": "session"}
     values = _call_values(session, call)
     values["permission_suggestions"] = [suggestion] if edits else []
@@ -143,7 +152,7 @@ def _permission_events(session: Session, call: PendingCall, ruling: Ruling) -> t
 
 def apply_permission_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks were asked for a permission; the call itself is next on the agenda.
+    Return the session after the decision on a permission. The call itself is next on the agenda.
     """
     if decision is None:
         return session
@@ -163,12 +172,12 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
 
 def finish_call(session: Session, call: PendingCall, done: Performance | ToolResult) -> Session:
     """
-    What follows once a call was made, or its result was given.
+    Return the session after a call was made, or its result was taken from the scenario.
     """
     tools = session.profile.tools
-    asked: tuple[AskHooks, ...] = ()
+    events: tuple[AskHooks, ...] = ()
     if isinstance(done, Performance):
-        session, done, asked = track_folder(remember_content(session, call, done), done)
+        session, done, events = track_folder(remember_content(session, call, done), done)
         result = tools.result(call.tool_call, done, session.cwd)
     else:
         result = tools.given(call.tool_call, done)
@@ -189,7 +198,7 @@ def finish_call(session: Session, call: PendingCall, done: Performance | ToolRes
     session = remember_move(
         session, kind, call.tool_call.name, sorted(call.tool_call.input.items()), result.text
     )
-    return session.schedule(*asked, _result_event(session, call, result))
+    return session.schedule(*events, _result_event(session, call, result))
 
 
 def _result_event(session: Session, call: PendingCall, result: ToolResult) -> AskHooks:
@@ -205,7 +214,7 @@ def _result_event(session: Session, call: PendingCall, result: ToolResult) -> As
 
 def apply_result_decision(session: Session, call: PendingCall, decision: Decision | None) -> Session:
     """
-    What follows once the hooks after a call have spoken: the agent gets its result.
+    Return the session after the decision on the result of a call: the agent gets the result.
     """
     result = call.result or ToolResult()
     text = result.text
@@ -222,7 +231,7 @@ def apply_result_decision(session: Session, call: PendingCall, decision: Decisio
     if decision is None:
         return session
     kind = "feedback" if decision.ruling is Ruling.DENY else "context"
-    session = session.add_messages(*(Message(kind, told, decision.event) for told in decision.to_agent))
+    session = session.add_messages(*(Message(kind, text, decision.event) for text in decision.to_agent))
     if decision.halt is not None and session.profile.answers(decision.event).halting is Halting.AT_ONCE:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.halt is not None:
@@ -232,7 +241,7 @@ def apply_result_decision(session: Session, call: PendingCall, decision: Decisio
 
 def close_batch(session: Session) -> Session:
     """
-    What follows once all calls of a move are made.
+    Return the session after all calls of a move.
     """
     if not session.batch:
         return apply_batch_decision(session, None)
@@ -247,7 +256,7 @@ def close_batch(session: Session) -> Session:
 
 def apply_batch_decision(session: Session, decision: Decision | None) -> Session:
     """
-    What follows once the hooks after all calls have spoken.
+    Return the session after the decision on all calls of a move.
     """
     if decision is not None:
         session = session.add_messages(
@@ -260,12 +269,14 @@ def apply_batch_decision(session: Session, decision: Decision | None) -> Session
         text, rule = session.pending_halt
         return session.finish("halted", f"a hook ended the turn: {text}", rule)
     finishing = session.profile.turns.finishing
-    made = next((one for one in session.batch if one["tool_name"] in finishing), None)
-    if made is not None:
-        key, given = finishing[str(made["tool_name"])], made["tool_input"]
+    last = next((one for one in session.batch if one["tool_name"] in finishing), None)
+    if last is not None:
+        key, given = finishing[str(last["tool_name"])], last["tool_input"]
         text = str(given.get(key, "")) if isinstance(given, Mapping) else ""
-        asks = len(session.profile.turns.before_request) + 1
-        return attempt_stop(replace(session, agenda=session.agenda[asks:]), text)
+        # The call ends the turn, so the next request that ``plan_calls`` put on the agenda is dropped: the
+        # events before it and ``AwaitAct``.
+        planned = len(session.profile.turns.before_request) + 1
+        return attempt_stop(replace(session, agenda=session.agenda[planned:]), text)
     if session.profile.turns.asks_after_calls:
         return session.put_first(AskHooks(role=Role.PROMPT, values={"prompt": ""}, incidental=True))
     return session

@@ -1,7 +1,5 @@
 """
-Stops: what is asked when the agent wants to stop, and what comes of it.
-
-Ends of turns that no hook decides: limits, circles, and waiting without end.
+The end of a turn: stops, the host's cap and other limits, and hooks that never end.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from pytest_hookharness.model.verdicts import Limit
 
 def remember_move(session: Session, kind: str, *content: object) -> Session:
     """
-    The session with one more move to look for circles among.
+    Return the session with one more move in the list that the host searches for repetitions.
     """
     stuck = session.profile.stuck
     if stuck is None:
@@ -37,7 +35,7 @@ def remember_move(session: Session, kind: str, *content: object) -> Session:
 
 def find_end(session: Session) -> Session | None:
     """
-    The session after the end of a turn in which its agent is not asked again; ``None`` if it is.
+    Return the session after a limit ended its turn; ``None`` if the agent may make another move.
     """
     if not session.in_turn:
         return None
@@ -46,7 +44,7 @@ def find_end(session: Session) -> Session | None:
 
 def out_of_steps(session: Session) -> bool:
     """
-    Whether the agent has made all moves that a turn can have.
+    Return whether the agent has made all moves that a turn may have.
     """
     steps = session.profile.steps
     if steps is None:
@@ -59,7 +57,7 @@ def _end_if_out_of_steps(session: Session, *, stopped: bool = False) -> Session 
     steps = session.profile.steps
     if steps is None or not out_of_steps(session):
         return None
-    why = f"the host lets an agent make {session.moves} moves in a turn"
+    why = f"the host allows an agent {session.moves} moves in a turn"
     status = (steps.stopped if stopped else "") or steps.status
     return session.finish("capped", why, steps.rule, status)
 
@@ -74,14 +72,14 @@ def _end_if_stuck(session: Session) -> Session | None:
 
 def find_limits(session: Session, turn: int, period: int) -> tuple[Limit, ...]:
     """
-    What would end a loop that no hook and no guard ends, the soonest first.
+    Return the limits that would end a loop which neither a hook nor the cap ends, the earliest first.
 
     Args:
-        session: The session after a lap.
-        turn: The turn that was the last of it.
-        period: How many turns a lap has.
+        session: The session after a repetition of the cycle.
+        turn: The last turn of that repetition.
+        period: The number of turns in one repetition.
     """
-    # A lap with a prompt in it begins all counts again.
+    # A prompt resets all counts, so a repetition with a prompt in it never comes to a limit.
     if not period or not session.in_turn or session.moves <= period:
         return ()
     found = [*_step_limit(session, turn), *_stuck_limit(session, turn, period)]
@@ -92,7 +90,7 @@ def _step_limit(session: Session, turn: int) -> Iterator[Limit]:
     steps = session.profile.steps
     if steps is not None:
         most = int(session.facts.options.get(steps.option, steps.most))
-        why = f"the host lets an agent make {most} moves in a turn"
+        why = f"the host allows an agent {most} moves in a turn"
         yield Limit(turn=turn + most - session.moves, why=why, rule=steps.rule)
 
 
@@ -106,7 +104,8 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
         recent = (*recent, recent[-size])[-stuck.remembered :]
         why = stuck.look(recent)
         if why:
-            # A turn may hold several moves of this kind, or none; that of the end lies in this lap.
+            # ``recent`` has several entries for some turns and none for others. If its own period is not that
+            # of the loop, only the repetition of the end is known, not the turn.
             turns = more if size == period else period * -(-more // size)
             yield Limit(turn=turn + turns, why=why, rule=stuck.rule)
             return
@@ -114,27 +113,30 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
 
 def stop_at_limit(session: Session) -> Session | None:
     """
-    The session after a stop that was its last move, so that no hook is asked; ``None`` for any other.
+    Return the session after a stop that used up its last move; ``None`` if it has moves left.
+
+    The host then runs no hooks for the stop.
     """
     return _end_if_out_of_steps(session, stopped=True)
 
 
 def end_without_stop_hooks(session: Session) -> Session:
     """
-    The session after a stop that its hooks are not asked about, because they refused often enough.
+    Return the session after a stop for which the host runs no hooks, because they refused too often.
     """
-    guard = session.profile.cap
-    why = f"the hooks of a stop are asked no more after {counted(session.refusals_in_row, 'refusal')}"
-    return session.finish("capped", why, guard.rules["cap"], guard.status)
+    cap = session.profile.cap
+    why = f"the host runs no hooks of a stop after {counted(session.refusals_in_row, 'refusal')}"
+    return session.finish("capped", why, cap.rules["cap"], cap.status)
 
 
 def find_unending_hook(
     session: Session, rule: EventRule, runs: Sequence[ProcessResult | Payload | None]
 ) -> Hook | None:
     """
-    The hook among those that were asked whose end the host waits for without end, if there is one.
+    Return the first hook that the host would wait for without end; ``None`` if there is none.
 
-    Only our patience cut it: the host sends its signals at the limit, and then nothing ends the waiting.
+    Such a hook was cut only by the harness's hook timeout: the host sends its signals at its own limit and
+    then waits, however long that takes.
     """
     if session.profile.process.kill.close_wait is not None or not rule.waits:
         return None
@@ -143,7 +145,8 @@ def find_unending_hook(
         if not isinstance(ending, TimedOut) or ending.by is not Cut.HOOK_TIMEOUT:
             continue
         limit = hook.timeout if hook.timeout is not None else rule.timeout
-        # A hook that still runs before its limit is yet to get a signal; one that has ended never will.
+        # A hook cut before its limit would still have got the host's signal, unless it had already ended and
+        # only its output was open: no signal reaches it then.
         if ending.ended is not None or limit < ending.after:
             return hook
     return None
@@ -151,16 +154,16 @@ def find_unending_hook(
 
 def wait_for_hook(session: Session, hook: Hook) -> Session:
     """
-    The session that waits for a hook without end.
+    Return the closed session of a host that waits for a hook without end.
     """
-    why = f"the host waits for {hook.command!r}, or its output, and nothing ends that"
+    why = f"the host waits without a limit for {hook.command!r} to end or to close its output"
     session = session.finish("waiting", why, session.profile.process.rules["kill"])
     return replace(session, agenda=(CloseSession(),))
 
 
 def attempt_stop(session: Session, text: str) -> Session:
     """
-    The session that asks its hooks about a stop, unless the agent has no move left anyway.
+    Return the session that runs the hooks of a stop; without hooks if the agent has no move left.
     """
     return stop_at_limit(session) or session.put_first(_stop_event(session, text))
 
@@ -183,7 +186,7 @@ def _stop_event(session: Session, text: str) -> AskHooks:
 
 def hold_prompt(session: Session, text: str) -> Session:
     """
-    The session after a refused prompt, on a host that goes to the stop with it.
+    Return the session after a refused prompt, on a host that goes on to the stop with it.
     """
     session = replace(session, held_prompts=(*session.held_prompts, text))
     return session.put_first(_stop_event(session, ""))
@@ -191,7 +194,7 @@ def hold_prompt(session: Session, text: str) -> Session:
 
 def release_prompts(session: Session) -> Session:
     """
-    The session that lets its agent see the prompts that were refused and kept.
+    Return the session with refused and held prompts shown to the agent.
     """
     for text in session.held_prompts:
         session = session.write_line("user", user_message(text)).add_messages(Message("prompt", text))
@@ -200,35 +203,36 @@ def release_prompts(session: Session) -> Session:
 
 def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
     """
-    What follows once the hooks of a stop have spoken.
+    Return the session after the decision on a stop. No decision: no hook ran.
     """
     if session.held_prompts and not session.moves and (decision is None or not decision.refused):
         rule = decision.rule if decision is not None else session.profile.replies.rules["no hooks"]
-        return session.finish("halted", "a hook refused the prompt, and the hooks let the agent stop", rule)
+        return session.finish("halted", "a hook refused the prompt, and no hook refused the stop", rule)
     if decision is None:
         rule = session.profile.replies.rules["no hooks"]
-        return session.finish("stopped", "the agent stopped and no hook was asked", rule)
+        return session.finish("stopped", "the agent stopped and no hook ran", rule)
     if decision.halt is not None:
         return session.finish("halted", f"a hook ended the turn: {decision.halt}", decision.rule)
     if decision.overridden:
         return _end_at_cap(session, decision)
     if not decision.refused:
-        return session.finish("stopped", "the agent stopped and the hooks let it", decision.rule)
+        return session.finish("stopped", "the agent stopped and no hook refused", decision.rule)
     return _continue_turn(session, decision)
 
 
 def _end_at_cap(session: Session, decision: Decision) -> Session:
-    guard, count = session.profile.cap, session.refusals_in_row + 1
-    did = "overrode" if guard.then is AtCap.OVERRIDES else "ended the run at"
-    why = f"the guard {did} refusal {count} in a row"
-    if guard.words:
-        limit = count if guard.on else count - 1
-        said = guard.words.format(count=count, limit=limit, reason="\n".join(decision.reasons))
-        why = f"{why}: {said}"
-    return session.finish("capped", why, decision.rule, guard.status)
+    cap, count = session.profile.cap, session.refusals_in_row + 1
+    did = "overrode" if cap.then is AtCap.OVERRIDES else "ended the run at"
+    why = f"the host's cap {did} refusal {count} in a row"
+    if cap.words:
+        limit = count if cap.on else count - 1
+        reason = "\n".join(decision.reasons)
+        why += f": {cap.words.format(count=count, limit=limit, reason=reason)}"
+    return session.finish("capped", why, decision.rule, cap.status)
 
 
 def _continue_turn(session: Session, decision: Decision) -> Session:
+    # Calls refused before the first refusal of a stop do not lie between two refusals.
     between = session.calls_refused and session.refusals_in_row > 0
     session = replace(
         release_prompts(session),

@@ -1,14 +1,10 @@
 """
-Files as the agent last saw them, on hosts that refuse to edit others.
+What the session knows of the workspace: its worktree, its current folder, the files that the agent has seen.
 
-Contents are compared, not times: what was written anew as it was is the same file.
+The session creates no worktree itself. It runs hooks for one, or else requests a command, and enters the
+folder by a second command so that a missing folder is noticed.
 
-Worktrees: a folder of its own that is made for a session before it starts.
-
-The session does not make the folder. It asks hooks for one, or else for a command to be
-run, and goes there by another command, so that a folder that is not there is seen.
-
-The current folder of a session, which the agent's shell takes along.
+Files are compared by content, not by time: a file rewritten with the same content has not changed.
 """
 
 from __future__ import annotations
@@ -21,11 +17,11 @@ from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
+    CheckFile,
     CloseSession,
     EnterWorktree,
-    CheckFile,
-    PendingCall,
     MakeCall,
+    PendingCall,
     PerformCall,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
@@ -35,9 +31,10 @@ from pytest_hookharness.model.protocol import Decision, Rule
 
 def track_folder(session: Session, done: Performance) -> tuple[Session, Performance, tuple[AskHooks, ...]]:
     """
-    The session in the folder in which a command ended, what the agent is told of it, and whom to ask.
+    Return the session in the folder where a command ended, the performance, and the events that follow.
 
-    From outside of the project the host goes back to where the session was begun.
+    From a folder outside the project, the host returns to the folder where the session began. The agent reads
+    that in the standard error of the command.
     """
     rules = session.profile.tools
     new, old = done.folder, session.cwd
@@ -45,8 +42,8 @@ def track_folder(session: Session, done: Performance) -> tuple[Session, Performa
         return session, done, ()
     if not any(_lies_in(new, root) for root in (session.root, session.facts.workspace)):
         new = session.root
-        told = rules.put_back.format(folder=new)
-        done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), told) if part))
+        notice = rules.put_back.format(folder=new)
+        done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), notice) if part))
     if new == old:
         return session, done, ()
     values = {"old_cwd": old, "new_cwd": new}
@@ -59,7 +56,7 @@ def _lies_in(folder: str, root: str) -> bool:
 
 def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
     """
-    What comes before all else in a session that is to work in a worktree.
+    Return the event that comes first in a session which works in a worktree.
     """
     name = session.facts.worktree
     if not name or session.profile.worktrees is None:
@@ -69,7 +66,7 @@ def plan_worktree(session: Session) -> tuple[AskHooks, ...]:
 
 def apply_worktree_decision(session: Session, decision: Decision | None) -> Session:
     """
-    What follows once the hooks that make a worktree have spoken; without any, the host makes it itself.
+    Return the session after the hooks that create a worktree. Without hooks the host creates it itself.
     """
     rules, name = session.profile.worktrees, session.facts.worktree
     if rules is None:
@@ -80,15 +77,13 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
         return session.put_first(EnterWorktree(f"{rules.command.format(**words)} && cd -- {words['folder']}"))
     if decision.refused or not decision.folder:
         why = "; ".join(decision.reasons) or "no hook named a folder"
-        return _end_session(
-            session, f"the worktree {name!r} was not made: {why}", decision.rule, refused=True
-        )
+        return _end_session(session, f"worktree {name!r} was not created: {why}", decision.rule, refused=True)
     return session.put_first(EnterWorktree(f"cd -- {shlex.quote(decision.folder)}"))
 
 
 def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
     """
-    The request that makes the worktree, where that is left to do, and goes there.
+    Return the request that enters the worktree, after creating it where no hook did.
     """
     return PerformCall(
         call=ToolCall(name=Role.WORKTREE.value, input={}),
@@ -100,12 +95,12 @@ def request_entry(session: Session, task: EnterWorktree) -> PerformCall:
 
 def enter_worktree(session: Session, done: Performance) -> Session:
     """
-    The session in its worktree; it is over if that is not there.
+    Return the session in its worktree; closed if the folder cannot be entered.
     """
     if done.exit == 0 and done.folder:
         return replace(session, root=done.folder, cwd=done.folder)
     said = (done.error or done.stderr).strip() or f"exit code {done.exit}"
-    why = f"the worktree {session.facts.worktree!r} cannot be entered: {said}"
+    why = f"worktree {session.facts.worktree!r} cannot be entered: {said}"
     rules = session.profile.worktrees
     rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
     return _end_session(session, why, rule, refused=False)
@@ -118,7 +113,7 @@ def _end_session(session: Session, why: str, rule: Rule, *, refused: bool) -> Se
 
 def remember_content(session: Session, call: PendingCall, done: Performance) -> Session:
     """
-    The session that knows what its agent saw in a file, or wrote to it.
+    Return the session that remembers which content of a file the agent read or wrote.
     """
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not session.profile.tools.stale or not isinstance(operation, Edit | Read):
@@ -130,7 +125,9 @@ def remember_content(session: Session, call: PendingCall, done: Performance) -> 
 
 def request_check(session: Session, call: PendingCall) -> tuple[Session, PerformCall] | None:
     """
-    The request for a look at the file that a call edits; ``None`` if the host need not look.
+    Return the request for the current content of the file that a call edits.
+
+    ``None`` if the agent has not seen the file, or the host does not check.
     """
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
     if not isinstance(operation, Edit) or operation.file not in session.known_files:
@@ -146,7 +143,7 @@ def request_check(session: Session, call: PendingCall) -> tuple[Session, Perform
 
 def compare_content(session: Session, look: CheckFile, found: Performance) -> Session | Performance:
     """
-    The session that goes on with a call after the look; or what the call comes to if the file has changed.
+    Return the session that goes on to make the call; or the call's failure if the file has changed.
     """
     if not _differs(found.content, session.known_files[look.file]):
         return session.put_first(MakeCall(look.call, checked=True))
@@ -155,9 +152,9 @@ def compare_content(session: Session, look: CheckFile, found: Performance) -> Se
 
 def find_outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:
     """
-    Files that are others by now than the agent saw, in order; it is part of the state which these are.
+    Return, sorted, the files that changed since the agent last saw them. They are part of the state.
 
-    Those that are as it saw them are left out: in the next lap of a loop they are seen again.
+    Unchanged files are left out: the agent sees them again in the next repetition of a loop.
     """
     return tuple(file for file, digest in sorted(session.known_files.items()) if _differs(read(file), digest))
 

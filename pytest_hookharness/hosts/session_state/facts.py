@@ -1,9 +1,7 @@
 """
-What is fixed for the whole of a session.
+The facts of a session, which stay the same from start to end.
 
-Values that a host makes up: identifiers and times.
-
-They follow from the seed and a position, so that a run can be repeated.
+Identifiers and times follow from the seed and a position, so that a run can be repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ _EPOCH = datetime(2026, 1, 5, 9, 0, tzinfo=UTC)
 
 def derive_digest(seed: int, *parts: object) -> str:
     """
-    A hexadecimal digest of a seed and a position.
+    Return a hexadecimal digest of a seed and a position.
     """
     text = "\n".join(str(part) for part in (seed, *parts))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -32,7 +30,7 @@ def derive_digest(seed: int, *parts: object) -> str:
 
 def derive_uuid(seed: int, *parts: object) -> str:
     """
-    An identifier that looks like a random UUID.
+    Return an identifier that looks like a random UUID.
     """
     digest = derive_digest(seed, *parts)
     variant = "89ab"[int(digest[16], 16) % 4]
@@ -41,14 +39,14 @@ def derive_uuid(seed: int, *parts: object) -> str:
 
 def derive_datetime(position: int, waited: float) -> datetime:
     """
-    A time: one second for each position, and what the script waited.
+    Return a made-up time: one second for each position, plus the seconds that the script waited.
     """
     return _EPOCH + timedelta(seconds=position + waited)
 
 
 def derive_timestamp(position: int, waited: float) -> str:
     """
-    The same as a time stamp.
+    Return the same time as an ISO 8601 timestamp in UTC.
     """
     return derive_datetime(position, waited).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -56,12 +54,12 @@ def derive_timestamp(position: int, waited: float) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptCommand:
     """
-    A command that a prompt can name.
+    A command that a prompt can name (a slash command).
 
     Attributes:
-        name: What the prompt calls it.
-        source: Whose it is, in the host's words.
-        text: What the model sees, without front matter; arguments are not yet in it.
+        name: Its name in the prompt.
+        source: Who owns it, in the host's words.
+        text: The text for the model, without front matter and before arguments are filled in.
     """
 
     name: str
@@ -71,7 +69,9 @@ class PromptCommand:
 
 def read_commands(profile: Profile, files: Mapping[str, str]) -> tuple[PromptCommand, ...]:
     """
-    The commands of a host, from texts of files by state path; of two with one name the nearer comes first.
+    Return the commands of a host from texts of files by state path.
+
+    Of two commands with one name, the one in the nearer folder comes first.
     """
     rules = profile.commands
     if rules is None:
@@ -95,7 +95,7 @@ def _without_front_matter(text: str) -> str:
 
 def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[PromptCommand, str] | None:
     """
-    The command that a prompt names, with its arguments; ``None`` for any other prompt.
+    Return the command that a prompt names, with its arguments; ``None`` for any other prompt.
     """
     typed = _COMMAND.fullmatch(prompt.strip())
     if typed is None:
@@ -106,7 +106,7 @@ def find_command(commands: tuple[PromptCommand, ...], prompt: str) -> tuple[Prom
 
 def expand_command(profile: Profile, command: PromptCommand, arguments: str) -> str:
     """
-    What the model sees instead of a prompt that names a command.
+    Return the text that the model sees instead of a prompt that names a command.
     """
     rules, text = profile.commands, command.text.strip()
     if rules is None:
@@ -123,25 +123,25 @@ _MODE = "permission_mode"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """
-    What is fixed for the whole of a session.
+    The facts of a session.
 
     Attributes:
         session_id: The host's name of the session.
         workspace: The project folder, absolute.
-        home: The person's folder.
+        home: The user's home folder.
         tmp: The folder for temporary files.
-        transcript_path: Where the conversation is written; empty if it is not.
-        seed: What made-up values follow from.
+        transcript_path: The file of the conversation; empty if the host writes none.
+        seed: The seed of all made-up values.
         env: The host's own environment.
-        permission_mode: As the host calls it.
-        model: The model's name, as the transcript has it.
-        instructions: Instruction files that the host loads at the start, absolute.
-        commands: Commands that a prompt can name.
+        permission_mode: The mode, in the host's words.
+        model: The model's name in the transcript.
+        instructions: The instruction files that the host loads at the start, absolute.
+        commands: The commands that a prompt can name.
         setup: The trigger of a setup session (``init``, ``maintenance``); empty for none.
-        worktree: Name of the worktree that the session is started in; empty for none.
-        options: Options that the host was started with, all of them.
-        flags: What hooks of stops are told one after the other, and then from the beginning again, whatever
-            the host would say; empty for what it says.
+        worktree: The name of the worktree that the session starts in; empty for none.
+        options: All options that the host was started with, with defaults.
+        flags: Values of ``stop_hook_active`` that replace the host's own, used in turn from the first again;
+            empty for the host's own.
     """
 
     session_id: str
@@ -161,9 +161,9 @@ class Facts:
     flags: tuple[bool, ...] = ()
 
     @property
-    def words(self) -> dict[str, str]:
+    def template_values(self) -> dict[str, str]:
         """
-        What the templates of a profile are filled with.
+        The values that the templates of a profile are filled with.
         """
         return {
             "session": self.session_id,
@@ -180,7 +180,7 @@ class Facts:
 
 def folder_slug(folder: str) -> str:
     """
-    A folder's path as one name.
+    Return a folder's path as a single name.
     """
     return re.sub(r"[^A-Za-z0-9]", "-", folder)
 
@@ -202,7 +202,7 @@ def facts(
     flags: tuple[bool, ...] = (),
 ) -> Facts:
     """
-    The facts of a session; everything that the host makes up follows from the seed.
+    Return the facts of a session. Everything that the host makes up follows from the seed.
     """
     session = derive_uuid(seed, "session")
     known = {name: rule.default for name, rule in profile.options.items()} | dict(options or {})
@@ -240,7 +240,7 @@ def _transcript_path(profile: Profile, workspace: str, home: str, session: str) 
 
 def start_time_values() -> dict[str, str]:
     """
-    The parts of the time at which every session begins.
+    Return the parts of the time at which every session starts.
     """
     parts = {"year": "%Y", "month": "%m", "day": "%d", "hour": "%H", "minute": "%M", "second": "%S"}
     return {name: derive_datetime(0, 0.0).strftime(part) for name, part in parts.items()}

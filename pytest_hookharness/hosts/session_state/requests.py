@@ -1,9 +1,8 @@
 """
-What a session asks for, and what it is answered.
+Requests of a session, their answers, and the tasks on its agenda.
 
-A session never acts; it asks and goes on with the answer.
-
-Prompts that name a command: a text from a file that the model sees instead.
+A request is what the session needs from outside (``session.step`` explains the rule). A task is what it
+still has to do; doing a task can lead to a request.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from pytest_hookharness.model.protocol import Hook, Payload, Reply, Rule
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lines:
     """
-    Lines that must be appended to a transcript before the request is met.
+    Lines to append to a transcript before the request is carried out.
 
     Attributes:
         path: The transcript.
@@ -43,18 +42,18 @@ class Lines:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunHooks:
     """
-    Fire hooks of an event, all at once.
+    Run hooks of an event, all at once.
 
-    A host that runs them one by one asks several times; until the last of them the step has no decision.
+    A host that runs hooks one by one makes one request for each; only the last step has a decision.
 
     Attributes:
         event: The host's name of the event.
-        target: What matchers were compared with.
-        hooks: The hooks, in the order of configuration.
+        target: The value that matchers were compared with.
+        hooks: The hooks, in the order of the configuration.
         payload: Their standard input, keys in the host's order.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
-        subagent_lines: Lines for the transcripts of subagents.
+        transcript_path: The transcript.
+        subagent_lines: Lines to append to the transcripts of subagents first.
     """
 
     event: str
@@ -72,10 +71,10 @@ class PerformCall:
     Make a tool call in the workspace.
 
     Attributes:
-        call: The call, as the hooks left it.
-        operation: What it does; ``None`` if the harness cannot perform this tool.
+        call: The call, with changes by hooks.
+        operation: What the call does; ``None`` if the harness cannot perform this tool.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
     """
 
     call: ToolCall
@@ -90,17 +89,17 @@ EndedHow: TypeAlias = Literal["stopped", "capped", "halted", "waiting", "idle"]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """
-    A turn, or the session, is over.
+    The end of a turn or of the session.
 
     Attributes:
-        how: ``stopped`` (the agent wanted to and was let), ``capped`` (a guard of the host ended it),
-            ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
-            (no turn was begun).
-        why: One sentence.
-        rule: The host's rule behind it.
-        status: The host's own word for it, if it has one.
+        how: ``stopped`` (the agent stopped and no hook refused), ``capped`` (the host's cap or another limit
+            ended it), ``halted`` (a hook ended it), ``waiting`` (for an answer that never comes), or ``idle``
+            (no turn started).
+        why: The reason, in one sentence.
+        rule: The rule of the host that ended it.
+        status: The host's own word for this end; empty if it has none.
         records: Lines to append to the transcript.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
     """
 
     how: EndedHow
@@ -114,13 +113,13 @@ class Ended:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextAct:
     """
-    Say what happens next.
+    Give the next act of the agent or its script.
 
     Attributes:
         observation: What the agent's model sees since its last move.
-        turn_over: Whether no turn is going on: only events of the script can happen.
+        turn_over: Whether no turn is running, so that only an event of the script fits.
         records: Lines to append to the transcript first.
-        transcript_path: Where that is.
+        transcript_path: The transcript.
         ending: How the last turn ended, if it is over.
     """
 
@@ -134,12 +133,12 @@ class NextAct:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HooksFinished:
     """
-    What became of the hooks.
+    The answer to ``RunHooks``.
 
     Attributes:
-        runs: One for each hook, in the order asked: a run, the reply of a handler that is not a
-            command, or ``None`` if it gave none.
-        finished: Places in ``runs`` in the order in which they ended; empty for the order asked.
+        runs: One result for each hook, in the order requested: a process result, the reply of a handler that
+            is not a command, or ``None`` for no reply.
+        finished: Positions in ``runs`` in the order in which the hooks ended; empty for the order requested.
     """
 
     runs: tuple[ProcessResult | Payload | None, ...] = ()
@@ -159,17 +158,17 @@ class Mismatch(TypeError):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingCall:
     """
-    A tool call on its way.
+    A tool call between its request by the agent and its result.
 
     Attributes:
-        tool_call: The call, as the hooks left it.
-        use_id: The host's name of it.
-        subagent: The subagent that it starts, if it does.
-        agent_id: The host's name of that.
-        result: What it gave, once it was made.
-        notes: What the agent is told after the result.
-        refused_on: The event whose hooks made it fail, if some did.
-        changed: Keys of its input that hooks changed.
+        tool_call: The call, with changes by hooks.
+        use_id: The host's name of the call.
+        subagent: The subagent that the call starts, if it does.
+        agent_id: The host's name of that subagent.
+        result: The result, once the call was made.
+        notes: Messages that the agent gets after the result.
+        refused_on: The event whose hooks made the call fail; empty if none did.
+        changed: Keys of the input that hooks changed.
     """
 
     tool_call: ToolCall
@@ -185,7 +184,7 @@ class PendingCall:
 @dataclass(frozen=True, slots=True)
 class ExpandedPrompt:
     """
-    What the model sees instead of a prompt that names a command, and what it is told beside it.
+    The text and the notes that the model sees instead of a prompt that names a command.
     """
 
     text: str
@@ -195,20 +194,20 @@ class ExpandedPrompt:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskHooks:
     """
-    Ask the hooks of an event.
+    Run the hooks of an event.
 
     Attributes:
-        role: Which event.
-        values: What its hooks are told beside the session's own values.
-        call: The tool call that it is about.
-        expanded: What becomes of the prompt that it is about, if that names a command.
-        incidental: Whether it is asked on the way: the agent gets the texts of the hooks, and a refusal can end
-            the turn.
-        more_events: Events for the same role that are asked after this one; the first if none is named yet.
-        event: Which event; empty if that is not settled.
-        remaining_hooks: Hooks that are still to be asked, where they are asked one by one.
-        asked_hooks: Hooks that were asked before.
-        replies: What they said.
+        role: The role of the event.
+        values: Values of the event beside those of the session.
+        call: The tool call that the event is about.
+        expanded: What the model will see of the prompt, if the prompt names a command.
+        incidental: Whether the event only accompanies another: the agent gets the hooks' texts, and a refusal
+            ends the turn.
+        more_events: Other events with the same role, run after this one.
+        event: The event; empty to take the first event with the role.
+        remaining_hooks: Hooks still to be run, on hosts that run them one by one.
+        asked_hooks: Hooks that were run before.
+        replies: The replies of those.
     """
 
     role: Role
@@ -226,7 +225,7 @@ class AskHooks:
 @dataclass(frozen=True, slots=True)
 class MakeCall:
     """
-    Make a tool call; ``looked`` says whether the file that it edits is known to be as the agent saw it.
+    Make a tool call. ``checked``: the file that it edits is known to be as the agent last saw it.
     """
 
     call: PendingCall
@@ -236,7 +235,7 @@ class MakeCall:
 @dataclass(frozen=True, slots=True)
 class CheckFile:
     """
-    See whether the file that a call edits is as the agent saw it.
+    Find out whether the file that a call edits is as the agent last saw it.
     """
 
     call: PendingCall
@@ -246,7 +245,7 @@ class CheckFile:
 @dataclass(frozen=True, slots=True)
 class EnterWorktree:
     """
-    Go to the session's worktree by a command line, which makes it first where that is left to do.
+    Enter the session's worktree by a command line, which first creates it where no hook did.
     """
 
     command: str
@@ -255,7 +254,7 @@ class EnterWorktree:
 @dataclass(frozen=True, slots=True)
 class CloseBatch:
     """
-    All calls of a move are made.
+    End the calls of a move: run the hooks of the event after all of them.
     """
 
 

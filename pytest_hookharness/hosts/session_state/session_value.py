@@ -1,8 +1,7 @@
 """
-The session as a value: where the simulated host stands.
+The session as a value: the whole state of the simulated host.
 
-A session can be saved and put back at any time. What it still has to do stands in
-its agenda as tasks, which are values too.
+A session can be saved and resumed at any time, since its unfinished tasks are values in its agenda.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
 from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
+    AwaitAct,
+    CheckFile,
     CloseBatch,
     Ended,
     EndedHow,
     Lines,
-    AwaitAct,
-    CheckFile,
     Task,
 )
 from pytest_hookharness.hosts.settings.configuration import Configuration
@@ -30,27 +29,27 @@ from pytest_hookharness.model.moves import Message
 from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
 from pytest_hookharness.model.trace import Performed
 
-IDLE_WHY = "no turn was begun"
+IDLE_WHY = "no turn started"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """
-    Where the simulated host stands.
+    The state of the simulated host.
 
     Attributes:
         profile: The host.
-        configuration: Its hooks.
-        facts: What is fixed for the session.
-        root: Where the session was begun: the project folder, or its worktree.
+        configuration: Its hooks and settings.
+        facts: What stays the same for the whole session.
+        root: The folder where the session began: the project folder or its worktree.
         cwd: The current folder.
         tasks: The task list that the host keeps for the agent.
-        known_files: Digests of files as the agent last saw them, where the host refuses to edit others.
-        agenda: What is still to be done, in order.
-        waiting: What was asked and is not answered.
-        hooks: The hooks that were asked for it.
-        messages: What the agent will see next.
-        shown: What it saw last; shown again if an event takes place before it acts.
+        known_files: Digests of files as the agent last saw them, on hosts that refuse edits of changed files.
+        agenda: The tasks still to be done, the next one first.
+        waiting: The task whose request is not answered yet.
+        hooks: The hooks of that request.
+        messages: The messages that the agent will see next.
+        shown: The messages that it saw last; shown again if an event happens before it acts.
         records: Lines not yet in the transcript.
         subagent_lines: Lines not yet in the transcripts of subagents.
         performed: Calls made or refused since the last request.
@@ -58,23 +57,23 @@ class Session:
         parent: The last line of the transcript.
         waited: Seconds that the script let pass.
         prompt_id: The host's name of the prompt; empty before the first.
-        in_turn: Whether a turn is going on.
+        in_turn: Whether a turn is running.
         ending: How the last turn ended.
         stop_hook_active: Whether the agent goes on because a stop was refused.
-        refusals_in_row: How many refusals of a stop were honoured in a row.
-        calls_refused: Whether calls were refused since that count began, and none was carried out.
+        refusals_in_row: How many refusals of a stop in a row the host has honoured.
+        calls_refused: Whether calls were refused since that count started, and none was carried out.
         subagent_refusals: The same count for the subagent.
-        batch: Calls that were made in this move, for the event after all of them.
-        pending_halt: The turn ends once the calls are made, with this text and rule.
-        started: Whether the hooks of the session's start were asked.
+        batch: Calls already made in this move, for the event after all of them.
+        pending_halt: The text and rule by which the turn ends once the calls are made.
+        started: Whether the hooks of the session's start have run.
         prompt: The newest prompt.
         prompts: How many prompts there were.
-        held_prompts: Prompts that were refused and stay in the conversation.
-        spoken: What the agent said since.
-        moves: How many moves it made since.
+        held_prompts: Refused prompts that stay in the conversation.
+        spoken: The texts that the agent said since the newest prompt.
+        moves: How many moves it made since then.
         calls: How many calls it made in the whole session.
-        stops_refused: How many stops were refused since that prompt.
-        recent: The newest moves, as far as the host looks for circles: kinds and digests.
+        stops_refused: How many stops were refused since the newest prompt.
+        recent: Kinds and digests of the newest moves, as many as the host searches for repetitions.
     """
 
     profile: Profile
@@ -126,7 +125,7 @@ class Session:
             "permission_mode": self.facts.permission_mode,
             "stop_hook_active": self.stop_hook_active,
             "task list": tasks,
-            "place among the flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
+            "position in flags": self.stops_refused % len(self.facts.flags) if self.facts.flags else 0,
             **{name: value for name, value in self._counters.items() if self._is_reported(name)},
         }
 
@@ -135,25 +134,29 @@ class Session:
         return {"stops_refused": self.stops_refused, "moves": self.moves, "spoken": list(self.spoken)}
 
     def _is_reported(self, name: str) -> bool:
-        told = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
-        return any(self.profile.tells(word) for word in told)
+        # A counter belongs to the state only if the host shows it to hooks; else no state would ever repeat.
+        sources = ("stops_refused", "stops_asked") if name == "stops_refused" else (name,)
+        return any(self.profile.tells(source) for source in sources)
 
     @property
     def env(self) -> Mapping[str, str]:
         """
-        The host's environment, with what its settings add.
+        The host's environment with the variables of its settings.
         """
         return {**self.facts.env, **self.configuration.env}
 
     def put_first(self, *tasks: Task) -> Session:
         """
-        The session with tasks put before all others.
+        Return the session with tasks put before all others.
         """
         return replace(self, agenda=(*tasks, *self.agenda))
 
     def schedule(self, *tasks: Task) -> Session:
         """
-        The session with tasks of a call put next, or behind those of all calls, as the host has it.
+        Return the session with tasks of one call added to the agenda.
+
+        They come first on a host that takes one call after the other. A host that runs the hooks before all
+        calls first has them after what is already planned, in front of ``CloseBatch``.
         """
         if not self.profile.turns.together:
             return self.put_first(*tasks)
@@ -163,27 +166,27 @@ class Session:
 
     def ask_model(self) -> Session:
         """
-        The session that asks its agent next, and its hooks before that where the host does.
+        Return the session whose agent moves next, after the events that the host has before a request.
         """
-        asks = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
-        return self.put_first(*asks, AwaitAct())
+        events = (AskHooks(role=role, incidental=True) for role in self.profile.turns.before_request)
+        return self.put_first(*events, AwaitAct())
 
     def add_messages(self, *messages: Message) -> Session:
         """
-        The session with something more for the agent to see.
+        Return the session with more messages for the agent.
         """
         return replace(self, messages=(*self.messages, *messages))
 
     def make_id(self, kind: str) -> tuple[str, Session]:
         """
-        A fresh identifier, and the session that has given it out.
+        Return a new identifier, and the session that has used it.
         """
         position = self.position + 1
         return derive_uuid(self.facts.seed, kind, position), replace(self, position=position)
 
     def write_line(self, kind: str, message: Payload, **extra: Json) -> Session:
         """
-        The session with one more line for the transcript.
+        Return the session with one more line for the transcript.
         """
         uuid, after = self.make_id("line")
         line = self.profile.transcript.hold(after.blank_line(uuid, after.parent), kind, message, extra)
@@ -191,7 +194,7 @@ class Session:
 
     def blank_line(self, uuid: str, parent: str, agent: str = "") -> TranscriptLine:
         """
-        A line of a transcript, still empty.
+        Return a transcript line without content.
         """
         return TranscriptLine(
             uuid=uuid,
@@ -205,7 +208,9 @@ class Session:
 
     def with_host_counts_of(self, earlier: Session) -> Session:
         """
-        The session with what its guards count put back to an earlier time; nothing that a hook sees changes.
+        Return the session with the counts of the host's limits taken from an earlier session.
+
+        Nothing changes that a hook can see.
         """
         return replace(
             self,
@@ -219,7 +224,7 @@ class Session:
 
     def finish(self, how: EndedHow, why: str, rule: Rule, status: str = "") -> Session:
         """
-        The session after the end of the turn: nothing else of it is done.
+        Return the session after the end of its turn: the remaining tasks of the turn are dropped.
         """
         return replace(
             self,

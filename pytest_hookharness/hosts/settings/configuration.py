@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pytest_hookharness.hosts.replies.json_answer import dig
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import Import, KeyPath, Switch
-from pytest_hookharness.hosts.settings.formats import expand_short_form, describe_value
+from pytest_hookharness.hosts.settings.formats import describe_value, expand_short_form
 from pytest_hookharness.hosts.settings.handlers import (
     SettingsProblem,
     SettingsSource,
