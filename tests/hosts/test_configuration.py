@@ -222,7 +222,7 @@ def test_an_entry_that_is_wrong_in_two_ways_turns_off_its_file(profile):
     (problem,) = hosts.configure(profile, {PROJECT: text}).problems
 
     assert problem.path.endswith(".timeout")
-    assert "every hook of this file is off" in problem.text
+    assert "the host runs no hook of this file" in problem.text
 
 
 def test_a_variable_that_no_process_can_be_given_is_left_out(profile):

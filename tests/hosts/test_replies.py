@@ -44,12 +44,12 @@ def read(profile, ended):
 @pytest.mark.parametrize(
     "event, code, stdout, stderr, fault",
     [
-        ("Stop", 1, "", "No.", 'crashed: exit code 1 refuses nothing on claude-code (2 does): "No."'),
+        ("Stop", 1, "", "No.", 'crashed: exit code 1 is not a refusal on claude-code (2 is): "No."'),
         ("Stop", 1, "", "", "crashed: exit code 1: nothing on standard error"),
         ("Stop", 127, "", "sh: x: not found", "not-run: exit code 127"),
         ("Stop", 126, "", "", "not-run: exit code 126"),
         ("Stop", 0, f"starting\n{BLOCK}", "", "mangled: the answer does not begin"),
-        ("Stop", 0, f"{BLOCK}\ndone", "", "mangled: it begins like JSON"),
+        ("Stop", 0, f"{BLOCK}\ndone", "", "mangled: the output begins like JSON"),
         ("Stop", 0, json.dumps(BLOCK), "", "mangled: the answer is inside a JSON string"),
         ("Stop", 0, f"[{BLOCK}]", "", "mangled: the answer is inside a JSON array"),
         ("Stop", 0, "", BLOCK, "mangled: the answer is on standard error"),
@@ -59,9 +59,9 @@ def read(profile, ended):
         ("Stop", 0, '{"foo": 1}', "", "ignored: the host knows none of the keys foo"),
         ("Stop", 0, special("PreToolUse", permissionDecision="deny"), "", "ignored: 'hookEventName'"),
         ("Stop", 0, '{"hookSpecificOutput": {}}', "", "ignored: 'hookSpecificOutput' has no"),
-        ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' means"),
-        ("SessionStart", 2, "", "no", "ignored: a refusal means nothing"),
-        ("SessionStart", 0, BLOCK, "", "ignored: a refusal means nothing"),
+        ("Stop", 0, special("Stop", permissionDecision="deny"), "", "ignored: 'permissionDecision' has no"),
+        ("SessionStart", 2, "", "no", "ignored: a refusal has no effect"),
+        ("SessionStart", 0, BLOCK, "", "ignored: a refusal has no effect"),
         ("PreCompact", 0, special("PreCompact", additionalContext="x"), "", "ignored: 'additionalContext'"),
         ("Stop", 0, special("Stop", updatedInput={}), "", "ignored: 'updatedInput'"),
         (

@@ -1,8 +1,8 @@
 """
-How a host starts a hook.
+How a host starts a hook: command line, environment and limits.
 
-Variables that name a process or a server of the real host are left out: nothing
-stands behind them here, and a made-up process number would point at a stranger.
+Variables that name a process or a server of the real host are left out. Nothing answers to them here, and a
+made-up process id could belong to a process that has nothing to do with the run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.model.processes import ProcessSpec, Stdin
 from pytest_hookharness.model.protocol import Hook, Payload
 
-# Bytes of each stream that are kept for a host that reads all of it: more than any was ever seen to be told.
+# Bytes kept of each output stream for a host that reads all of it. No recorded hook printed as much.
 KEPT_BYTES = 1 << 22
 
 
@@ -35,17 +35,17 @@ def launch(
     index: int = 0,
 ) -> ProcessSpec:
     """
-    All that is needed to fire a hook once as its host would.
+    Return all that is needed to run a hook once as its host would.
 
     Args:
         profile: The host.
         hook: The hook; it must be a command.
         payload: Its standard input.
-        facts: What is fixed for the session.
+        facts: The facts of the session.
         base_env: The environment that the host's variables are added to.
-        hook_timeout: Seconds after which the fire is cut although the host would wait longer.
+        hook_timeout: Seconds after which the harness cuts the hook run although the host would wait longer.
         siblings: All hooks of the event, where they share a time budget.
-        index: The hook's place among them.
+        index: The hook's position among them.
     """
     rule, process = profile.events[hook.event], profile.process
     cwd = str(value_in(rule, payload, "cwd") or facts.workspace)
@@ -70,19 +70,19 @@ def launch(
 
 def env_folder(profile: Profile, facts: Facts) -> str:
     """
-    Where hooks leave variables for later commands of the agent, absolute; empty if the host has no place.
+    Return the folder where hooks leave variables for later commands of the agent, absolute; may be empty.
     """
     return posixpath.dirname(profile.process.env_file[1]).format(**facts.template_values)
 
 
 def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple[str, ...]:
     """
-    The files that the host reads before each shell command of the agent, absolute and in order.
+    Return the files that the host reads before each shell command of the agent, absolute and in order.
 
     Args:
         profile: The host.
-        facts: What is fixed for the session.
-        present: Names of the files that are in its ``env_folder``.
+        facts: The facts of the session.
+        present: Names of the files in its ``env_folder``.
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
     found: list[tuple[int, int, str]] = []
@@ -97,7 +97,7 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
 def _argv(profile: Profile, hook: Hook, env: Mapping[str, str]) -> tuple[str, ...]:
     if hook.args is None:
         return (*_shell(profile, env), hook.command)
-    # Without a shell nobody else would fill in the places that the host promises to fill in.
+    # There is no shell to expand these variables, and the hosts document that they do it themselves.
     ends = profile.process.filled
     names = [name for name in env if any(name.startswith(a) and name.endswith(b) for a, b in ends)]
 

@@ -1,16 +1,8 @@
 """
-Samples: what hooks are told of a call outside of any session.
+The values for the standard input of hooks, by the engine's names.
 
-Names, inputs and results are the host's own, as in a session.
-
-Words: what a session knows under which name, for the input of its hooks.
-
-The names are those of the engine; a field of another name says under which of these its
-value is known. An event adds its own words to those that are always there.
-
-The calls of another agent of a session, as the host tells hooks of them.
-
-Which keys a subagent's call has is what the profile's tool events say.
+A field with another name says in its ``source`` which of these values it shows. An event adds its own values
+to those of the session. Outside of a session, sample calls take the place of the agent's calls.
 """
 
 from __future__ import annotations
@@ -42,7 +34,7 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
     """
-    What is the same for a whole session.
+    Return the values that stay the same for a whole session.
     """
     return {
         "session_id": facts.session_id,
@@ -59,13 +51,15 @@ def fixed_values(profile: Profile, facts: Facts) -> dict[str, Json]:
 
 def session_values(session: Session, event: str, given: Mapping[str, Json]) -> dict[str, Json]:
     """
-    All that hooks of an event can be told, with what the event itself gives.
+    Return all values for the hooks of an event, including those that the event itself gives.
 
-    Beside the fixed words: ``prompt_id`` and ``turn_id`` once there was a prompt, ``submitted_prompt`` the
-    newest one, ``said`` what the agent said with its newest move where that is asked about, ``spoken`` all
-    that it said since, ``messages`` what it was told for its next move,
-    ``moves`` how many it made since, ``stops_refused`` how many stops were refused since, and
-    ``stops_asked``, the same with this one.
+    Beside the fixed values:
+
+    - ``prompt_id`` and ``turn_id``, once there was a prompt, and ``submitted_prompt``, the newest one;
+    - ``spoken``, all texts of the agent since that prompt, and ``moves``, how many moves it made since;
+    - ``said``, the text of its newest move, on events about that move;
+    - ``messages``, the texts that it gets for its next move;
+    - ``stops_refused``, how many stops were refused since the prompt, and ``stops_asked``, that and one more.
     """
     profile, facts = session.profile, session.facts
     words = fixed_values(profile, facts)
@@ -93,7 +87,7 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
 
 def identifies_agents(profile: Profile, facts: Facts) -> bool:
     """
-    Whether the input of a tool call says which agent of a session makes it.
+    Return whether the input of a tool call says which agent of a session makes the call.
     """
     told = _agent_values(profile, facts)
     return any(
@@ -106,7 +100,7 @@ def identifies_agents(profile: Profile, facts: Facts) -> bool:
 
 def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Payload) -> dict[str, Json]:
     """
-    The input of an event as a subagent's call has it.
+    Return the input of an event as a call of a subagent has it.
     """
     told = _agent_values(profile, facts)
     made: dict[str, Json] = {}
@@ -121,7 +115,7 @@ def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Pay
 
 def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
     """
-    The words that are known, or have another meaning, where a subagent is concerned.
+    Return the values that exist, or differ, only for the calls of a subagent.
     """
     digest, uuid = derive_digest(facts.seed, "another agent"), derive_uuid(facts.seed, "another agent")
     named: dict[str, Json] = {
@@ -150,14 +144,14 @@ def sample_values(
     operations: Sequence[Operation] = PLAIN_OPERATIONS,
 ) -> Mapping[str, Json]:
     """
-    What a session would know of a call, if the event is about one; nothing for any other event.
+    Return the values of a call outside of any session; none if the event is not about a call.
 
     Args:
         profile: The host.
         rule: Its event.
-        facts: Where its session is.
-        given: Values of keys; the call is the first one that fits those that name a tool.
-        operations: What the calls are to do.
+        facts: The facts of the session.
+        given: Values of keys. The call is the first one that fits the keys which name a tool.
+        operations: The operations of the calls to choose from.
     """
     if rule.role not in _CALL_ROLES:
         return {}

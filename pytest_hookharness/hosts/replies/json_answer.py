@@ -1,7 +1,7 @@
 """
-Answers in JSON: finding one in a hook's output, and a way to a value in it.
+Answers in JSON: find one in a hook's output, and a value in an answer.
 
-Refusals are known in the form of any host, so that one that is not heard is pointed out.
+Refusals are known in the form of any host, so that one which this host does not understand is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pytest_hookharness.model.protocol import Json, Payload
 
 _BYTE_ORDER_MARK = "\ufeff"
 _EVENT_OUTPUT = "hookSpecificOutput"
-# Where one host or another looks for a refusal, and by which words it knows one.
+# The key paths where any of the hosts looks for a refusal, and the words that refuse there.
 _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
     ("decision",): ("block", "deny"),
     ("permission",): ("deny",),
@@ -29,7 +29,7 @@ _REFUSALS: Mapping[KeyPath, tuple[str, ...]] = {
 @dataclass(frozen=True, slots=True)
 class Unparsable:
     """
-    Output that begins like an answer and is none.
+    Output that begins like an answer and cannot be parsed. ``why`` is the parser's message.
     """
 
     why: str
@@ -37,7 +37,7 @@ class Unparsable:
 
 def trim(rules: AnswerRules, output: str) -> str:
     """
-    Output without the white space around it, and without a byte order mark where that counts as such.
+    Return output without surrounding white space, and without a byte order mark where the host ignores one.
     """
     text = output.strip()
     return text.strip(_BYTE_ORDER_MARK).strip() if rules.strips_mark else text
@@ -45,7 +45,7 @@ def trim(rules: AnswerRules, output: str) -> str:
 
 def parse(rules: AnswerRules, output: str) -> Payload | Unparsable | None:
     """
-    The answer that an output is; ``None`` if it is plain text.
+    Return the answer in an output; ``None`` if the output is plain text.
     """
     text = trim(rules, output)
     if not text or not text.startswith(rules.starts):
@@ -72,9 +72,9 @@ def _refuse_constant(name: str) -> Json:
 
 def announces_background(rules: AnswerRules, output: str) -> bool:
     """
-    Whether output begins with the answer of a hook that goes on in the background.
+    Return whether output begins with the answer of a hook that goes on in the background.
 
-    The host reads that answer as soon as it is there; what follows it is not part of it.
+    The host reads that answer as soon as it is there; the text after it is not part of it.
     """
     first = parse(rules, trim(rules, output).partition("\n")[0])
     answer = first if isinstance(first, dict) else parse(rules, output)
@@ -83,7 +83,7 @@ def announces_background(rules: AnswerRules, output: str) -> bool:
 
 def dig(answer: Json, path: KeyPath) -> Json:
     """
-    What stands at a key path; ``None`` for nothing.
+    Return the value at a key path; ``None`` for no value.
     """
     for key in path:
         if not isinstance(answer, Mapping):
@@ -94,7 +94,7 @@ def dig(answer: Json, path: KeyPath) -> Json:
 
 def find_refusal(answer: Payload) -> str:
     """
-    The words by which an answer refuses on some host; empty if it does so on none.
+    Return the key and word by which an answer refuses on some host; empty if it refuses on none.
     """
     said = ((path, dig(answer, path)) for path in _REFUSALS)
     meant = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in said if word in _REFUSALS[path])
@@ -103,7 +103,7 @@ def find_refusal(answer: Payload) -> str:
 
 def answer_keys(rules: AnswerRules) -> frozenset[str]:
     """
-    The keys by which an answer for the host is known.
+    Return the top-level keys that the host reads in an answer.
     """
     if rules.known:
         return rules.known
@@ -116,7 +116,7 @@ def answer_keys(rules: AnswerRules) -> frozenset[str]:
 
 def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str | None:
     """
-    Where an answer stands that the host does not find; ``None`` if there is none.
+    Return where an answer is that the host does not find; ``None`` if there is none.
     """
     keys = answer_keys(rules)
     text = stdout.strip().strip(_BYTE_ORDER_MARK).strip()
@@ -125,7 +125,7 @@ def find_misplaced_answer(rules: AnswerRules, stdout: str, stderr: str) -> str |
     except (ValueError, RecursionError):
         whole = None
     if isinstance(whole, dict) and _is_answer(keys, whole):
-        return "the answer is not taken for JSON; something invisible is printed before it"
+        return "the host does not read the answer as JSON; an invisible character stands before it"
     if isinstance(whole, str) and _holds_answer(keys, whole):
         return "the answer is inside a JSON string"
     if isinstance(whole, list) and any(isinstance(item, dict) and _is_answer(keys, item) for item in whole):

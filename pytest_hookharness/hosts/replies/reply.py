@@ -1,7 +1,5 @@
 """
-Replies: what the host reads from one fire.
-
-How a process ended stands here; what an answer in JSON says is read elsewhere.
+Replies: what the host reads from one hook run, by how its process ended and what it printed.
 """
 
 from __future__ import annotations
@@ -26,30 +24,30 @@ from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
-# What a shell says if it could not run the command.
+# Exit codes of a shell that could not run the command.
 _NOT_RUN_CODES = (126, 127)
-# By which hooks of most hosts refuse.
+# The exit code that refuses on most hosts.
 _REFUSAL_CODE = 2
 _NO_OUTPUT = CodeRule()
 
 
 def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Payload | None) -> Reply:
     """
-    What the host reads from one fire, or from the answer that a scenario gives for a handler.
+    Return the host's reading of one hook run, or of the answer that a scenario gives for a handler.
 
-    A hook in the background has no say. The harness waits for it all the same, since all processes of a
-    fire end with it; the host goes on.
+    A hook in the background has no influence. The harness still waits for it, because all processes of a hook
+    run end with it; the host does not wait.
     """
     rules, rule = profile.replies, profile.events[event]
     reader = AnswerReader(profile, hook, rule, profile.answers(event, foreign=hook.foreign))
     if run is None:
-        return reader.none("unanswered")
+        return reader.no_opinion("unanswered")
     if not isinstance(run, ProcessResult):
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
     asked = rules.background and hook.options.get("async") is True
     if asked or announced or not rule.waits:
-        return reader.none("async")
+        return reader.no_opinion("async")
     reply = _read_run(reader, run)
     cut = run.stdout.cut_at
     if cut is not None:
@@ -67,7 +65,7 @@ def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
     match ending:
         case Exited():
             if reader.profile.replies.undecodable_fails and not _decodable(run):
-                return _fail(reader, "mangled: what it printed is not UTF-8", "undecodable")
+                return _fail(reader, "mangled: the output is not UTF-8", "undecodable")
             return _read_exit(reader, ending.code, run.stdout.text, run.stderr.text)
         case TimedOut():
             held = " because its output stayed open" if ending.ended is not None else ""
@@ -119,7 +117,7 @@ def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
         words = fault.partition(": ")[2]
         reply = reader.refuse(_code_reason(reader, words), "failure blocks")
         return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
-    return reader.none(rule, fault)
+    return reader.no_opinion(rule, fault)
 
 
 def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Reply:
@@ -127,16 +125,17 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     table = own or reader.event.codes or reader.profile.replies.codes
     rule = next((one for one in table if one.codes is None or code in one.codes), _NO_OUTPUT)
     if rule.spares_silent and not stdout.strip():
-        return reader.none("silent")
+        return reader.no_opinion("silent")
     answer = parse(reader.answers, _first_text(rule.answer, stdout, stderr))
     if isinstance(answer, Mapping):
         problem = reader.answers.check and reader.answers.check(reader.event.name, answer)
         if not problem:
             return _note_code(_read_valid(reader, rule, answer, stdout, stderr), code)
         if not rule.wins:
-            return reader.none("invalid", f"ignored: {problem}")
+            return reader.no_opinion("invalid", f"ignored: {problem}")
     if isinstance(answer, Unparsable) and rule.alone is Alone.PLAIN:
-        return reader.none("unparsable", f"mangled: it begins like JSON and is not: {answer.why}")
+        fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
+        return reader.no_opinion("unparsable", fault)
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
     said = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
@@ -145,20 +144,20 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
     if code == _REFUSAL_CODE and rule.alone is Alone.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.alone is Alone.IGNORED:
-        fault = f"ignored: exit code {code} means nothing on {reader.event.name}"
+        fault = f"ignored: exit code {code} has no effect on {reader.event.name}"
     elif code == 0:
-        fault = "mangled: what it printed is no answer that the host knows"
+        fault = "mangled: the output is not an answer that the host knows"
     failed = replace(rule, rule=name) if rule.alone is Alone.FAILS else rule
     return _read_alone(reader, failed, stdout, stderr, fault)
 
 
 def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int, stderr: str) -> str:
     """
-    A code that is a failure, with what the hook said beside it: it may have been meant as a refusal.
+    Return the fault of an exit code that is a failure, with the hook's words: it may have meant a refusal.
     """
     refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.alone in refusing for rule in table)
-    meant = f" refuses nothing on {reader.profile.name} ({_REFUSAL_CODE} does)" if refuses else ""
+    meant = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
     return f'exit code {code}{meant}: "{_first_line(stderr)}"'
 
 
@@ -172,16 +171,18 @@ def _read_alone(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str, 
         case Alone.PLAIN:
             return _read_plain(reader, stdout, stderr)
         case Alone.NOTHING:
-            return reader.none("silent")
+            return reader.no_opinion("silent")
         case Alone.IGNORED:
-            return reader.none(rule.rule, fault)
+            return reader.no_opinion(rule.rule, fault)
         case Alone.FAILS:
             return _fail(reader, fault, rule.rule)
         case Alone.REFUSES:
             return _refuse_by_code(reader, rule, stdout, stderr)
         case Alone.REFUSES_IF_WORDS:
             if not _first_text(rule.words, stdout, stderr).strip():
-                return _fail(reader, f"{fault}; it refuses only with words", "wordless")
+                return _fail(
+                    reader, f"{fault}; the host takes it for a refusal only with a reason", "wordless"
+                )
             return _refuse_by_code(reader, rule, stdout, stderr)
         case _:
             assert_never(rule.alone)
@@ -206,12 +207,14 @@ def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
     fault = f"mangled: {lost}" if lost else None
     text = trim(reader.answers, stdout)
     if not text:
-        return reader.none("silent", fault)
+        return reader.no_opinion("silent", fault)
     if reader.event.plain:
-        return reader.limit(Reply(context=text, fault=fault, rule=reader.rule("shown")))
+        return reader.cut_texts(Reply(context=text, fault=fault, rule=reader.rule("shown")))
     if reader.event.plain_fails:
-        return reader.none("plain fails", fault or f"mangled: plain text is no answer to {reader.event.name}")
-    reply = reader.none("plain", fault)
+        return reader.no_opinion(
+            "plain fails", fault or f"mangled: plain text is not an answer to {reader.event.name}"
+        )
+    reply = reader.no_opinion("plain", fault)
     if reader.event.role is not Role.PROMPT or fault:
         return reply
     return replace(reply, unheard=Unheard(place="output on a prompt", text=text, rule=reply.rule))
@@ -234,12 +237,12 @@ def _note_code(reply: Reply, code: int) -> Reply:
     heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
     if code != _REFUSAL_CODE or heard:
         return reply
-    return replace(reply, fault="ignored: exit code 2 refuses nothing beside an answer that does not refuse")
+    return replace(reply, fault="ignored: exit code 2 has no effect beside an answer that does not refuse")
 
 
 def refuses_at_once(event: EventRule, replies: Sequence[Reply]) -> bool:
     """
-    Whether hooks that were asked one by one have said enough, so that those after them are not asked.
+    Return whether hooks that run one by one have refused already, so that the hooks after them do not run.
     """
     first = event.merging.precedence is Precedence.FIRST_REFUSAL
     return first and any(reply.ruling is Ruling.DENY for reply in replies)

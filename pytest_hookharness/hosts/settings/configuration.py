@@ -1,5 +1,5 @@
 """
-Configuration: the hooks that a host takes from its settings.
+The configuration of a host: hooks and other settings, merged from all its settings files.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ PLUGIN = "plugin"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """
-    What the settings of a host come to.
+    The settings of a host, merged.
 
     Attributes:
-        hooks: All hooks, in the order of the files and in them.
-        problems: What is wrong with the settings.
-        allowed: Permission rules for calls that need no asking.
+        hooks: All hooks, in the order of the files and of each file.
+        problems: The problems of the settings.
+        allowed: Permission rules for calls that need no approval.
         env: Variables that the settings give to the session and its hooks.
         disabled: Whether the settings turn all hooks off.
-        refused: Why the host does not begin a session with such settings; empty if it does.
-        contents: What stands in the files, in ascending precedence.
+        refused: Why the host starts no session with these settings; empty if it does.
+        contents: The contents of the files, the file with the highest precedence last.
     """
 
     hooks: tuple[Hook, ...] = ()
@@ -50,7 +50,7 @@ class Configuration:
 
     def setting(self, path: KeyPath) -> Json:
         """
-        What the nearest file that has it says at a key path; ``None`` for nothing.
+        Return the value at a key path in the nearest file that has it; ``None`` for no value.
         """
         found = (dig(content, path) for content in reversed(self.contents)) if path else ()
         return next((value for value in found if value is not None), None)
@@ -83,12 +83,12 @@ def configure(
     plugin_root: str = "",
 ) -> Configuration:
     """
-    Read settings as the host does.
+    Return the configuration that the host reads from its settings files.
 
     Args:
         profile: The host.
         files: Texts of settings files by state path (``workspace/...``, ``home/...``).
-        inline: Settings written in the scenario; short forms are allowed.
+        inline: Settings written in the scenario, which may be short forms.
         plugin_files: Texts of a plugin's files by path relative to its folder.
         plugin_root: The plugin's folder, absolute.
     """
@@ -126,7 +126,7 @@ def _shorten(path: str) -> str:
 
 def locate(source: str, workspace: str, home: str) -> str:
     """
-    Where the settings are that a hook names as its source, absolute; hooks of no file keep their word.
+    Return the absolute path of a hook's source; sources that are no file stay as they are.
     """
     if source == INLINE or source.startswith(f"{PLUGIN}/"):
         return source
@@ -157,20 +157,20 @@ def _read(profile: Profile, name: str, text: str, imported: Import | None = None
     try:
         content = profile.config.parse(text)
     except (ValueError, RecursionError) as error:
-        told = f"{name} cannot be read ({error}); none of its hooks run"
+        text = f"{name}: cannot be parsed ({error}); the host runs none of its hooks until that is fixed"
         return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
         )
     if not isinstance(content, Mapping):
-        told = f"{name} holds {describe_value(content)} instead of an object; none of its hooks run"
+        text = f"{name}: expected an object, got {describe_value(content)}; the host runs none of its hooks"
         return _Settings(
-            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", told, rule),)
+            _source(profile, name, {}, imported), (SettingsProblem("unreadable", name, "", text, rule),)
         )
     source = _source(profile, name, content, imported)
     stray = [key for key in content if key in profile.events and "hooks" not in content]
     if stray and "misplaced" in profile.config.rules:
-        told = f"{name} has {', '.join(stray)} at the top; the host looks for them below the key 'hooks'"
-        problem = SettingsProblem("misplaced", name, stray[0], told, profile.config.rules["misplaced"])
+        text = f"{name}: {', '.join(stray)} at the top level has no effect; move it below the key 'hooks'"
+        problem = SettingsProblem("misplaced", name, stray[0], text, profile.config.rules["misplaced"])
         return _Settings(source, (problem,))
     return _Settings(source)
 
@@ -181,9 +181,9 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
     env: dict[str, str] = {}
     refused = ""
     for one in settings:
-        read, wrong, why = read_hooks(profile, one.source)
+        read, flaws, why = read_hooks(profile, one.source)
         hooks += [_plugin_hook(profile, hook, plugin_root) for hook in read] if one.plugin else read
-        problems += [*one.problems, *wrong]
+        problems += [*one.problems, *flaws]
         refused = refused or why
         variables = _env_values(_value_at(one.content, profile.config.env)) if one.own else {}
         odd = [name for name, value in variables.items() if find_unpassable(f"{name}{value}")]
@@ -194,9 +194,11 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
         (found for switch in profile.config.switches if (found := _find_off_switch(switch, own))), None
     )
     if off is not None and hooks:
-        told = f"{'.'.join(off[0].path)!r} turns off all {len(hooks)} hooks"
+        decisive, source = off
+        path = ".".join(decisive.path)
+        text = f"{source}: {path} is {decisive.off!r}, which turns off all {len(hooks)} hooks"
         rule = profile.config.rules["disabled"]
-        problems.append(SettingsProblem("disabled", off[1], ".".join(off[0].path), told, rule))
+        problems.append(SettingsProblem("disabled", source, path, text, rule))
     kept = () if off is not None else tuple(replace(hook, env={**env, **hook.env}) for hook in hooks)
     return Configuration(
         hooks=() if refused else kept,
@@ -211,18 +213,20 @@ def _merge(profile: Profile, settings: list[_Settings], plugin_root: str) -> Con
 
 def _find_off_switch(switch: Switch, settings: list[_Settings]) -> tuple[Switch, str] | None:
     """
-    The switch with the file that turns all hooks off by it; the nearest file that has it decides.
+    Return the switch and the file that turns all hooks off by it; the nearest file with the key decides.
     """
     for one in reversed(settings):
         value = dig(one.content, switch.path)
+        # Compared with the type, since 0 == False: a number does not switch hooks off.
         if type(value) is type(switch.off):
             return (switch, one.source.name) if value == switch.off else None
     return None
 
 
 def _unpassable_variable(profile: Profile, source: str, name: str) -> SettingsProblem:
-    told = f"{source}: the variable env.{name!r} holds what no process can be given; it is left out"
-    return SettingsProblem("malformed", source, f"env.{name!r}", told, profile.config.rules["unpassable"])
+    path = f"env.{name!r}"
+    text = f"{source}: {path} contains a character that cannot be passed to a process; it is left out"
+    return SettingsProblem("malformed", source, path, text, profile.config.rules["unpassable"])
 
 
 def _plugin_hook(profile: Profile, hook: Hook, root: str) -> Hook:

@@ -1,13 +1,7 @@
 """
-The forms of settings files: where in them handlers stand.
+Formats of settings files: the places of handlers in them, short forms, and replaced commands.
 
-A form finds handlers and says what is odd on the way; what that does is the host's rule.
-
-The short forms of hook settings that a scenario may use.
-
-Wrapping: settings files whose hooks another program runs, and back again.
-
-Only the texts of commands are exchanged; every other byte stays as it is.
+A format finds handlers and reports flaws. The host's rules say what a flaw does.
 """
 
 from __future__ import annotations
@@ -26,10 +20,10 @@ from pytest_hookharness.model.protocol import Json
 
 def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
-    Settings in the host's own shape, from that shape or a short form of it.
+    Return settings in the host's own format, from that format or a short form of it.
 
-    ``{hooks: {...}}`` stays as it is but for its events; ``{Stop: ...}`` alone is dressed in the host's form.
-    A command stands for a handler, and a handler for all that the form wants around it.
+    ``{hooks: {...}}`` keeps everything but its events; ``{Stop: ...}`` alone is put into the host's format. A
+    command stands for a handler, and a handler for the group around it that the format needs.
     """
     config = profile.config
     hooks = inline.get("hooks")
@@ -46,14 +40,14 @@ def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[s
 
 def _with_own_events(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:
     """
-    The short form with the events that most hosts know by one name under this host's own.
+    Replace common event names by this host's own names.
     """
     return {own_event(profile, name): value for name, value in inline.items()}
 
 
 def own_event(profile: Profile, name: str) -> str:
     """
-    The host's own name of an event that most hosts know by another one; any other name as it is.
+    Return the host's own name of an event given by its common name; any other name as it is.
     """
     if name in profile.events or name in profile.config.events or name not in COMMON:
         return name
@@ -89,12 +83,13 @@ def _handler(config: ConfigRules, item: Json) -> Json:
     return {config.keys.type: runs[0], **item}
 
 
+# Tokens of JSON with comments. A parser would lose comments and spacing, which must stay as they are.
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|:|[^\s":/]+|.', re.DOTALL)
 
 
 def command_keys(config: ConfigRules) -> frozenset[str]:
     """
-    The keys behind which a host's settings have command lines.
+    Return the keys whose values are command lines in a host's settings.
     """
     own = config.types["command"]
     return frozenset({own, *(alias for alias, key in config.keys.aliases.items() if key == own)})
@@ -102,30 +97,30 @@ def command_keys(config: ConfigRules) -> frozenset[str]:
 
 def replace_commands(text: str, keys: Collection[str], commands: Mapping[str, str]) -> tuple[str, int]:
     """
-    Put other command lines in the place of some.
+    Replace some command lines of a settings file and leave all other bytes as they are.
 
     Args:
         text: A settings file in JSON, with or without comments.
-        keys: The keys behind which commands stand.
-        commands: What stands there, with what is put there.
+        keys: The keys whose values are command lines.
+        commands: The new command line for each old one.
 
     Returns:
-        The new text, and how many were exchanged.
+        The new text, and the number of command lines replaced.
     """
     parts: list[str] = []
     key, before, number = "", "", 0
     for piece in _JSON_TOKEN.findall(text):
-        told = piece
+        written = piece
         if piece.startswith('"'):
             value = _json_text(piece)
             if key in keys and value in commands:
-                told, number = json.dumps(commands[value], ensure_ascii=False), number + 1
+                written, number = json.dumps(commands[value], ensure_ascii=False), number + 1
             key, before = "", value
         elif piece == ":":
             key = before
         elif not piece.isspace() and not piece.startswith(("//", "/*")):
             key = before = ""
-        parts.append(told)
+        parts.append(written)
     return "".join(parts), number
 
 
@@ -139,7 +134,7 @@ def _json_text(literal: str) -> str:
 
 def describe_value(value: Json) -> str:
     """
-    A value in few words.
+    Return a value, or its kind, in few words.
     """
     if isinstance(value, bool) or value is None or isinstance(value, int | float):
         return repr(value)
@@ -148,7 +143,10 @@ def describe_value(value: Json) -> str:
 
 def parse_json(text: str) -> Json:
     """
-    The values of a JSON file; raises ``ValueError`` if it is none.
+    Return the values of a JSON file.
+
+    Raises:
+        ValueError: The text is not JSON.
     """
     value: Json = json.loads(text.removeprefix("\ufeff"))
     return value
@@ -156,7 +154,10 @@ def parse_json(text: str) -> Json:
 
 def parse_toml(text: str) -> Json:
     """
-    The values of a TOML file; raises ``ValueError`` if it is none.
+    Return the values of a TOML file.
+
+    Raises:
+        ValueError: The text is not TOML.
     """
     value: Json = tomllib.loads(text.removeprefix("\ufeff"))
     return value
@@ -165,7 +166,7 @@ def parse_toml(text: str) -> Json:
 def _below_hooks(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     events = content.get("hooks", {})
     if not isinstance(events, Mapping):
-        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)} instead of an object")
+        raise Misshapen("hooks", Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
     return ((event, f"hooks.{event}", value) for event, value in events.items())
 
 
@@ -178,7 +179,7 @@ def _with_or_without(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Js
 def _by_name(content: Mapping[str, Json]) -> Iterator[tuple[str, str, Json]]:
     for name, events in content.items():
         if not isinstance(events, Mapping):
-            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {describe_value(events)} instead of an object")
+            raise Misshapen(name, Flaw.NOT_OBJECT, f"is {describe_value(events)}; expected an object")
         if events.get("enabled") is False:
             continue
         yield from (
@@ -198,11 +199,11 @@ def _as_list(value: Json) -> Sequence[Json]:
 
 def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry | None]]:
     """
-    The items of a list with their key paths; what is no list is the only one, and that is pointed out.
+    Yield the items of a list with their key paths; a value that is no list as one item with a flaw.
     """
     odd = None
     if isinstance(value, str) or not isinstance(value, Sequence):
-        text = f"is {describe_value(value)} instead of a list"
+        text = f"is {describe_value(value)}; expected a list"
         odd = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
         yield path, value, odd
         return
@@ -212,17 +213,18 @@ def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry
 def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
     for here, group, odd in _indexed_items(path, value):
         if not isinstance(group, Mapping):
-            text = f"is {describe_value(group)} instead of an object"
+            text = f"is {describe_value(group)}; expected an object"
             yield odd or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
             continue
         if "hooks" not in group:
-            text = "has no list 'hooks'; a handler must stand in such a list"
+            text = "has no key 'hooks'; expected the handler in a list below that key"
             yield odd or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
             continue
         flawed = odd or _matcher_flaw(here, group)
         handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
-        yield from (_entry(place, handler, group, flawed or wrong) for place, handler, wrong in handlers)
+        yield from (_entry(at, handler, group, flawed or flaw) for at, handler, flaw in handlers)
         if flawed is not None and not handlers:
+            # A group without handlers has nothing else to report its own flaw with.
             yield flawed
 
 
@@ -230,7 +232,7 @@ def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawEntry | None:
     matcher = group.get("matcher")
     if matcher is None or isinstance(matcher, str):
         return None
-    text = f"is {describe_value(matcher)} instead of a string"
+    text = f"is {describe_value(matcher)}; expected a string"
     return RawEntry(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
 
 
@@ -277,15 +279,15 @@ def _as_rows(events: Mapping[str, Json]) -> list[Json]:
     return [{"event": event, **item} if isinstance(item, Mapping) else item for event, item in pairs]
 
 
-# An event has a list of groups, each with a matcher and a list of handlers, all below the key "hooks".
+# Each event has a list of groups below the key "hooks"; a group has a matcher and a list of handlers.
 GROUPS = Form(_below_hooks, _grouped, lambda events: {"hooks": _as_groups(events)})
-# The same, with or without that key.
+# The same, with or without the key "hooks".
 OPEN_GROUPS = Form(_with_or_without, _grouped, lambda events: {"hooks": _as_groups(events)})
-# An event has a list of handlers, each with its own matcher.
+# Each event has a list of handlers below "hooks", each with its own matcher.
 FLAT = Form(_below_hooks, _flat, lambda events: {"hooks": dict(events)})
 # The same, with or without groups around the handlers.
 MIXED = Form(_below_hooks, _both, lambda events: {"hooks": dict(events)})
-# Sets of hooks have names, and events below these; a list holds groups or handlers.
+# Sets of hooks have names, with events below them; a list contains groups or handlers.
 NAMED = Form(_by_name, _both, lambda events: {"inline": _as_groups(events)})
 # One list of handlers, each of which names its event.
 TABLE = Form(_from_table, _flat, lambda events: {"hooks": _as_rows(events)})
