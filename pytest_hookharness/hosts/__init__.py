@@ -32,8 +32,9 @@ from pytest_hookharness.hosts.rules.events import EventRule, Power
 from pytest_hookharness.hosts.rules.process import Answered
 from pytest_hookharness.hosts.rules.profile import CapRules, Operation, ProcessRules, Profile
 from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.session.cap_counting import cap_for
 from pytest_hookharness.hosts.session.moves_and_events import EVENTS
-from pytest_hookharness.hosts.session.step import Progress, advance, begin, cap_for, reconfigure
+from pytest_hookharness.hosts.session.step import Progress, advance, begin, reconfigure
 from pytest_hookharness.hosts.session.turn_ends import find_limits
 from pytest_hookharness.hosts.session.workspace_view import find_outdated
 from pytest_hookharness.hosts.session_state.facts import Facts, PromptCommand, facts, read_commands

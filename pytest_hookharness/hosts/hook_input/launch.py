@@ -86,11 +86,11 @@ def env_files(profile: Profile, facts: Facts, present: Collection[str]) -> tuple
     """
     folder, template = env_folder(profile, facts), posixpath.basename(profile.process.env_file[1])
     found: list[tuple[int, int, str]] = []
-    for place, rule in enumerate(profile.events.values()):
+    for position, rule in enumerate(profile.events.values()):
         parts = template.replace("{event}", rule.name.lower()).split("{index}")
         pattern = "([0-9]+)".join(re.escape(part) for part in parts)
         matched = (re.fullmatch(pattern, name) for name in present if rule.env_file and template)
-        found += [(place, int(match[1]), match[0]) for match in matched if match is not None]
+        found += [(position, int(match[1]), match[0]) for match in matched if match is not None]
     return tuple(posixpath.join(folder, name) for _, _, name in sorted(found))
 
 
@@ -127,14 +127,14 @@ def _host_env(
     profile: Profile, hook: Hook, rule: EventRule, known: Mapping[str, str], index: int
 ) -> dict[str, str]:
     process = profile.process
-    words = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
-    filled = {name: template.format(**words) for name, template in process.env.items()}
+    values = {**known, "event": hook.event.lower(), "event_name": hook.event, "index": str(index)}
+    filled = {name: template.format(**values) for name, template in process.env.items()}
     env = {name: value for name, value in filled.items() if value}
     if rule.env_file and process.env_file[0]:
-        env[process.env_file[0]] = process.env_file[1].format(**words)
+        env[process.env_file[0]] = process.env_file[1].format(**values)
     if hook.plugin:
-        words["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
-        env |= {name: template.format(**words) for name, template in process.plugin_env.items()}
+        values["plugin"] = posixpath.basename(hook.plugin.rstrip("/"))
+        env |= {name: template.format(**values) for name, template in process.plugin_env.items()}
     return env
 
 

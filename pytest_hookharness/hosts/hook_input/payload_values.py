@@ -62,9 +62,9 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
     - ``stops_refused``, how many stops were refused since the prompt, and ``stops_asked``, that and one more.
     """
     profile, facts = session.profile, session.facts
-    words = fixed_values(profile, facts)
+    values = fixed_values(profile, facts)
     moment = derive_datetime(session.position, session.waited)
-    words |= {
+    values |= {
         "cwd": session.cwd,
         "hook_event_name": event,
         "timestamp": derive_timestamp(session.position, session.waited),
@@ -77,21 +77,21 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
         "stops_asked": session.stops_refused + 1,
     }
     if session.prompt_id:
-        words |= {
+        values |= {
             "prompt_id": session.prompt_id,
             "turn_id": derive_uuid(facts.seed, "turn", session.prompt_id),
         }
-    words |= given
-    return {**words, **profile.own_words(words)}
+    values |= given
+    return {**values, **profile.own_words(values)}
 
 
 def identifies_agents(profile: Profile, facts: Facts) -> bool:
     """
     Return whether the input of a tool call says which agent of a session makes the call.
     """
-    told = _agent_values(profile, facts)
+    agent_values = _agent_values(profile, facts)
     return any(
-        (field.source or field.name) in told
+        (field.source or field.name) in agent_values
         for rule in profile.events.values()
         if rule.role is Role.BEFORE_TOOL
         for field in rule.fields.fields
@@ -102,15 +102,15 @@ def payload_of_subagent(profile: Profile, facts: Facts, event: str, payload: Pay
     """
     Return the input of an event as a call of a subagent has it.
     """
-    told = _agent_values(profile, facts)
-    made: dict[str, Json] = {}
+    agent_values = _agent_values(profile, facts)
+    composed: dict[str, Json] = {}
     for field in profile.events[event].fields.fields:
         source = field.source or field.name
-        if source in told:
-            made[field.name] = told[source]
+        if source in agent_values:
+            composed[field.name] = agent_values[source]
         elif field.name in payload:
-            made[field.name] = payload[field.name]
-    return made
+            composed[field.name] = payload[field.name]
+    return composed
 
 
 def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
@@ -162,38 +162,38 @@ def sample_values(
         if field.kind == "tool" and field.name in given
     }
     for operation in operations:
-        made = profile.tools.call(operation, facts.workspace)
-        if rule.tools and made.name not in rule.tools:
+        call = profile.tools.call(operation, facts.workspace)
+        if rule.tools and call.name not in rule.tools:
             continue
-        words = _call_values(profile, rule, facts, made, _result(profile, rule, facts, made))
-        words |= profile.own_words({**fixed, **words})
-        if named.items() <= words.items():
-            return words
+        values = _call_values(profile, rule, facts, call, _result(profile, rule, facts, call))
+        values |= profile.own_words({**fixed, **values})
+        if named.items() <= values.items():
+            return values
     name = next(iter((*named.values(), *rule.tools)), "")
-    words = _call_values(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
-    return {**words, **profile.own_words({**fixed, **words}), **named}
+    values = _call_values(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
+    return {**values, **profile.own_words({**fixed, **values}), **named}
 
 
-def _result(profile: Profile, rule: EventRule, facts: Facts, made: ToolCall) -> ToolResult:
+def _result(profile: Profile, rule: EventRule, facts: Facts, call: ToolCall) -> ToolResult:
     if rule.role is Role.TOOL_FAILED:
-        return profile.tools.result(made, Performance(error="it failed"), facts.workspace)
-    return profile.tools.result(made, Performance(exit=0), facts.workspace)
+        return profile.tools.result(call, Performance(error="it failed"), facts.workspace)
+    return profile.tools.result(call, Performance(exit=0), facts.workspace)
 
 
 def _call_values(
-    profile: Profile, rule: EventRule, facts: Facts, made: ToolCall, result: ToolResult
+    profile: Profile, rule: EventRule, facts: Facts, call: ToolCall, result: ToolResult
 ) -> dict[str, Json]:
     tools = profile.tools
     digest = derive_digest(facts.seed, "call", 0)[:22]
-    words: dict[str, Json] = {
-        "tool_name": made.name,
-        "tool_input": tools.seen_as(made),
+    values: dict[str, Json] = {
+        "tool_name": call.name,
+        "tool_input": tools.seen_as(call),
         "tool_use_id": tools.ids.call.format(
             digest=digest, session=facts.session_id, turn=0, index=0, number=0
         ),
     }
     if rule.role is Role.AFTER_TOOL:
-        words |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
+        values |= {"tool_response": result.response, "tool_text": result.text, "tool_failed": result.failed}
     if rule.role is Role.TOOL_FAILED:
-        words |= {"error": result.text, "is_interrupt": False}
-    return words
+        values |= {"error": result.text, "is_interrupt": False}
+    return values

@@ -88,7 +88,7 @@ class AnswerReader:
         return f"ignored: {key!r} has no effect on {self.event.name}"
 
 
-def read_answer(reader: AnswerReader, answer: Payload, said: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
+def read_answer(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str] = _NO_STREAMS) -> Reply:
     """
     Return the reply in an answer. The output streams give the reason if the answer has none.
     """
@@ -104,8 +104,8 @@ def read_answer(reader: AnswerReader, answer: Payload, said: Mapping[Stream, str
         return named if folder else reader.refuse("the answer names no folder", "no folder", silent=True)
     if not answer and rules.empty is not Empty.NOTHING:
         return _read_empty(reader)
-    reply = _read_ruling(reader, answer, said)
-    reply = _add_halt(reader, reply, answer, said)
+    reply = _read_ruling(reader, answer, streams)
+    reply = _add_halt(reader, reply, answer, streams)
     reply = _add_texts(reader, reply, answer)
     return reader.cut_texts(replace(reply, fault=reply.fault or _useless_answer(reader, reply, answer)))
 
@@ -123,7 +123,7 @@ def _useless_answer(reader: AnswerReader, reply: Reply, answer: Payload) -> str 
     return f"ignored: {refusal} is not a refusal of {reader.event.name} on this host" if refusal else None
 
 
-def _read_ruling(reader: AnswerReader, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _read_ruling(reader: AnswerReader, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
     grant = dig(answer, reader.answers.grant) if reader.answers.grant else None
     if isinstance(grant, Mapping) and reader.event.role is Role.PERMISSION:
         return _grant(reader, grant)
@@ -139,7 +139,7 @@ def _read_ruling(reader: AnswerReader, answer: Payload, said: Mapping[Stream, st
         ruling = _ruling_of(verdict, value)
         if ruling is not None:
             reason = str(value) if verdict.any_text else str(dig(answer, verdict.reason) or "")
-            return _reply_for(reader, ruling, reason or _stream_text(reader, said))
+            return _reply_for(reader, ruling, reason or _stream_text(reader, streams))
     return reader.no_opinion("answer")
 
 
@@ -151,8 +151,8 @@ def _ruling_of(verdict: VerdictPath, value: Json) -> Ruling | None:
     return verdict.words.get(value.lower() if verdict.folds and isinstance(value, str) else value)
 
 
-def _stream_text(reader: AnswerReader, said: Mapping[Stream, str]) -> str:
-    texts = (said.get(stream, "").strip() for stream in reader.answers.falls_to)
+def _stream_text(reader: AnswerReader, streams: Mapping[Stream, str]) -> str:
+    texts = (streams.get(stream, "").strip() for stream in reader.answers.falls_to)
     return next((text for text in texts if text), "")
 
 
@@ -197,7 +197,7 @@ def _grant(reader: AnswerReader, given: Payload) -> Reply:
     )
 
 
-def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, said: Mapping[Stream, str]) -> Reply:
+def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, streams: Mapping[Stream, str]) -> Reply:
     rules = reader.answers
     if answer.get("continue") is not False or rules.halting is Halting.IGNORED:
         return reply
@@ -208,7 +208,7 @@ def _add_halt(reader: AnswerReader, reply: Reply, answer: Payload, said: Mapping
         return replace(reply, halt=text)
     if reply.ruling is Ruling.DENY and not text:
         return reply
-    text = text or _stream_text(reader, said)
+    text = text or _stream_text(reader, streams)
     return reader.refuse(text or reader.default_reason, "halt", silent=not text.strip())
 
 

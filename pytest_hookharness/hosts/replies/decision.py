@@ -28,7 +28,7 @@ class _HookReply:
     """
 
     reply: Reply
-    place: int
+    position: int
     command: str
     source: str
 
@@ -90,9 +90,9 @@ def _in_order(
     rule: EventRule, replies: Sequence[Reply], finished: Sequence[int], hooks: Sequence[Hook]
 ) -> list[_HookReply]:
     first = finished if rule.merging.as_ended else ()
-    order = [*first, *(place for place in range(len(replies)) if place not in first)]
-    known = {place: (hook.command, hook.source) for place, hook in enumerate(hooks)}
-    return [_HookReply(replies[place], place, *known.get(place, ("", ""))) for place in order]
+    order = [*first, *(position for position in range(len(replies)) if position not in first)]
+    known = {position: (hook.command, hook.source) for position, hook in enumerate(hooks)}
+    return [_HookReply(replies[position], position, *known.get(position, ("", ""))) for position in order]
 
 
 def _prevail(rule: EventRule, ended: Sequence[Reply]) -> Ruling:
@@ -235,11 +235,11 @@ class _DecisionTexts:
     def _feedback_texts(self) -> list[str]:
         template, event = self.profile.wording.feedback, self.rule.name
         reasons = self.reasons()
-        sources = [(one.place, one.source) for one in self.refusals[: len(reasons)]]
+        sources = [(one.position, one.source) for one in self.refusals[: len(reasons)]]
         pairs = zip(reasons, sources, strict=True)
         return [
-            template.format(event=event, reason=reason, index=place, source=source)
-            for reason, (place, source) in pairs
+            template.format(event=event, reason=reason, index=position, source=source)
+            for reason, (position, source) in pairs
         ]
 
 

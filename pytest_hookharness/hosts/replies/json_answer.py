@@ -96,9 +96,9 @@ def find_refusal(answer: Payload) -> str:
     """
     Return the key and word by which an answer refuses on some host; empty if it refuses on none.
     """
-    said = ((path, dig(answer, path)) for path in _REFUSALS)
-    meant = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in said if word in _REFUSALS[path])
-    return next(meant, "")
+    found = ((path, dig(answer, path)) for path in _REFUSALS)
+    refusals = (f"{'.'.join(path)}: {json.dumps(word)}" for path, word in found if word in _REFUSALS[path])
+    return next(refusals, "")
 
 
 def answer_keys(rules: AnswerRules) -> frozenset[str]:
@@ -143,14 +143,14 @@ def _is_answer(keys: frozenset[str], value: Payload) -> bool:
 
 def _holds_answer(keys: frozenset[str], text: str) -> bool:
     decoder = json.JSONDecoder()
-    place = text.find("{")
+    start = text.find("{")
     for _ in range(20):
-        if place < 0:
+        if start < 0:
             return False
         try:
-            value, _end = decoder.raw_decode(text, place)
+            value, _end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            place = text.find("{", place + 1)
+            start = text.find("{", start + 1)
             continue
         return isinstance(value, dict) and _is_answer(keys, value)
     return False

@@ -45,8 +45,8 @@ def read_reply(profile: Profile, hook: Hook, event: str, run: ProcessResult | Pa
     if not isinstance(run, ProcessResult):
         return read_answer(reader, run)
     announced = rules.announced and announces_background(reader.answers, run.stdout.text)
-    asked = rules.background and hook.options.get("async") is True
-    if asked or announced or not rule.waits:
+    configured = rules.background and hook.options.get("async") is True
+    if configured or announced or not rule.waits:
         return reader.no_opinion("async")
     reply = _read_run(reader, run)
     cut = run.stdout.cut_at
@@ -69,8 +69,9 @@ def _read_run(reader: AnswerReader, run: ProcessResult) -> Reply:
             return _read_exit(reader, ending.code, run.stdout.text, run.stderr.text)
         case TimedOut():
             held = " because its output stayed open" if ending.ended is not None else ""
-            said = " although it had already answered" if run.stdout.data.strip() else ""
-            return _fail(reader, f"timed-out: it was cut after {ending.after:g} s{held}{said}", "timed out")
+            answered = " although it had already answered" if run.stdout.data.strip() else ""
+            text = f"it was cut after {ending.after:g} s{held}{answered}"
+            return _fail(reader, f"timed-out: {text}", "timed out")
         case Signaled():
             fault = f"crashed: signal {ending.signal} ended it"
             by_signal = CodeRule(alone=reader.profile.replies.signalled, rule="signalled")
@@ -114,8 +115,7 @@ def _read_folder(
 
 def _fail(reader: AnswerReader, fault: str, rule: str) -> Reply:
     if reader.blocks_on_failure:
-        words = fault.partition(": ")[2]
-        reply = reader.refuse(_code_reason(reader, words), "failure blocks")
+        reply = reader.refuse(_code_reason(reader, fault.partition(": ")[2]), "failure blocks")
         return replace(reply, fault=fault, unmeant=fault.startswith("mangled"))
     return reader.no_opinion(rule, fault)
 
@@ -137,10 +137,10 @@ def _read_exit(reader: AnswerReader, code: int, stdout: str, stderr: str) -> Rep
         fault = f"mangled: the output begins like JSON but cannot be parsed: {answer.why}"
         return reader.no_opinion("unparsable", fault)
     kind, name = ("not-run", "not run") if code in _NOT_RUN_CODES else ("crashed", rule.rule)
-    said = f"exit code {code}: {_first_line(stderr)}"
+    text = f"exit code {code}: {_first_line(stderr)}"
     if kind == "crashed" and stderr.strip() and not reader.blocks_on_failure:
-        said = _describe_failure(reader, table, code, stderr)
-    fault = f"{kind}: {said}"
+        text = _describe_failure(reader, table, code, stderr)
+    fault = f"{kind}: {text}"
     if code == _REFUSAL_CODE and rule.alone is Alone.REFUSES_IF_WORDS:
         fault = "mangled: exit code 2 without a word"
     if rule.alone is Alone.IGNORED:
@@ -157,8 +157,8 @@ def _describe_failure(reader: AnswerReader, table: Sequence[CodeRule], code: int
     """
     refusing = (Alone.REFUSES, Alone.REFUSES_IF_WORDS)
     refuses = any(_REFUSAL_CODE in (rule.codes or ()) and rule.alone in refusing for rule in table)
-    meant = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
-    return f'exit code {code}{meant}: "{_first_line(stderr)}"'
+    hint = f" is not a refusal on {reader.profile.name} ({_REFUSAL_CODE} is)" if refuses else ""
+    return f'exit code {code}{hint}: "{_first_line(stderr)}"'
 
 
 def _first_text(streams: tuple[Stream, ...], stdout: str, stderr: str) -> str:
@@ -192,14 +192,14 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "nothing on standard error")
 
 
-def _code_reason(reader: AnswerReader, words: str) -> str:
-    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=words)
+def _code_reason(reader: AnswerReader, text: str) -> str:
+    return reader.profile.replies.code_reason.format(command=reader.hook.command, words=text)
 
 
 def _refuse_by_code(reader: AnswerReader, rule: CodeRule, stdout: str, stderr: str) -> Reply:
-    said = _first_text(rule.words, stdout, stderr).strip()
-    words = said or reader.profile.replies.no_error_text.format(event=reader.event.name)
-    return reader.refuse(_code_reason(reader, words), rule.rule, silent=not said)
+    given = _first_text(rule.words, stdout, stderr).strip()
+    text = given or reader.profile.replies.no_error_text.format(event=reader.event.name)
+    return reader.refuse(_code_reason(reader, text), rule.rule, silent=not given)
 
 
 def _read_plain(reader: AnswerReader, stdout: str, stderr: str) -> Reply:
@@ -234,8 +234,8 @@ def _read_valid(reader: AnswerReader, rule: CodeRule, answer: Payload, stdout: s
 
 
 def _note_code(reply: Reply, code: int) -> Reply:
-    heard = reply.ruling is Ruling.DENY or reply.halt is not None or reply.fault is not None
-    if code != _REFUSAL_CODE or heard:
+    has_effect = reply.ruling is Ruling.DENY or reply.halt is not None
+    if code != _REFUSAL_CODE or has_effect or reply.fault is not None:
         return reply
     return replace(reply, fault="ignored: exit code 2 has no effect beside an answer that does not refuse")
 

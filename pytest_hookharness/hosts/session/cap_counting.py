@@ -10,9 +10,14 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
 from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.roles import Role
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
 from pytest_hookharness.model.verdicts import Cap
+
+# The fields of the session that count the refusals in a row.
+_COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_refusals"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,32 +64,30 @@ def _honoured_refusals(rules: CapRules, setting: CapSetting) -> int | None:
     return cap - 1 if cap is not None and rules.on else cap
 
 
-def apply_cap(
-    rules: CapRules,
-    setting: CapSetting,
-    refusals_in_row: int,
-    decision: Decision,
-    *,
-    calls_refused: bool = False,
-    refusing: Sequence[Hook] = (),
-) -> Decision:
+def _setting_of(session: Session) -> CapSetting:
+    configured = session.configuration.setting(session.profile.cap.setting)
+    return CapSetting(env=session.env, options=session.facts.options, configured=configured)
+
+
+def apply_cap(session: Session, role: Role, decision: Decision, refusing: Sequence[Hook]) -> Decision:
     """
-    Return the decision after the cap: a refusal beyond the cap is overridden.
+    Return the decision on a stop after the cap: a refusal beyond the cap is overridden.
 
     Args:
-        rules: The host's cap.
-        setting: Where its size can be set.
-        refusals_in_row: How many refusals in a row the host has honoured so far.
+        session: The session before the decision.
+        role: The role of the event; on other events than stops there is no cap.
         decision: The decision that follows from the replies.
-        calls_refused: Whether calls between these refusals were refused as well.
-        refusing: The hooks that refuse now.
+        refusing: The hooks that refuse.
     """
-    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, setting))
+    if role not in _COUNTS:
+        return decision
+    rules, refusals_in_row = session.profile.cap, int(getattr(session, _COUNTS[role]))
+    honoured = _honoured_for(rules, refusing, _honoured_refusals(rules, _setting_of(session)))
     if not decision.refused or honoured is None or refusals_in_row < honoured:
         return decision
-    return replace(
-        decision, refused=False, overridden=True, to_agent=(), rule=_cap_rule(rules, calls_refused)
-    )
+    # ``calls_refused`` goes with the count of the main agent's stops, not with that of a subagent's.
+    rule = _cap_rule(rules, session.calls_refused and role is Role.STOP)
+    return replace(decision, refused=False, overridden=True, to_agent=(), rule=rule)
 
 
 def _honoured_for(rules: CapRules, refusing: Sequence[Hook], honoured: int | None) -> int | None:
@@ -104,28 +107,45 @@ def find_refusing(hooks: Sequence[Hook], replies: Sequence[Reply]) -> list[Hook]
     return [hook for hook, reply in pairs if reply.ruling is Ruling.DENY]
 
 
-def skips_stop_hooks(rules: CapRules, setting: CapSetting, refusals_in_row: int) -> bool:
+def skips_stop_hooks(session: Session) -> bool:
     """
     Return whether the host no longer runs the hooks of a stop, because they refused too often.
     """
-    honoured = _honoured_refusals(rules, setting)
-    return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and refusals_in_row >= honoured
+    rules = session.profile.cap
+    honoured = _honoured_refusals(rules, _setting_of(session))
+    return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
 
 
-def reported_flag(rules: CapRules, flags: Sequence[bool], refusals: int, *, refused: bool) -> bool:
+def reported_flag(session: Session, refusals: int, *, refused: bool) -> bool:
     """
     Return the value of ``stop_hook_active`` that the hooks of a stop are given.
 
     Args:
-        rules: The host's cap.
-        flags: Values of the scenario that replace the host's own, used in turn from the first again; may be
-            empty.
+        session: The session; the flags of its facts, if any, replace the host's own value.
         refusals: How many times this stop was refused before.
         refused: Whether the host still remembers one of these refusals.
     """
+    use, flags = session.profile.cap.flag, session.facts.flags
     if flags:
         return flags[refusals % len(flags)]
-    return rules.flag is FlagUse.ALWAYS or (refused and rules.flag is not FlagUse.NEVER)
+    return use is FlagUse.ALWAYS or (refused and use is not FlagUse.NEVER)
+
+
+def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
+    """
+    Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
+
+    ``repetition_used_tools`` says whether each repetition of the loop carried out a call. Refused calls do
+    not count.
+    """
+    return describe_cap(
+        session.profile.cap,
+        _setting_of(session),
+        repetition_used_tools=repetition_used_tools,
+        calls_refused=session.calls_refused,
+        # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
+        stops_refused=session.refusals_in_row > 0 or not session.in_turn,
+    )
 
 
 def _cap_rule(rules: CapRules, calls_refused: bool) -> Rule:

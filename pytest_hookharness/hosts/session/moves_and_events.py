@@ -132,8 +132,8 @@ def _prompt_event(session: Session, text: str) -> AskHooks:
 
 def _begin_turn(session: Session, prompt: str) -> Session:
     uuid, session = session.make_id("prompt")
-    words = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
-    prompt_id = session.profile.tools.ids.prompt.format(**words)
+    parts = {"uuid": uuid, "session": session.facts.session_id, "number": session.prompts}
+    prompt_id = session.profile.tools.ids.prompt.format(**parts)
     return replace(
         session,
         prompt=prompt,

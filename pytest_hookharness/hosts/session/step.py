@@ -20,8 +20,9 @@ from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.roles import Role
-from pytest_hookharness.hosts.session import cap_counting, workspace_view
+from pytest_hookharness.hosts.session import workspace_view
 from pytest_hookharness.hosts.session.after_hooks import apply_decision
+from pytest_hookharness.hosts.session.cap_counting import apply_cap, find_refusing, skips_stop_hooks
 from pytest_hookharness.hosts.session.moves_and_events import apply_act, open_session
 from pytest_hookharness.hosts.session.subagents import launch_subagent, plan_task_change
 from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call
@@ -56,10 +57,8 @@ from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, star
 from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
 from pytest_hookharness.model.protocol import Decision, Hook, Reply
 from pytest_hookharness.model.trace import Performed
-from pytest_hookharness.model.verdicts import Cap
 
 _TaskResult: TypeAlias = "Session | tuple[Session, Request]"
-_REFUSAL_COUNTS = {Role.STOP: "refusals_in_row", Role.SUBAGENT_STOP: "subagent_refusals"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,15 +182,7 @@ def _take_results(session: Session, ask: AskHooks, results: HooksFinished) -> Pr
         target=_matcher_target(session, rule, ask),
         tool_input=ask.call.tool_call.input if ask.call is not None else None,
     )
-    if ask.role in _REFUSAL_COUNTS:
-        decision = cap_counting.apply_cap(
-            profile.cap,
-            _cap_setting(session),
-            getattr(session, _REFUSAL_COUNTS[ask.role]),
-            decision,
-            calls_refused=session.calls_refused and ask.role is Role.STOP,
-            refusing=cap_counting.find_refusing(hooks, replies),
-        )
+    decision = apply_cap(session, ask.role, decision, find_refusing(hooks, replies))
     session = replace(session, hooks=())
     if unending is not None:
         # The host never comes to a decision; the one made here only says what the other hooks replied.
@@ -212,13 +203,6 @@ def _with_changed_input(session: Session, ask: AskHooks, replies: tuple[Reply, .
     if session.profile.answers(ask.event).input_merges:
         changed = {**given, **changed}
     return replace(ask, values={**ask.values, "tool_input": changed})
-
-
-def _cap_setting(session: Session) -> cap_counting.CapSetting:
-    rules = session.profile.cap
-    given = session.facts.options
-    configured = session.configuration.setting(rules.setting)
-    return cap_counting.CapSetting(env=session.env, options=given, configured=configured)
 
 
 def _run_agenda(
@@ -309,9 +293,7 @@ def _ask_hooks(session: Session, ask: AskHooks) -> _TaskResult:
         if not names:
             return apply_decision(session, ask, None)
         ask = replace(ask, event=names[0], more_events=tuple(names[1:]))
-    if ask.role is Role.STOP and cap_counting.skips_stop_hooks(
-        profile.cap, _cap_setting(session), session.refusals_in_row
-    ):
+    if ask.role is Role.STOP and skips_stop_hooks(session):
         return end_without_stop_hooks(session)
     rule = profile.events[ask.event]
     hooks = select(
@@ -346,20 +328,3 @@ def _matcher_target(session: Session, rule: EventRule, ask: AskHooks) -> str:
     if rule.target in ask.values or not rule.target:
         return str(ask.values.get(rule.target, ""))
     return str(session_values(session, rule.name, ask.values).get(rule.target, ""))
-
-
-def cap_for(session: Session, repetition_used_tools: bool) -> Cap | None:
-    """
-    Return what the host's cap would do about an endless loop at this point; ``None`` for a host without one.
-
-    ``repetition_used_tools`` says whether each repetition of the loop carried out a call. Refused calls do
-    not count.
-    """
-    return cap_counting.describe_cap(
-        session.profile.cap,
-        _cap_setting(session),
-        repetition_used_tools=repetition_used_tools,
-        calls_refused=session.calls_refused,
-        # A repetition lies within one turn, so its refusals are still in the count unless a call reset it.
-        stops_refused=session.refusals_in_row > 0 or not session.in_turn,
-    )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.tools import TaskStep
 from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
-from pytest_hookharness.hosts.session import cap_counting
+from pytest_hookharness.hosts.session.cap_counting import reported_flag
 from pytest_hookharness.hosts.session.tool_calls import finish_call
 from pytest_hookharness.hosts.session_state.requests import AskHooks, Lines, PendingCall
 from pytest_hookharness.hosts.session_state.session_value import Session
@@ -60,10 +60,10 @@ def launch_subagent(session: Session, call: PendingCall, move: Subagent) -> Sess
     """
     Return the session after the permitted call of a subagent.
     """
-    words = {**session.facts.template_values, "agent": call.agent_id}
+    values = {**session.facts.template_values, "agent": call.agent_id}
     given = call.tool_call.input
     prompt = str(given.get("prompt", given.get("message", move.prompt)))
-    response = session.profile.tools.launched(call.tool_call.input, {**words, "text": move.text})
+    response = session.profile.tools.launched(call.tool_call.input, {**values, "text": move.text})
     session = _write_transcript(session, call, prompt, move.text)
     session = finish_call(session, call, ToolResult(text=move.text, response=response))
     start = AskHooks(role=Role.SUBAGENT_START, values=_agent_values(call, move), call=call)
@@ -86,8 +86,8 @@ def _agent_values(call: PendingCall, move: Subagent) -> dict[str, Json]:
 
 
 def _transcript_path(session: Session, call: PendingCall) -> str:
-    words = {**session.facts.template_values, "agent": call.agent_id}
-    return session.profile.transcript.subagent_path.format(**words)
+    values = {**session.facts.template_values, "agent": call.agent_id}
+    return session.profile.transcript.subagent_path.format(**values)
 
 
 def _stop_event(session: Session, call: PendingCall, move: Subagent, *, active: bool) -> AskHooks:
@@ -101,9 +101,7 @@ def _stop_event(session: Session, call: PendingCall, move: Subagent, *, active: 
     }
     values: dict[str, Json] = {
         **named,
-        "stop_hook_active": cap_counting.reported_flag(
-            session.profile.cap, session.facts.flags, before, refused=active
-        ),
+        "stop_hook_active": reported_flag(session, before, refused=active),
         "stops_refused": before,
         "stops_asked": before + 1,
         "agent_transcript_path": _transcript_path(session, call),
@@ -119,6 +117,7 @@ def _write_transcript(session: Session, call: PendingCall, prompt: str, text: st
         return session
     first, session = session.make_id("line")
     hold = session.profile.transcript.hold
+    # Like the main transcript, the subagent's own has its prompt and its last words, chained by their ids.
     asked = hold(session.blank_line(first, "", call.agent_id), "user", user_message(prompt), {})
     second, session = session.make_id("line")
     block = {"type": "text", "text": text}

@@ -161,8 +161,8 @@ def apply_permission_decision(session: Session, call: PendingCall, decision: Dec
     place = next(at for at, task in enumerate(session.agenda) if isinstance(task, MakeCall))
     before, rest = session.agenda[:place], session.agenda[place + 1 :]
     if decision.ruling is Ruling.DENY:
-        words = session.profile.wording.denied.format(tool=call.tool_call.name)
-        text = decision.to_agent[-1] if decision.to_agent else words
+        default = session.profile.wording.denied.format(tool=call.tool_call.name)
+        text = decision.to_agent[-1] if decision.to_agent else default
         return _refuse(replace(session, agenda=(*before, *rest)), call, text, (), event=decision.event)
     if decision.updated_input is not None:
         call = replace(call, tool_call=replace(call.tool_call, input=decision.updated_input))

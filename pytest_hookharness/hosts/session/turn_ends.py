@@ -11,7 +11,7 @@ from pytest_hookharness.hosts.rules.caps import AtCap
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.roles import Role
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
-from pytest_hookharness.hosts.session import cap_counting
+from pytest_hookharness.hosts.session.cap_counting import reported_flag
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import AskHooks, CloseSession
 from pytest_hookharness.hosts.session_state.session_value import Session
@@ -169,12 +169,7 @@ def attempt_stop(session: Session, text: str) -> Session:
 
 
 def _stop_event(session: Session, text: str) -> AskHooks:
-    active = cap_counting.reported_flag(
-        session.profile.cap,
-        session.facts.flags,
-        session.stops_refused,
-        refused=session.stop_hook_active,
-    )
+    active = reported_flag(session, session.stops_refused, refused=session.stop_hook_active)
     values: Payload = {
         "stop_hook_active": active,
         "last_assistant_message": text,

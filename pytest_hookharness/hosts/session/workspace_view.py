@@ -73,8 +73,10 @@ def apply_worktree_decision(session: Session, decision: Decision | None) -> Sess
         return session
     if decision is None:
         folder = rules.folder.format(name=name)
-        words = {"folder": shlex.quote(folder), "branch": shlex.quote(rules.branch.format(name=name))}
-        return session.put_first(EnterWorktree(f"{rules.command.format(**words)} && cd -- {words['folder']}"))
+        quoted = {"folder": shlex.quote(folder), "branch": shlex.quote(rules.branch.format(name=name))}
+        return session.put_first(
+            EnterWorktree(f"{rules.command.format(**quoted)} && cd -- {quoted['folder']}")
+        )
     if decision.refused or not decision.folder:
         why = "; ".join(decision.reasons) or "no hook named a folder"
         return _end_session(session, f"worktree {name!r} was not created: {why}", decision.rule, refused=True)
@@ -99,8 +101,8 @@ def enter_worktree(session: Session, done: Performance) -> Session:
     """
     if done.exit == 0 and done.folder:
         return replace(session, root=done.folder, cwd=done.folder)
-    said = (done.error or done.stderr).strip() or f"exit code {done.exit}"
-    why = f"worktree {session.facts.worktree!r} cannot be entered: {said}"
+    reason = (done.error or done.stderr).strip() or f"exit code {done.exit}"
+    why = f"worktree {session.facts.worktree!r} cannot be entered: {reason}"
     rules = session.profile.worktrees
     rule = rules.rules["entered"] if rules is not None else session.profile.replies.rules["no hooks"]
     return _end_session(session, why, rule, refused=False)

@@ -227,7 +227,7 @@ def facts(
 
 def _transcript_path(profile: Profile, workspace: str, home: str, session: str) -> str:
     template = profile.transcript.path
-    words = {
+    values = {
         "home": home,
         "slug": folder_slug(workspace),
         "session": session,
@@ -235,7 +235,7 @@ def _transcript_path(profile: Profile, workspace: str, home: str, session: str) 
         "project": posixpath.basename(workspace.rstrip("/")),
         **start_time_values(),
     }
-    return posixpath.normpath(template.format(**words)) if template else ""
+    return posixpath.normpath(template.format(**values)) if template else ""
 
 
 def start_time_values() -> dict[str, str]:

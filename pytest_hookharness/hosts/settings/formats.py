@@ -201,31 +201,31 @@ def _indexed_items(path: str, value: Json) -> Iterator[tuple[str, Json, RawEntry
     """
     Yield the items of a list with their key paths; a value that is no list as one item with a flaw.
     """
-    odd = None
+    flawed = None
     if isinstance(value, str) or not isinstance(value, Sequence):
         text = f"is {describe_value(value)}; expected a list"
-        odd = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
-        yield path, value, odd
+        flawed = RawEntry(path=path, handler=value, flaw=Flaw.NOT_LIST, place=path, text=text)
+        yield path, value, flawed
         return
     yield from ((f"{path}[{place}]", item, None) for place, item in enumerate(value))
 
 
 def _grouped(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, group, odd in _indexed_items(path, value):
+    for here, group, flawed in _indexed_items(path, value):
         if not isinstance(group, Mapping):
             text = f"is {describe_value(group)}; expected an object"
-            yield odd or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
+            yield flawed or RawEntry(path=here, flaw=Flaw.NOT_OBJECT, place=here, text=text)
             continue
         if "hooks" not in group:
             text = "has no key 'hooks'; expected the handler in a list below that key"
-            yield odd or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
+            yield flawed or RawEntry(path=here, handler=group, flaw=Flaw.FLAT, place=here, text=text)
             continue
-        flawed = odd or _matcher_flaw(here, group)
+        group_flaw = flawed or _matcher_flaw(here, group)
         handlers = list(_indexed_items(f"{here}.hooks", group["hooks"]))
-        yield from (_entry(at, handler, group, flawed or flaw) for at, handler, flaw in handlers)
-        if flawed is not None and not handlers:
+        yield from (_entry(at, handler, group, group_flaw or flaw) for at, handler, flaw in handlers)
+        if group_flaw is not None and not handlers:
             # A group without handlers has nothing else to report its own flaw with.
-            yield flawed
+            yield group_flaw
 
 
 def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawEntry | None:
@@ -236,21 +236,21 @@ def _matcher_flaw(path: str, group: Mapping[str, Json]) -> RawEntry | None:
     return RawEntry(path=path, flaw=Flaw.BAD_MATCHER, place=f"{path}.matcher", text=text)
 
 
-def _entry(path: str, handler: Json, group: Mapping[str, Json], odd: RawEntry | None) -> RawEntry:
+def _entry(path: str, handler: Json, group: Mapping[str, Json], flawed: RawEntry | None) -> RawEntry:
     entry = RawEntry(path=path, handler=handler, matcher=group.get("matcher"), group=group)
-    return entry if odd is None else replace(entry, flaw=odd.flaw, place=odd.place, text=odd.text)
+    return entry if flawed is None else replace(entry, flaw=flawed.flaw, place=flawed.place, text=flawed.text)
 
 
 def _flat(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, handler, odd in _indexed_items(path, value):
+    for here, handler, flawed in _indexed_items(path, value):
         around = handler if isinstance(handler, Mapping) else {}
-        yield _entry(here, handler, around, odd or _matcher_flaw(here, around))
+        yield _entry(here, handler, around, flawed or _matcher_flaw(here, around))
 
 
 def _both(path: str, value: Json) -> Iterator[RawEntry]:
-    for here, item, odd in _indexed_items(path, value):
-        if odd is not None:
-            yield odd
+    for here, item, flawed in _indexed_items(path, value):
+        if flawed is not None:
+            yield flawed
         elif isinstance(item, Mapping) and "hooks" in item:
             yield from _grouped(here, [item])
         else:
