@@ -11,7 +11,7 @@ PROJECT, HOME = "workspace/.claude/commands", "home/.claude/commands"
 
 
 def test_files_of_commands(profile):
-    """Files that lie in the folders of commands are commands, the project's before the person's."""
+    """Files in the folders for commands are commands, the project's before the user's."""
     files = {
         f"{HOME}/a.md": "mine",
         f"{PROJECT}/a.md": "ours",
@@ -45,7 +45,7 @@ def test_files_of_commands(profile):
     ],
 )
 def test_front_matter_is_left_out(profile, text, seen):
-    """What stands between two lines of dashes at the very beginning is not shown."""
+    """Text between two lines of dashes at the very beginning is not shown."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
     assert expand_command(profile, command, "") == seen
@@ -62,7 +62,7 @@ def test_front_matter_is_left_out(profile, text, seen):
     ],
 )
 def test_arguments(profile, text, arguments, seen):
-    """Arguments take their places in the text, or stand behind it if it has none for them."""
+    """Arguments replace their placeholder in the text, or follow the text if it has no placeholder."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
     assert expand_command(profile, command, arguments) == seen
@@ -81,7 +81,7 @@ def test_arguments(profile, text, arguments, seen):
     ],
 )
 def test_prompts_that_name_a_command(profile, prompt, arguments):
-    """A prompt names a command by its first word, and what follows are the arguments."""
+    """A prompt names a command by its first word, and the rest are the arguments."""
     commands = hosts.read_commands(profile, {f"{PROJECT}/a.md": "A"})
 
     found = find_command(commands, prompt)
