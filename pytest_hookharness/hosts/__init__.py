@@ -7,7 +7,9 @@ host is a ``Profile``; a session is a value that returns requests and continues 
 A name is imported from its module when it is first used, so that a run imports only the parts that it needs.
 """
 
-from importlib import import_module
+from importlib import (
+    import_module,
+)
 
 # ``__init__.pyi`` has the same names.
 _MODULES = {

@@ -407,7 +407,7 @@ def test_a_flag_of_the_scenario(play, told, flags):
 def test_the_place_among_the_flags_can_be_seen(play):
     """Two stops at different places of the scenario's flags leave different states."""
     seen = play({"Stop": "./x"}, [GO, DONE, DONE, DONE], always(BLOCK), flags=(False, True)).sessions
-    places = [session.visible["place among the flags"] for session in seen]
+    places = [session.visible["position in flags"] for session in seen]
 
     assert {0, 1} == set(places)
 

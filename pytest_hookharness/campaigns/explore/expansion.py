@@ -201,7 +201,7 @@ class _StateExpansion:
         self._contents = Contents(testbed.workspace.roots)
         # The agent is never asked: each act is given to its host.
         self._driver = SessionDriver(testbed, agents.start(Script()))
-        workspace, slug = str(testbed.workspace.base), testbed.facts.words["slug"]
+        workspace, slug = str(testbed.workspace.base), testbed.facts.template_values["slug"]
         self._placeholders = ((workspace, "\0base\0"), (slug, "\0slug\0"))
         self._began: hosts.Session | None = None
 
@@ -296,7 +296,7 @@ class _StateExpansion:
         """
         session = driver.progress.session
         self._began = self._began or session
-        reset = session.relieved(self._began)
+        reset = session.with_host_counts_of(self._began)
         if session.profile.uses_value("moves"):
             # Hooks of this host see the number of moves, so it is part of what they decide by.
             reset = replace(reset, moves=session.moves)
@@ -317,7 +317,7 @@ class _StateExpansion:
             for change in changes(self._initial, testbed.files)
         }
         # A file that the agent has read may become outdated later; another one cannot.
-        session = {**driver.visible, "files seen": sorted(driver.progress.session.seen)}
+        session = {**driver.visible, "files seen": sorted(driver.progress.session.known_files)}
         visible = {"session": self._neutral(json.dumps(session, sort_keys=True))}
         answers = json.dumps(testbed.answers.position)
         return state(visible=visible, agent=answers, environment="", files=differing).digest

@@ -101,7 +101,7 @@ class HookPayload:
 
         def sample(folder: str, operations: tuple[hosts.Operation, ...]) -> Mapping[str, Any]:
             facts = hosts.facts(profile, workspace=folder, home=folder, tmp=folder, seed=seed)
-            return hosts.sample_words(profile, rule, facts, fields, operations)
+            return hosts.sample_values(profile, rule, facts, fields, operations)
 
         return make_payload(rule.fields, seed=seed, sample=sample, **fields)
 

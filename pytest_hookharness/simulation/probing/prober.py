@@ -12,18 +12,43 @@ seen to follow, so the state is one that the run itself would reach. Every probe
 which is checked; no probe is part of the trace.
 """
 
-from __future__ import annotations
+from __future__ import (
+    annotations,
+)
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Sequence,
+)
+from dataclasses import (
+    replace,
+)
 
-from pytest_hookharness import hosts
-from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
-from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
-from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import difference
+from pytest_hookharness import (
+    hosts,
+)
+from pytest_hookharness.execution.snapshots.snapshot import (
+    SnapshotError,
+)
+from pytest_hookharness.execution.state.file_contents import (
+    is_statements,
+)
+from pytest_hookharness.judging.probing.experiments import (
+    Experiment,
+    ExperimentResult,
+    inquire,
+)
+from pytest_hookharness.judging.probing.sizes import (
+    Measure,
+)
+from pytest_hookharness.judging.recurrence.fingerprint import (
+    changes,
+)
+from pytest_hookharness.judging.recurrence.similar_turns import (
+    difference,
+)
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
@@ -31,7 +56,9 @@ from pytest_hookharness.judging.state_diff import (
     find_stamps,
     same_but_for_stamps,
 )
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.verdict.run_end import (
+    duration,
+)
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -42,10 +69,19 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.simulation.session.checkpoint import Checkpoint
-from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
-from pytest_hookharness.simulation.session.history import Repetition
-from pytest_hookharness.simulation.testbed.testbed import Testbed
+from pytest_hookharness.simulation.session.checkpoint import (
+    Checkpoint,
+)
+from pytest_hookharness.simulation.session.driver import (
+    SessionDriver,
+    SessionPoint,
+)
+from pytest_hookharness.simulation.session.history import (
+    Repetition,
+)
+from pytest_hookharness.simulation.testbed.testbed import (
+    Testbed,
+)
 
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
 _SLOW_REPETITION = 1.5
@@ -88,7 +124,7 @@ class Prober:
         # The host's cap on the loop is reported beside the verdict; it must not end a probe. So its counters
         # go back to where they stood at the start of the repetition.
         before, now = repetition.start.progress.session, repetition.point.progress
-        uncapped = replace(now, session=now.session.relieved(before))
+        uncapped = replace(now, session=now.session.with_host_counts_of(before))
         self._repetition = replace(repetition, point=replace(repetition.point, progress=uncapped))
         # Seconds by which the hooks' clock is moved in a repetition, beside the time that it really takes.
         self._pace = testbed.scenario.pace * repetition.period

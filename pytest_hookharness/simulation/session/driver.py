@@ -205,7 +205,9 @@ class SessionDriver:
         What a hook or the agent can see of the session.
         """
         session = self.progress.session
-        changed = hosts.outdated(session, lambda file: edit_or_read(self.testbed, Read(file=file)).content)
+        changed = hosts.find_outdated(
+            session, lambda file: edit_or_read(self.testbed, Read(file=file)).content
+        )
         return {**session.visible, "files changed since the agent saw them": changed}
 
     def drive(self, remaining: Callable[[], float]) -> hosts.NextAct | hosts.Ended | None:
@@ -230,7 +232,7 @@ class SessionDriver:
                     return request
                 case _:
                     assert_never(request)
-            stuck = self.progress.session.subagent_streak >= _SUBAGENT_STOP_LIMIT
+            stuck = self.progress.session.subagent_refusals >= _SUBAGENT_STOP_LIMIT
             # Not before the last batch: a step with half of its hook runs could not be judged.
             refused = self.refused_session is not None and not self._batches
             if stuck or refused or remaining() == 0.0:
@@ -292,7 +294,7 @@ class SessionDriver:
         if request.records:
             testbed.write_transcript(request.transcript_path, request.records)
         if isinstance(request, hosts.RunHooks):
-            for lines in request.side_records:
+            for lines in request.subagent_lines:
                 testbed.write_transcript(lines.path, lines.records)
 
     def _note(self, exchange: Exchange) -> None:

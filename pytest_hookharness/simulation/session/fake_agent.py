@@ -204,7 +204,7 @@ class FakeAgent:
         return hosts.advance(progress.session, act)
 
     def _run_hooks(self, progress: hosts.Progress, request: hosts.RunHooks) -> hosts.Progress:
-        for lines in request.side_records:
+        for lines in request.subagent_lines:
             append_lines(Path(lines.path), lines.records)
         started = [
             ChildHookRun(event=request.event, command=hook.command, done=False) for hook in request.hooks

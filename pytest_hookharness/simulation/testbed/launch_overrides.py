@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol, assert_never
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.hook_input.stdin import name_of, value_of
+from pytest_hookharness.hosts.hook_input.stdin import key_of, value_in
 from pytest_hookharness.hosts.session_state.facts import derive_uuid
 from pytest_hookharness.model.delivery import Delivery, Form, Inlet
 from pytest_hookharness.model.expectations import counted
@@ -159,7 +159,7 @@ def override_payload(payload: Payload, rule: hosts.EventRule, scenario: Scenario
     """
     Return the input of hooks as a scenario changes it.
     """
-    if scenario.cwd is not None and (name := name_of(rule, "cwd")) in payload:
+    if scenario.cwd is not None and (name := key_of(rule, "cwd")) in payload:
         payload = {**payload, name: str(root / scenario.cwd.path)}
     return payload if scenario.payload is None else hosts.shape(payload, scenario.payload)
 
@@ -169,7 +169,7 @@ def is_sent_twice(scenario: Scenario, rule: hosts.EventRule, payload: Payload) -
     Return whether another session or agent sends an event too; another agent only sends those of tool calls.
     """
     if scenario.company == "agent":
-        return bool(value_of(rule, payload, "tool_name"))
+        return bool(value_in(rule, payload, "tool_name"))
     return bool(scenario.company)
 
 
@@ -180,7 +180,7 @@ def as_sent_by_another(
     Return the facts of another session, or of another agent of this session, and the input that it sends.
     """
     if company == "agent":
-        sent = hosts.as_agent(profile, facts, event, payload)
+        sent = hosts.payload_of_subagent(profile, facts, event, payload)
         path = str(sent.get("transcript_path", facts.transcript_path))
         return replace(facts, transcript_path=path), sent
     other = derive_uuid(facts.seed, "another session")

@@ -1,5 +1,5 @@
 """
-The folders of a session as values: where it begins, and where its shell goes.
+What the session knows of the workspace: its folders, and files that changed behind the agent.
 """
 
 from dataclasses import replace
@@ -7,14 +7,23 @@ from dataclasses import replace
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.model.moves import Edit, Performance, Prompt, Resume, RunCommand, Stop
+from pytest_hookharness.model.moves import (
+    Edit,
+    Performance,
+    Prompt,
+    Read,
+    Resume,
+    RunCommand,
+    Stop,
+    ToolResult,
+)
 
 GO = Prompt(text="go")
 
 
 def ends_in(*folders):
     """
-    Commands that end in one folder after the other.
+    Return a function that ends each command in the next folder.
     """
     ends = iter(folders)
     return lambda _: Performance(exit=0, stdout="x\n", folder=next(ends))
@@ -22,13 +31,13 @@ def ends_in(*folders):
 
 def performed(played):
     """
-    Where each command was to start.
+    Return the folder in which each command was to start.
     """
     return [request.operation.folder for request in played.requests if isinstance(request, hosts.PerformCall)]
 
 
 def test_a_command_starts_where_the_last_one_ended(play):
-    """A command is asked for in the current folder, and the change is told before its result."""
+    """A command is requested in the current folder, and the change of folder comes before its result."""
     acts = [GO, RunCommand(command="a"), RunCommand(command="b"), Stop()]
 
     played = play(
@@ -45,7 +54,7 @@ def test_a_command_starts_where_the_last_one_ended(play):
 
 @pytest.mark.parametrize("folder", ["", "/project"])
 def test_no_other_folder_is_no_change(play, folder):
-    """A command that ends where it began, or of which that is not known, changes nothing."""
+    """A command that ends in its own folder, or in an unknown one, changes nothing."""
     played = play(
         {"CwdChanged": "./x"}, [GO, RunCommand(command="a"), Stop()], lambda *_: None, perform=ends_in(folder)
     )
@@ -56,7 +65,7 @@ def test_no_other_folder_is_no_change(play, folder):
 
 @pytest.mark.parametrize("folder", ["/", "/project2", "/tmp"])
 def test_outside_of_the_project_the_shell_is_put_back(play, folder):
-    """A shell that left the project is put back, and the agent reads that behind the output."""
+    """A shell that left the project is put back, and the agent reads that after the output."""
     played = play({}, [GO, RunCommand(command="a"), Stop()], lambda *_: None, perform=ends_in(folder))
 
     assert played.performed[0].result.text == "x\nShell cwd was reset to /project"
@@ -64,7 +73,7 @@ def test_outside_of_the_project_the_shell_is_put_back(play, folder):
 
 
 def test_a_host_may_keep_no_folder(profile):
-    """A host whose shells all start in the project takes no notice of where they end."""
+    """A host whose shells all start in the project ignores where they end."""
     other = replace(profile, tools=replace(profile.tools, keeps_folder=False))
     facts = hosts.facts(other, workspace="/project", home="/h", tmp="/t")
     progress = hosts.advance(hosts.begin(other, hosts.Configuration(), facts).session, GO)
@@ -75,8 +84,8 @@ def test_a_host_may_keep_no_folder(profile):
     assert after.session.cwd == "/project"
 
 
-def test_a_worktree_is_entered_before_all_else(play):
-    """The host makes a worktree by git where no hook does, and goes there before the first event."""
+def test_a_worktree_is_entered_first(play):
+    """The host creates a worktree by git if no hook does, and enters it before the first event."""
     played = play(
         {"SessionStart": "./x"},
         [GO, Edit(file="a", text="b"), Stop(), Resume()],
@@ -98,7 +107,7 @@ def test_a_worktree_is_entered_before_all_else(play):
     "done", [Performance(exit=1, stderr="no"), Performance(error="no"), Performance(exit=0)]
 )
 def test_a_worktree_that_cannot_be_entered_ends_the_session(play, done):
-    """A session whose worktree is not there is over, and no act is asked for."""
+    """A session whose worktree is missing is over, and no act is requested."""
     played = play({}, [GO, Stop()], lambda *_: None, perform=lambda _: done, worktree="one")
 
     (ending,) = played.endings
@@ -117,7 +126,7 @@ def test_a_worktree_that_cannot_be_entered_ends_the_session(play, done):
     ],
 )
 def test_a_handler_that_is_no_command_names_the_worktree(play, said, folder):
-    """A handler that is no command names the folder in its answer; without that there is no session."""
+    """A handler that is no command names the folder in its answer; without a folder there is no session."""
     played = play({"WorktreeCreate": "./x"}, [GO, Stop()], lambda *_: said, worktree="one")
 
     commands = [
@@ -150,7 +159,7 @@ def test_the_folder_is_the_last_line(profile, ended, run, folder):
 
 
 def test_of_several_folders_the_last_is_taken(profile, ended):
-    """Of two hooks that name a folder that counts which ended last."""
+    """Of two hooks that name a folder, the hook that ended last decides."""
     configuration = hosts.configure(profile, {}, inline={"WorktreeCreate": ["./a", "./b"]})
     replies = [
         hosts.read_reply(profile, hook, "WorktreeCreate", ended(stdout=name))
@@ -159,3 +168,91 @@ def test_of_several_folders_the_last_is_taken(profile, ended):
 
     assert hosts.aggregate(profile, "WorktreeCreate", replies, (1, 0)).folder == "/a"
     assert hosts.aggregate(profile, "WorktreeCreate", replies, (0, 1)).folder == "/b"
+
+
+STALE = hosts.find("claude-code").tools.stale
+
+
+@pytest.fixture
+def session():
+    """
+    A session of Claude Code with a running turn.
+    """
+    profile = hosts.find("claude-code")
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    progress = hosts.begin(profile, hosts.configure(profile, {}, inline={}), facts)
+    return hosts.advance(progress.session, Prompt(text="x"))
+
+
+def make(progress, move, *answers):
+    """
+    Return the progress after a move and the answers to the host's requests, until it awaits an act.
+    """
+    progress = hosts.advance(progress.session, move)
+    for answer in answers:
+        assert isinstance(progress.request, hosts.PerformCall)
+        progress = hosts.advance(progress.session, answer)
+    assert isinstance(progress.request, hosts.NextAct)
+    return progress
+
+
+def test_a_changed_file_is_not_edited(session):
+    """The host checks a file that the agent has read, and refuses the edit if the file has changed."""
+    progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
+    progress = hosts.advance(progress.session, Edit(file="a.txt", text="two", old="one"))
+    assert progress.request.operation == Read(file="a.txt")
+
+    progress = hosts.advance(progress.session, Performance(original="1", content="1"))
+    assert progress.result == ToolResult(text=STALE, failed=True)
+    assert isinstance(progress.request, hosts.NextAct)
+
+
+def test_an_unchanged_file_is_edited(session):
+    """A file with the content that the agent wrote is edited, even if somebody rewrote the same content."""
+    progress = make(session, Edit(file="a.txt", text="one"), Performance(content="one"))
+    look, done = Performance(original="one", content="one"), Performance(original="one", content="two")
+    progress = make(progress, Edit(file="a.txt", text="two", old="one"), look, done)
+
+    assert not progress.result.failed
+    assert progress.session.known_files.keys() == {"a.txt"}
+
+
+def test_reading_again_allows_an_edit(session):
+    """After a refused edit the agent reads the file again and may then edit it."""
+    changed = Performance(original="1", content="1")
+    progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
+    progress = make(progress, Edit(file="a.txt", text="two", old="1"), changed)
+    progress = make(progress, Read(file="a.txt"), changed)
+    progress = make(progress, Edit(file="a.txt", text="two", old="1"), changed, Performance(content="two"))
+
+    assert not progress.result.failed
+
+
+def test_a_deleted_file_is_created_anew(session):
+    """A file that was deleted since the agent saw it does not count as changed."""
+    progress = make(session, Edit(file="a.txt", text="one"), Performance(content="one"))
+    gone = Performance(error="a.txt: there is no such file")
+    progress = make(progress, Edit(file="a.txt", text="two"), gone, Performance(content="two"))
+
+    assert not progress.result.failed
+
+
+def test_other_hosts_do_not_check():
+    """A host without such a known rule makes every permitted edit."""
+    profile = hosts.find("codex")
+    facts = hosts.facts(profile, workspace="/w", home="/h", tmp="/t")
+    progress = hosts.begin(profile, hosts.configure(profile, {}, inline={}), facts)
+    progress = hosts.advance(progress.session, Prompt(text="x"))
+    for _ in range(2):
+        progress = make(progress, Edit(file="a.txt", text="one"), Performance(content="one"))
+
+    assert not progress.session.known_files
+
+
+def test_only_changed_files_count(session):
+    """Of all files that the agent saw, those that have changed since are part of the state."""
+    progress = make(session, Read(file="a.txt"), Performance(original="one", content="one"))
+    progress = make(progress, Read(file="b.txt"), Performance(original="two", content="two"))
+
+    assert hosts.find_outdated(progress.session, {"a.txt": "one", "b.txt": "two"}.get) == ()
+    assert hosts.find_outdated(progress.session, {"a.txt": "one", "b.txt": "2"}.get) == ("b.txt",)

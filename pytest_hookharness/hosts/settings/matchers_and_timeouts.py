@@ -1,7 +1,5 @@
 """
-Limits: what a number in the settings means in seconds.
-
-Which hooks an event wakes.
+The meaning of a handler's matcher and timeout: which hooks an event runs, and for how long.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ from pytest_hookharness.hosts.rules.profile import MatcherRules, Profile
 from pytest_hookharness.hosts.rules.settings import Flaw, LimitRules
 from pytest_hookharness.model.protocol import Hook, Json, Payload
 
-_CONDITION = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_PERMISSION_RULE = re.compile(r"\s*([^()\s]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 _SUBJECTS = ("command", "file_path", "url", "pattern", "path")
 
 
 def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
     """
-    Whether a matcher fits a target.
+    Return whether a matcher fits a target.
     """
     matcher = matcher.strip() if matcher is not None and rules.trims else matcher
     if matcher is None or matcher in rules.everything:
@@ -42,7 +40,7 @@ def matches(rules: MatcherRules, matcher: str | None, target: str) -> bool:
 
 
 def _searches(rules: MatcherRules, matcher: str, target: str) -> bool:
-    # The hosts' regular expressions write named groups without the P.
+    # The hosts use regular expressions of JavaScript or Rust: a named group is (?<name>...), without the P.
     pattern = re.sub(r"\(\?<(?![=!])", "(?P<", matcher)
     try:
         found = re.fullmatch(pattern, target) if rules.anchored else re.search(pattern, target)
@@ -60,22 +58,22 @@ def select(
     tool_input: Payload | None = None,
 ) -> tuple[Hook, ...]:
     """
-    The hooks that an event wakes, each once, in the order of configuration.
+    Return the hooks that run on an event, each once, in the order of the configuration.
     """
     rule = profile.events[event]
     matchers = rule.matchers or profile.matchers
     chosen: dict[Hashable, Hook] = {}
     for place, hook in enumerate(hooks):
-        if hook.event != event or not _wakes(matchers, rule, hook.matcher, target):
+        if hook.event != event or not _matcher_fits(matchers, rule, hook.matcher, target):
             continue
-        if not _conditioned(matchers, rule, hook, target, tool_input):
+        if not _condition_fits(matchers, rule, hook, target, tool_input):
             continue
         same = profile.config.identity
-        chosen.setdefault(tuple(_part(hook, name) for name in same) if same else place, hook)
+        chosen.setdefault(tuple(_identity_part(hook, name) for name in same) if same else place, hook)
     return tuple(chosen.values())
 
 
-def _wakes(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
+def _matcher_fits(rules: MatcherRules, rule: EventRule, matcher: str | None, target: str) -> bool:
     if not rule.target:
         return rules.untargeted or matcher is None or matcher in rules.everything
     if rule.exact:
@@ -83,7 +81,7 @@ def _wakes(rules: MatcherRules, rule: EventRule, matcher: str | None, target: st
     return matches(rules, matcher, target)
 
 
-def _part(hook: Hook, name: str) -> Hashable:
+def _identity_part(hook: Hook, name: str) -> Hashable:
     own: dict[str, Hashable] = {
         "type": hook.type,
         "command": hook.command,
@@ -93,23 +91,23 @@ def _part(hook: Hook, name: str) -> Hashable:
     return own[name] if name in own else str(hook.options.get(name))
 
 
-def goes_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
+def runs_one_by_one(profile: Profile, hooks: Sequence[Hook]) -> bool:
     """
-    Whether hooks that one event wakes run one after the other: one that asks for it holds for all.
+    Return whether the hooks of one event run one after the other. One that asks for it decides for all.
     """
     return profile.process.one_by_one or any(hook.sequential for hook in hooks)
 
 
-def waves(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
+def start_groups(profile: Profile, hooks: Sequence[Hook]) -> tuple[tuple[Hook, ...], ...]:
     """
-    Hooks that one event wakes, as they are started: all at once or one by one.
+    Return the hooks of one event in the groups that start together: all at once, or one by one.
     """
-    if goes_one_by_one(profile, hooks):
+    if runs_one_by_one(profile, hooks):
         return tuple((hook,) for hook in hooks)
     return (tuple(hooks),) if hooks else ()
 
 
-def _conditioned(
+def _condition_fits(
     rules: MatcherRules, rule: EventRule, hook: Hook, target: str, tool_input: Payload | None
 ) -> bool:
     condition = hook.options.get(rules.condition) if rules.condition else None
@@ -122,9 +120,9 @@ def _conditioned(
 
 def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
     """
-    Whether a permission rule such as ``Bash(git *)`` speaks of a call; one that cannot be read does.
+    Return whether a permission rule such as ``Bash(git *)`` covers a call. Unreadable rules cover every call.
     """
-    parsed = _CONDITION.fullmatch(rule)
+    parsed = _PERMISSION_RULE.fullmatch(rule)
     if parsed is None:
         return True
     name, pattern = parsed.groups()
@@ -132,6 +130,7 @@ def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
         return False
     if pattern is None or tool_input is None:
         return True
+    # "git:*" is the older form of "git*".
     glob = re.sub(r":\*$", "*", pattern)
     subjects = [tool_input[key] for key in _SUBJECTS if key in tool_input]
     return not subjects or any(fnmatchcase(str(subject), glob) for subject in subjects)
@@ -140,12 +139,12 @@ def covers(rule: str, tool: str, tool_input: Payload | None) -> bool:
 @dataclass(frozen=True, slots=True)
 class TimeoutSetting:
     """
-    A limit as it is understood.
+    A timeout of the settings as the host understands it.
 
     Attributes:
-        seconds: How many; ``None`` for the host's own, or if nothing can be made of it.
-        flaw: What is odd about it.
-        text: That in words.
+        seconds: The timeout; ``None`` for the host's default, or if the value has no meaning.
+        flaw: The flaw of the value, if it has one.
+        text: The flaw in words.
     """
 
     seconds: float | None = None
@@ -153,14 +152,14 @@ class TimeoutSetting:
     text: str = ""
 
 
-def read_limit(rules: LimitRules, written: Json) -> TimeoutSetting:
+def read_timeout(rules: LimitRules, written: Json) -> TimeoutSetting:
     """
-    What a limit means, as far as the host makes something of it at all.
+    Return a timeout of the settings in seconds, as far as the host can read it.
     """
     if written is None:
         return TimeoutSetting()
     unit = "seconds" if rules.unit == 1.0 else "milliseconds"
-    text = f"is {written!r}; it must be a number of {unit} above 0"
+    text = f"is {written!r}; expected a number of {unit} above 0"
     if isinstance(written, bool) or not isinstance(written, int | float):
         number = _number(written)
         return TimeoutSetting(None if number is None else _seconds(rules, number), Flaw.LIMIT_TEXT, text)
@@ -171,7 +170,7 @@ def read_limit(rules: LimitRules, written: Json) -> TimeoutSetting:
         return TimeoutSetting(seconds, Flaw.LIMIT_NEGATIVE, text)
     if written != written // 1:
         return TimeoutSetting(
-            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; it must be a whole number of {unit}"
+            seconds, Flaw.LIMIT_FRACTION, f"is {written!r}; expected a whole number of {unit}"
         )
     return TimeoutSetting(seconds)
 

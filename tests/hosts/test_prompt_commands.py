@@ -5,13 +5,13 @@ Prompts that name a command: which files are commands, and what the model sees o
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.session_state.requests import expand, find_command
+from pytest_hookharness.hosts.session_state.facts import expand_command, find_command
 
 PROJECT, HOME = "workspace/.claude/commands", "home/.claude/commands"
 
 
 def test_files_of_commands(profile):
-    """Files that lie in the folders of commands are commands, the project's before the person's."""
+    """Files in the folders for commands are commands, the project's before the user's."""
     files = {
         f"{HOME}/a.md": "mine",
         f"{PROJECT}/a.md": "ours",
@@ -45,10 +45,10 @@ def test_files_of_commands(profile):
     ],
 )
 def test_front_matter_is_left_out(profile, text, seen):
-    """What stands between two lines of dashes at the very beginning is not shown."""
+    """Text between two lines of dashes at the very beginning is not shown."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
-    assert expand(profile, command, "") == seen
+    assert expand_command(profile, command, "") == seen
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def test_front_matter_is_left_out(profile, text, seen):
     ],
 )
 def test_arguments(profile, text, arguments, seen):
-    """Arguments take their places in the text, or stand behind it if it has none for them."""
+    """Arguments replace their placeholder in the text, or follow the text if it has no placeholder."""
     (command,) = hosts.read_commands(profile, {f"{PROJECT}/a.md": text})
 
-    assert expand(profile, command, arguments) == seen
+    assert expand_command(profile, command, arguments) == seen
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_arguments(profile, text, arguments, seen):
     ],
 )
 def test_prompts_that_name_a_command(profile, prompt, arguments):
-    """A prompt names a command by its first word, and what follows are the arguments."""
+    """A prompt names a command by its first word, and the rest are the arguments."""
     commands = hosts.read_commands(profile, {f"{PROJECT}/a.md": "A"})
 
     found = find_command(commands, prompt)

@@ -1,5 +1,5 @@
 """
-What a session does on the way: events around requests, and hooks that it waits for without end.
+Events that accompany others, and hooks that the host waits for without end.
 """
 
 from dataclasses import replace
@@ -18,14 +18,14 @@ GO, DONE, RUN = Prompt(text="go"), Stop(text="done"), RunCommand(command="true",
 
 def change(profile, part, **values):
     """
-    The profile with other values in one of its parts.
+    Return the profile with other values in one of its parts.
     """
     return replace(profile, **{part: replace(getattr(profile, part), **values)})
 
 
 def around(profile, name, role, *fields, **values):
     """
-    The profile with one more event, made of one that nothing hangs on.
+    Return the profile with one more event, made from an event without side effects.
     """
     rule = profile.events["SessionEnd"]
     keys = replace(rule.fields, event=name, fields=fields)
@@ -47,7 +47,7 @@ def test_a_refused_request_ends_the_turn(play, profile, power, endings):
 
 
 def test_a_refused_prompt_of_a_subagent_ends_no_turn(play, profile):
-    """A refusal of what is asked about a call on the way leaves the turn alone."""
+    """A refusal of an incidental event about a call leaves the turn alone."""
     kind = change(profile, "turns", subagent_prompts=True)
     refusals = iter([None, BLOCK])
     subagent = hosts.find("claude-code").tools.subagent
@@ -61,13 +61,13 @@ def test_a_refused_prompt_of_a_subagent_ends_no_turn(play, profile):
 
 def one_call(name, given):
     """
-    One call of a tool.
+    Return one call of a tool.
     """
     return Tools(calls=(ToolCall(name=name, input=given),))
 
 
-def test_what_was_said_with_a_move(play, profile):
-    """What is asked about an answer of the model is told the words of that answer alone."""
+def test_the_text_of_a_move(play, profile):
+    """An event after the model's answer gets the text of that answer alone."""
     kind = around(profile, "AfterModel", hosts.Role.AFTER_MODEL, Field(name="said"))
     kind = change(kind, "turns", after_request=(hosts.Role.AFTER_MODEL,))
 
@@ -77,7 +77,7 @@ def test_what_was_said_with_a_move(play, profile):
 
 
 def test_a_target_that_only_the_host_knows(play, profile):
-    """A matcher is compared with a word of the host's own where the event itself gives none."""
+    """A matcher is compared with a value of the host's own if the event itself gives none."""
     kind = around(profile, "BeforeModel", hosts.Role.BEFORE_MODEL, Field(name="trigger"), target="trigger")
     kind = replace(kind, own_values=lambda _words: {"trigger": "auto"})
     kind = change(kind, "turns", before_request=(hosts.Role.BEFORE_MODEL,))
@@ -90,8 +90,8 @@ def test_a_target_that_only_the_host_knows(play, profile):
     assert [hook.command for asked in played.asked() for hook in asked.hooks] == ["auto"]
 
 
-def test_what_comes_after_the_start(play, profile):
-    """Hooks of some events are asked once the session has started, before the first prompt."""
+def test_events_after_the_start(play, profile):
+    """Hooks of some events run once the session has started, before the first prompt."""
     kind = around(profile, "Notice", hosts.Role.NOTIFICATION)
     kind = change(kind, "turns", after_start=(hosts.Role.NOTIFICATION,))
     settings = dict.fromkeys(("SessionStart", "Notice", "UserPromptSubmit"), "./x")
@@ -114,7 +114,7 @@ def test_prompts_are_named_by_a_template(play, profile):
 
 
 def test_a_result_is_replaced_in_the_words_of_the_host(play, profile):
-    """The reason that stands in for a result is put into the host's words."""
+    """The reason that replaces a result is put into the host's words."""
     rule = replace(profile.events["PostToolUse"], power=hosts.Power.REPLACES)
     kind = replace(profile, events={**profile.events, "PostToolUse": rule})
     kind = change(kind, "wording", replaced="Blocked: {reason}")
@@ -126,7 +126,7 @@ def test_a_result_is_replaced_in_the_words_of_the_host(play, profile):
 
 @pytest.mark.parametrize("words, told", [({"stopReason": "halt"}, "halt"), ({}, "not yet")])
 def test_a_refusal_that_halts_too(play, profile, words, told):
-    """Where a halt is a refusal, its own text goes before the reason of the refusal beside it."""
+    """Where a halt is a refusal, its own text has precedence over the reason of the refusal beside it."""
     answers = replace(profile.replies.answers, halting=Halting.REFUSES)
     kind = change(change(profile, "replies", answers=answers), "wording", feedback="{reason}")
     refusals = iter([{**BLOCK, "continue": False, **words}, None])
@@ -137,7 +137,7 @@ def test_a_refusal_that_halts_too(play, profile, words, told):
 
 
 def test_which_calls_of_a_batch_failed(play, profile):
-    """What is asked after all calls can be told which of them failed."""
+    """The event after all calls can show which of them failed."""
     rule = profile.events["PostToolBatch"]
     keys = replace(rule.fields, fields=(Field(name="failed", source="tool_calls_failed"),))
     kind = replace(profile, events={**profile.events, "PostToolBatch": replace(rule, fields=keys)})
@@ -152,7 +152,7 @@ def test_which_calls_of_a_batch_failed(play, profile):
 
 def cut(after, by, ended=None):
     """
-    A fire that was cut.
+    Return the result of a hook run that was cut.
     """
     return ProcessResult(ending=TimedOut(after, by=by, ended=ended))
 
@@ -168,8 +168,8 @@ def cut(after, by, ended=None):
     ],
     ids=["limit is over", "limit is to come", "only output is open", "host cut it", "host gives up"],
 )
-def test_a_hook_that_is_waited_for_without_end(play, profile, close_wait, run, how):
-    """A host that gives up on no hook waits for ever for one that only our patience cut, past its limit."""
+def test_a_hook_that_the_host_waits_for_without_end(play, profile, close_wait, run, how):
+    """A host that never gives up waits without end for a hook that only the hook timeout cut."""
     kind = change(profile, "process", kill=replace(profile.process.kill, close_wait=close_wait))
     handler = {"type": "command", "command": "./x", "timeout": 1}
 

@@ -15,7 +15,7 @@ from pytest_hookharness.model.protocol import Basis, Hook
 @pytest.fixture
 def launch(profile):
     """
-    The launcher of a hook of an event.
+    The function that launches a hook of an event.
     """
 
     def launch_one(hook, env=None, *, base=None, **more):
@@ -27,7 +27,7 @@ def launch(profile):
 
 
 def test_a_command_line_is_given_to_the_shell(launch):
-    """A command runs by the shell in the project, with sockets, and is cut as a tree."""
+    """A command runs by the shell in the project, with sockets, and is killed with its process tree."""
     given = launch(Hook(event="Stop", command="./x a"))
 
     assert given.argv == ("/bin/sh", "-c", "./x a")
@@ -38,7 +38,7 @@ def test_a_command_line_is_given_to_the_shell(launch):
 
 @pytest.mark.parametrize("profile", hosts.known(), ids=lambda profile: profile.id)
 def test_another_process_group_is_said_to_be_one(profile):
-    """A profile says that a hook leads a group here exactly where its host leaves it in its own."""
+    """A profile says that a hook leads a process group here exactly where its host does not give it one."""
     rules = profile.process.rules
 
     assert ("group" in rules) is not profile.process.own_session
@@ -55,7 +55,7 @@ def test_another_process_group_is_said_to_be_one(profile):
     ],
 )
 def test_a_login_shell(shell, argv):
-    """Codex takes the person's own bash or zsh as a login shell, and else a plain one."""
+    """Codex uses the user's own bash or zsh as a login shell, and otherwise a plain shell."""
     codex, hook = hosts.find("codex"), Hook(event="Stop", command="./x")
     facts = hosts.facts(codex, workspace="/project", home="/home/dev", tmp="/tmp")
     payload = hosts.payload_for(codex, "Stop", facts)
@@ -74,7 +74,7 @@ def test_input_is_compact_json_and_a_newline(launch):
 
 
 def test_arguments_go_without_a_shell(launch):
-    """With args the command is started as it is, and places for folders are filled in."""
+    """With args the command is started without a shell, and variables of folders are filled in."""
     given = launch(
         Hook(event="Stop", command="${CLAUDE_PROJECT_DIR}/x", args=("a b", "${CLAUDE_PROJECT_DIR}"))
     )
@@ -93,7 +93,7 @@ def test_variables_of_the_host(launch):
 
 
 def test_a_hook_starts_in_the_current_folder(profile):
-    """A hook starts in the folder that its input names, and is told of the project folder as well."""
+    """A hook starts in the folder that its input names, and gets the project folder as a variable."""
     facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
     payload = hosts.payload_for(profile, "Stop", facts, {"cwd": "/project/sub"})
 
@@ -106,8 +106,8 @@ def test_a_hook_starts_in_the_current_folder(profile):
     )
 
 
-def test_variables_that_were_recorded_are_given(launch, recorded):
-    """Of each recorded event all variables are given, but for those that name a process or a server."""
+def test_recorded_variables_are_given(launch, recorded):
+    """Each recorded event gets all recorded variables, except those that name a process or a server."""
     left_out = {
         "CLAUDE_PID",
         "CLAUDE_CODE_MESSAGING_SOCKET",
@@ -124,7 +124,7 @@ def test_variables_that_were_recorded_are_given(launch, recorded):
 
 
 def test_the_file_for_later_variables(launch):
-    """A hook of SessionStart is given a file of its own below the session's folder."""
+    """A hook of SessionStart gets its own file in the session's folder."""
     env = launch(Hook(event="SessionStart", command="x"), index=2).env
     session = env["CLAUDE_CODE_SESSION_ID"]
 
@@ -132,7 +132,7 @@ def test_the_file_for_later_variables(launch):
 
 
 def test_files_with_variables_are_read_in_the_order_of_their_hooks(profile, launch):
-    """Every file that a hook is given is read later, Setup's before SessionStart's, and no other file is."""
+    """Every file that a hook was given is read later, Setup's before SessionStart's, and no other file is."""
     facts = hosts.facts(profile, workspace="/project", home="/home/dev", tmp="/tmp", seed=1)
     folder = hosts.env_folder(profile, facts)
     given = [
@@ -148,7 +148,7 @@ def test_files_with_variables_are_read_in_the_order_of_their_hooks(profile, laun
 
 
 def test_a_host_may_have_no_file_for_variables(profile):
-    """A host without a place for variables has no folder for them, and reads none."""
+    """A host without files for variables has no folder for them, and reads none."""
     bare = replace(profile, process=replace(profile.process, env_file=("", "")))
     facts = hosts.facts(bare, workspace="/project", home="/home/dev", tmp="/tmp")
 
@@ -157,7 +157,7 @@ def test_a_host_may_have_no_file_for_variables(profile):
 
 
 def test_a_plugin_has_a_folder_for_its_data(launch):
-    """The hooks of a plugin, and no others, are given a folder for data."""
+    """The hooks of a plugin, and no others, get a folder for data."""
     plugin = launch(Hook(event="Stop", command="x", plugin="/plugins/p")).env
 
     assert plugin["CLAUDE_PLUGIN_DATA"] == "/home/dev/.claude/plugins/data/p"
@@ -169,13 +169,13 @@ def test_a_plugin_has_a_folder_for_its_data(launch):
     [("Stop", 600.0), ("PreToolUse", 600.0), ("UserPromptSubmit", 30.0), ("SessionEnd", 1.5)],
 )
 def test_default_limits(launch, event, limit):
-    """Each event has its own default limit, and a hook's own limit goes before it."""
+    """Each event has its own default limit, and a hook's own limit has precedence."""
     assert launch(Hook(event=event, command="x")).limit == limit
     assert launch(Hook(event=event, command="x", timeout=5.0)).limit == 5.0
 
 
 def test_the_budget_at_the_end_of_a_session(launch):
-    """A limit of one hook raises the budget of all others, up to a minute, and a plugin's does not."""
+    """One hook's limit raises the budget of all hooks, up to a minute, and a plugin's limit does not."""
     hook = Hook(event="SessionEnd", command="x")
     slow, plugin = replace(hook, timeout=5.0), replace(hook, timeout=9.0, plugin="/p")
 
