@@ -7,17 +7,15 @@ host is a ``Profile``; a session is a value that returns requests and continues 
 A name is imported from its module when it is first used, so that a run imports only the parts that it needs.
 """
 
-from importlib import (
-    import_module,
-)
+from importlib import import_module
 
 # ``__init__.pyi`` has the same names.
 _MODULES = {
     "hosts.catalogue": ["UnknownHost", "assumed_of_calls", "find", "known", "names"],
     "hosts.explanations": ["explain", "known_facts", "summarise"],
     "hosts.hook_input.launch": ["env_files", "env_folder", "launch"],
-    "hosts.hook_input.samples": ["as_agent", "sample_words", "tells_agents_apart"],
-    "hosts.hook_input.stdin": ["encode", "find_event", "payload_for", "shape", "target_of"],
+    "hosts.hook_input.payload_values": ["identifies_agents", "payload_of_subagent", "sample_values"],
+    "hosts.hook_input.stdin": ["encode", "find_event", "matcher_target", "payload_for", "shape"],
     "hosts.profiles.command_line": ["CommandLine", "join_prompt", "read_command_line", "write_answer"],
     "hosts.replies.decision": ["aggregate"],
     "hosts.replies.reply": ["read_reply", "refuses_at_once"],
@@ -25,11 +23,12 @@ _MODULES = {
     "hosts.rules.process": ["FinalAnswer"],
     "hosts.rules.profile": ["CapRules", "Operation", "ProcessRules", "Profile"],
     "hosts.rules.turns": ["Role"],
-    "hosts.session.endings": ["find_limits"],
+    "hosts.session.cap_counting": ["cap_for"],
     "hosts.session.moves_and_events": ["EVENTS"],
-    "hosts.session.stale_files": ["outdated"],
-    "hosts.session.step": ["Progress", "advance", "begin", "guard_for", "reconfigure"],
-    "hosts.session_state.facts": ["Facts", "facts"],
+    "hosts.session.step": ["Progress", "advance", "begin", "reconfigure"],
+    "hosts.session.turn_ends": ["find_limits"],
+    "hosts.session.workspace_view": ["find_outdated"],
+    "hosts.session_state.facts": ["Facts", "PromptCommand", "facts", "read_commands"],
     "hosts.session_state.requests": [
         "Answer",
         "Ended",
@@ -38,16 +37,14 @@ _MODULES = {
         "Mismatch",
         "NextAct",
         "PerformCall",
-        "PromptCommand",
         "Request",
         "RunHooks",
-        "read_commands",
     ],
     "hosts.session_state.session_value": ["Session"],
     "hosts.settings.configuration": ["Configuration", "configure"],
     "hosts.settings.formats": ["own_event"],
     "hosts.settings.handlers": ["SettingsProblem", "find_ignored"],
-    "hosts.settings.matching": ["select", "waves"],
+    "hosts.settings.matchers_and_timeouts": ["select", "start_groups"],
     "model.moves": ["Performance"],
 }
 

@@ -82,7 +82,7 @@ def conclude_session(
     formed = conclusion.form(
         evidence.trace,
         evidence.end,
-        cap=hosts.guard_for(evidence.session, used_tools(in_cycle)),
+        cap=hosts.cap_for(evidence.session, used_tools(in_cycle)),
         limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
         lasso=evidence.lasso,
         flaky=evidence.flaky,
@@ -226,7 +226,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
         yield f"No agent was started in the background: {_BLIND}."
     if any("/.git/" in path for path in testbed.files):
         yield "Git's object store does not affect any decision."
-    yield from testbed.workspace.linked_files.describe(lent=sandbox.contained)
+    yield from testbed.workspace.linked_files.describe(linked=sandbox.contained)
     if testbed.workspace.clock.moved:
         yield from CLOCKS
     if testbed.settings.coverage_store is not None:

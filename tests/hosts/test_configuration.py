@@ -131,13 +131,8 @@ def test_one_bad_handler_turns_off_its_file_only(profile):
 
 
 def test_a_host_may_keep_the_rest(profile):
-<<<<<<< HEAD
-    """A host whose rule is to drop only the bad entry keeps the others."""
-    kind = replace(profile, config=replace(profile.config, default_effect=Effect.DROPS))
-=======
     """A host whose rule is to drop only the bad handler keeps the others."""
-    kind = replace(profile, config=replace(profile.config, otherwise=Effect.DROPS))
->>>>>>> w-hosts2
+    kind = replace(profile, config=replace(profile.config, default_effect=Effect.DROPS))
     inline = {"Stop": ["./x", {"type": "shell", "command": "./y"}]}
 
     assert commands(hosts.configure(kind, {}, inline=inline)) == ["./x"]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_hookharness.hosts.rules.roles import Role
-
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
+from pytest_hookharness.hosts.rules.turns import (
+    Role,
+)
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     derive_datetime,
@@ -83,7 +84,7 @@ def session_values(session: Session, event: str, given: Mapping[str, Json]) -> d
             "turn_id": derive_uuid(facts.seed, "turn", session.prompt_id),
         }
     values |= given
-    return {**values, **profile.own_words(values)}
+    return {**values, **profile.own_values(values)}
 
 
 def identifies_agents(profile: Profile, facts: Facts) -> bool:
@@ -124,7 +125,7 @@ def _agent_values(profile: Profile, facts: Facts) -> dict[str, Json]:
         "agent_type": Subagent().kind,
     }
     known = fixed_values(profile, facts)
-    usual, own = profile.own_words(known), profile.own_words({**known, **named})
+    usual, own = profile.own_values(known), profile.own_values({**known, **named})
     return {**named, **{word: value for word, value in own.items() if usual.get(word) != value}}
 
 
@@ -167,12 +168,12 @@ def sample_values(
         if rule.tools and call.name not in rule.tools:
             continue
         values = _call_values(profile, rule, facts, call, _result(profile, rule, facts, call))
-        values |= profile.own_words({**fixed, **values})
+        values |= profile.own_values({**fixed, **values})
         if named.items() <= values.items():
             return values
     name = next(iter((*named.values(), *rule.tools)), "")
     values = _call_values(profile, rule, facts, ToolCall(name=str(name), input={}), ToolResult())
-    return {**values, **profile.own_words({**fixed, **values}), **named}
+    return {**values, **profile.own_values({**fixed, **values}), **named}
 
 
 def _result(profile: Profile, rule: EventRule, facts: Facts, call: ToolCall) -> ToolResult:

@@ -8,10 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap, FlagUse, Resets
-from pytest_hookharness.hosts.rules.roles import Role
-
 from pytest_hookharness.hosts.rules.profile import CapRules
+from pytest_hookharness.hosts.rules.turns import (
+    AtCap,
+    FlagUse,
+    Resets,
+    Role,
+)
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
@@ -47,7 +50,7 @@ def find_cap(rules: CapRules, setting: CapSetting) -> int | None:
     if cap is None:
         return None
     if cap < 1:
-        return rules.low
+        return rules.below_one
     return cap if rules.most is None else min(cap, rules.most)
 
 
@@ -62,7 +65,7 @@ def _written_cap(rules: CapRules, setting: CapSetting) -> str:
 
 def _honoured_refusals(rules: CapRules, setting: CapSetting) -> int | None:
     cap = find_cap(rules, setting)
-    return cap - 1 if cap is not None and rules.on else cap
+    return cap - 1 if cap is not None and rules.overrides_at_cap else cap
 
 
 def _setting_of(session: Session) -> CapSetting:
@@ -114,7 +117,7 @@ def skips_stop_hooks(session: Session) -> bool:
     """
     rules = session.profile.cap
     honoured = _honoured_refusals(rules, _setting_of(session))
-    return rules.then is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
+    return rules.at_cap is AtCap.ASKS_NO_MORE and honoured is not None and session.refusals_in_row >= honoured
 
 
 def reported_flag(session: Session, refusals: int, *, refused: bool) -> bool:
@@ -187,7 +190,7 @@ def describe_cap(
     if not stops_refused:
         why = "no stop is refused in a repetition, and the cap counts only refused stops"
         return Cap(overrides=None, why=why, rule=rules.rules["counted"])
-    after = "overrides the next one" if rules.then is AtCap.OVERRIDES else rules.then.value
-    joined = " and " if rules.then is AtCap.OVERRIDES else "; then "
+    after = "overrides the next one" if rules.at_cap is AtCap.OVERRIDES else rules.at_cap.value
+    joined = " and " if rules.at_cap is AtCap.OVERRIDES else "; at_cap "
     why = f"the host honours {counted(honoured, 'refusal')} in a row{joined}{after}"
     return Cap(overrides=honoured + 1, why=why, rule=_cap_rule(rules, calls_refused))

@@ -7,11 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.caps import AtCap
-from pytest_hookharness.hosts.rules.roles import Role
-
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
+from pytest_hookharness.hosts.rules.turns import (
+    AtCap,
+    Role,
+)
 from pytest_hookharness.hosts.session.cap_counting import reported_flag
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import AskHooks, CloseSession
@@ -67,7 +68,7 @@ def _end_if_stuck(session: Session) -> Session | None:
     stuck = session.profile.stuck
     if stuck is None or session.facts.options.get(stuck.option) is False:
         return None
-    why = stuck.look(session.recent)
+    why = stuck.detect(session.recent)
     return session.finish("capped", why, stuck.rule, stuck.status) if why else None
 
 
@@ -103,7 +104,7 @@ def _stuck_limit(session: Session, turn: int, period: int) -> Iterator[Limit]:
     size = next(halves, 0)
     for more in range(1, (stuck.remembered if size else 0) + 1):
         recent = (*recent, recent[-size])[-stuck.remembered :]
-        why = stuck.look(recent)
+        why = stuck.detect(recent)
         if why:
             # ``recent`` has several entries for some turns and none for others. If its own period is not that
             # of the loop, only the repetition of the end is known, not the turn.
@@ -218,12 +219,12 @@ def apply_stop_decision(session: Session, decision: Decision | None) -> Session:
 
 def _end_at_cap(session: Session, decision: Decision) -> Session:
     cap, count = session.profile.cap, session.refusals_in_row + 1
-    did = "overrode" if cap.then is AtCap.OVERRIDES else "ended the run at"
+    did = "overrode" if cap.at_cap is AtCap.OVERRIDES else "ended the run at"
     why = f"the host's cap {did} refusal {count} in a row"
-    if cap.words:
-        limit = count if cap.on else count - 1
+    if cap.message:
+        limit = count if cap.overrides_at_cap else count - 1
         reason = "\n".join(decision.reasons)
-        why += f": {cap.words.format(count=count, limit=limit, reason=reason)}"
+        why += f": {cap.message.format(count=count, limit=limit, reason=reason)}"
     return session.finish("capped", why, decision.rule, cap.status)
 
 

@@ -13,8 +13,9 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.roles import Role
-
+from pytest_hookharness.hosts.rules.turns import (
+    Role,
+)
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
@@ -43,7 +44,7 @@ def track_folder(session: Session, done: Performance) -> tuple[Session, Performa
         return session, done, ()
     if not any(_lies_in(new, root) for root in (session.root, session.facts.workspace)):
         new = session.root
-        notice = rules.put_back.format(folder=new)
+        notice = rules.reset_notice.format(folder=new)
         done = replace(done, stderr="\n".join(part for part in (done.stderr.rstrip("\n"), notice) if part))
     if new == old:
         return session, done, ()
@@ -119,7 +120,7 @@ def remember_content(session: Session, call: PendingCall, done: Performance) -> 
     Return the session that remembers which content of a file the agent read or wrote.
     """
     operation = session.profile.tools.operation(call.tool_call, session.facts.workspace)
-    if not session.profile.tools.stale or not isinstance(operation, Edit | Read):
+    if not session.profile.tools.stale_notice or not isinstance(operation, Edit | Read):
         return session
     if done.error or done.content is None:
         return session
@@ -150,7 +151,7 @@ def compare_content(session: Session, look: CheckFile, found: Performance) -> Se
     """
     if not _differs(found.content, session.known_files[look.file]):
         return session.put_first(MakeCall(look.call, checked=True))
-    return Performance(error=session.profile.tools.stale, original=found.content)
+    return Performance(error=session.profile.tools.stale_notice, original=found.content)
 
 
 def find_outdated(session: Session, read: Callable[[str], str | None]) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from pytest_hookharness.hosts.rules.roles import Role
-
 from pytest_hookharness.hosts.rules.profile import Operation
+from pytest_hookharness.hosts.rules.turns import (
+    Role,
+)
 from pytest_hookharness.model.moves import (
     Act,
     Message,

@@ -170,13 +170,13 @@ def run_event(testbed: Testbed, event: str, fields: Mapping[str, Any]) -> Respon
     """
     profile = testbed.profile
     payload = hosts.payload_for(profile, event, testbed.facts, fields)
-    target = hosts.target_of(profile, event, payload)
+    target = hosts.matcher_target(profile, event, payload)
     hooks = hosts.select(profile, testbed.configuration.hooks, event, target)
     given: list[ProcessResult | Payload] = []
     stdins: list[bytes] = []
     replies: list[Reply] = []
     before = testbed.workspace.session_records.begin()
-    for batch in hosts.waves(profile, hooks):
+    for batch in hosts.start_groups(profile, hooks):
         runs, sent = run_hooks(testbed, batch, payload, testbed.settings.wall)
         pairs = zip(batch, runs, strict=True)
         read = [hosts.read_reply(profile, hook, event, run) for hook, run in pairs]
