@@ -5,89 +5,29 @@ The meanings come from no table: the functions of the simulation read invented h
 always agrees with a simulation.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import dataclasses
 import json
-from collections import (
-    Counter,
-)
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-)
-from typing import (
-    assert_never,
-)
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import assert_never
 
-from pytest_hookharness.hosts.hook_input.launch import (
-    launch,
-)
-from pytest_hookharness.hosts.hook_input.stdin import (
-    find_event,
-    matcher_target,
-    payload_for,
-)
-from pytest_hookharness.hosts.replies.decision import (
-    aggregate,
-)
-from pytest_hookharness.hosts.replies.reply import (
-    read_reply,
-)
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-    Power,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.replies import (
-    Halting,
-    VerdictPath,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    KeyPath,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    AskEffect,
-    AtCap,
-    Role,
-)
-from pytest_hookharness.hosts.session import (
-    cap_counting,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    Facts,
-    facts,
-)
-from pytest_hookharness.model.host_facts import (
-    EventMeanings,
-    HostSummary,
-    Meaning,
-)
-from pytest_hookharness.model.processes import (
-    Cut,
-    Ending,
-    Exited,
-    Output,
-    ProcessResult,
-    TimedOut,
-)
-from pytest_hookharness.model.protocol import (
-    Basis,
-    Decision,
-    Hook,
-    Json,
-    Reply,
-    Rule,
-    Ruling,
-)
+from pytest_hookharness.hosts.hook_input.launch import launch
+from pytest_hookharness.hosts.hook_input.stdin import find_event, matcher_target, payload_for
+from pytest_hookharness.hosts.replies.decision import aggregate
+from pytest_hookharness.hosts.replies.reply import read_reply
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import Halting, VerdictPath
+from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import AskEffect, AtCap, Role
+from pytest_hookharness.hosts.session import cap_counting
+from pytest_hookharness.hosts.session_state.facts import Facts, facts
+from pytest_hookharness.model.host_facts import EventMeanings, HostSummary, Meaning
+from pytest_hookharness.model.processes import Cut, Ending, Exited, Output, ProcessResult, TimedOut
+from pytest_hookharness.model.protocol import Basis, Decision, Hook, Json, Reply, Rule, Ruling
 
 # The text that an invented hook prints.
 _WORDS = "WORDS"

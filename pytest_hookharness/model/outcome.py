@@ -16,14 +16,7 @@ from pytest_hookharness.model.processes import DoubleCall, Process, Tier
 from pytest_hookharness.model.protocol import Ruling
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import HookEvent, Trace
-from pytest_hookharness.model.verdicts import (
-    Finding,
-    Livelock,
-    Terminated,
-    Verdict,
-    Violation,
-    verdict_name,
-)
+from pytest_hookharness.model.verdicts import Finding, Livelock, Terminated, Verdict, Violation, verdict_name
 
 # Findings after which a session that ended is no proof that its hooks let go.
 INCONCLUSIVE_FINDINGS = frozenset({"HUNG-FIRE", "NOT-RUN", "CONFIG-OFF", "EVENT-UNKNOWN", "NEVER-FIRED"})

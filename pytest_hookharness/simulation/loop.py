@@ -12,72 +12,28 @@ files elsewhere). So one repetition is only proposed as a cycle. The cycle is dr
 out the same, files are compared in full at its end, and the probes then test whether elapsed time changes it.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
-from collections.abc import (
-    Callable,
-    Mapping,
-)
+from collections.abc import Callable, Mapping
 
-from pytest_hookharness import (
-    agents,
-    hosts,
-)
-from pytest_hookharness.execution.state.file_contents import (
-    Contents,
-)
-from pytest_hookharness.judging.recurrence.cycle import (
-    Lasso,
-    follow,
-)
-from pytest_hookharness.judging.recurrence.fingerprint import (
-    environment_digest,
-    state,
-)
-from pytest_hookharness.judging.verdict.run_end import (
-    RunEnd,
-)
-from pytest_hookharness.model.moves import (
-    Observation,
-)
-from pytest_hookharness.model.outcome import (
-    Outcome,
-)
-from pytest_hookharness.model.trace import (
-    StateEntry,
-    Trace,
-)
-from pytest_hookharness.simulation.conclude import (
-    SessionEvidence,
-    conclude_session,
-)
-from pytest_hookharness.simulation.probing.reentry_check import (
-    find_open_guards,
-)
-from pytest_hookharness.simulation.probing.schedule import (
-    ProbeSchedule,
-)
-from pytest_hookharness.simulation.probing.time_shift import (
-    TimeShift,
-)
-from pytest_hookharness.simulation.session.checkpoint import (
-    CheckpointEditor,
-)
-from pytest_hookharness.simulation.session.driver import (
-    SessionDriver,
-)
-from pytest_hookharness.simulation.session.history import (
-    History,
-)
-from pytest_hookharness.simulation.session.observers import (
-    Observer,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.state.file_contents import Contents
+from pytest_hookharness.judging.recurrence.cycle import Lasso, follow
+from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.moves import Observation
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import StateEntry, Trace
+from pytest_hookharness.simulation.conclude import SessionEvidence, conclude_session
+from pytest_hookharness.simulation.probing.reentry_check import find_open_guards
+from pytest_hookharness.simulation.probing.schedule import ProbeSchedule
+from pytest_hookharness.simulation.probing.time_shift import TimeShift
+from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.history import History
+from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 OnProbe = Callable[[], None]

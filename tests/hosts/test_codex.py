@@ -140,7 +140,7 @@ def test_plain_text_at_a_stop_is_an_error(codex, ended, event, fault):
     "code, out, err, refused, fault",
     [
         (0, json.dumps(BLOCK), "", True, ""),
-        (0, json.dumps({**BLOCK, "foo": 1}), "", False, "ignored: 'foo' is no key"),
+        (0, json.dumps({**BLOCK, "foo": 1}), "", False, "ignored: 'foo' is not a key"),
         (0, "\ufeff" + json.dumps(BLOCK), "", False, "an invisible character stands before it"),
         (0, "log\n" + json.dumps(BLOCK), "", False, "does not begin the output"),
         (0, '{"decision": ', "", False, "mangled: the output begins like JSON"),

@@ -5,9 +5,7 @@ Values of payloads: calls outside of a session, and calls of a subagent.
 import pytest
 
 from pytest_hookharness import hosts
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import Prompt, RunCommand, Stop
 
 KNOWN = hosts.known()

@@ -29,15 +29,7 @@ from pytest_hookharness.hosts.rules.turns import (
     StepRules,
     StuckRules,
 )
-from pytest_hookharness.model.moves import (
-    Prompt,
-    RunCommand,
-    Stop,
-    Subagent,
-    ToolCall,
-    ToolResult,
-    Tools,
-)
+from pytest_hookharness.model.moves import Prompt, RunCommand, Stop, Subagent, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.processes import Cut, Exited, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Basis, Field, Hook, Rule, Ruling
 

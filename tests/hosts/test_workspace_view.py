@@ -170,7 +170,7 @@ def test_of_several_folders_the_last_is_taken(profile, ended):
     assert hosts.aggregate(profile, "WorktreeCreate", replies, (0, 1)).folder == "/b"
 
 
-STALE = hosts.find("claude-code").tools.stale
+STALE = hosts.find("claude-code").tools.stale_notice
 
 
 @pytest.fixture

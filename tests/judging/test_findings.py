@@ -24,16 +24,7 @@ from pytest_hookharness.model.processes import (
     TimedOut,
 )
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
-from pytest_hookharness.model.trace import (
-    Happened,
-    HookEvent,
-    HookRun,
-    Moved,
-    Performed,
-    State,
-    Step,
-    Trace,
-)
+from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, State, Step, Trace
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
 SLEEP = Process(7, "sleep 100", 0.1)

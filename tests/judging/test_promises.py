@@ -10,12 +10,7 @@ import pytest
 
 from pytest_hookharness.judging.expectations.check_expectations import violations, with_findings
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import (
-    CapExpectation,
-    Expectation,
-    FileExpectations,
-    Range,
-)
+from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult

@@ -9,12 +9,7 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import (
-    CapExpectation,
-    Expectation,
-    FileExpectations,
-    Range,
-)
+from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 HERE = Path("x.scenario.yaml")

@@ -4,108 +4,38 @@ State expansion: follow the path to one state, and try every move there.
 Tasks and results can be pickled, so any process can expand a state.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import tempfile
 import time
-from collections.abc import (
-    Callable,
-    Generator,
-    Iterable,
-    Sequence,
-)
-from concurrent.futures import (
-    Executor,
-    as_completed,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from hashlib import (
-    blake2b,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    TypeAlias,
-)
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Executor, as_completed
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeAlias
 
-from pytest_hookharness import (
-    agents,
-    hosts,
-)
-from pytest_hookharness.execution.processes.sandbox import (
-    Supervisor,
-)
-from pytest_hookharness.execution.snapshots.snapshot import (
-    SnapshotError,
-)
-from pytest_hookharness.execution.state.file_contents import (
-    Contents,
-)
-from pytest_hookharness.execution.workspace.workspace import (
-    WorkspaceError,
-)
-from pytest_hookharness.judging.recurrence.fingerprint import (
-    changes,
-    state,
-)
-from pytest_hookharness.judging.verdict import (
-    conclusion,
-)
-from pytest_hookharness.judging.verdict.run_end import (
-    RunEnd,
-)
-from pytest_hookharness.model.exploration import (
-    LATE,
-    Expansion,
-    Successor,
-)
-from pytest_hookharness.model.moves import (
-    Act,
-    Move,
-    Script,
-)
-from pytest_hookharness.model.outcome import (
-    INCONCLUSIVE_FINDINGS,
-)
-from pytest_hookharness.model.scenario import (
-    Scenario,
-)
-from pytest_hookharness.model.trace import (
-    StateEntry,
-    Trace,
-)
-from pytest_hookharness.model.verdicts import (
-    Capped,
-    Hung,
-    Terminated,
-)
-from pytest_hookharness.simulation.parallel_jobs import (
-    Job,
-    can_run_concurrently,
-    run_jobs,
-)
-from pytest_hookharness.simulation.session.checkpoint import (
-    Checkpoint,
-)
-from pytest_hookharness.simulation.session.driver import (
-    SessionDriver,
-)
-from pytest_hookharness.simulation.simulate import (
-    Resources,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    Settings,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.execution.state.file_contents import Contents
+from pytest_hookharness.execution.workspace.workspace import WorkspaceError
+from pytest_hookharness.judging.recurrence.fingerprint import changes, state
+from pytest_hookharness.judging.verdict import conclusion
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.exploration import LATE, Expansion, Successor
+from pytest_hookharness.model.moves import Act, Move, Script
+from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import StateEntry, Trace
+from pytest_hookharness.model.verdicts import Capped, Hung, Terminated
+from pytest_hookharness.simulation.parallel_jobs import Job, can_run_concurrently, run_jobs
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.simulate import Resources
+from pytest_hookharness.simulation.testbed.run_settings import Settings
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Expands the states of tasks; yields the position of each task and its result, in order of completion.
 ExpandAll: TypeAlias = Callable[[Sequence["ExpansionTask"]], Iterable[tuple[int, Expansion]]]

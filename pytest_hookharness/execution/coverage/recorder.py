@@ -33,12 +33,7 @@ from pytest_hookharness.execution.coverage.source_map import (
     called_scripts,
     why_silent,
 )
-from pytest_hookharness.execution.coverage.xtrace import (
-    TraceLine,
-    find_loadable,
-    loads_trace,
-    read_trace,
-)
+from pytest_hookharness.execution.coverage.xtrace import TraceLine, find_loadable, loads_trace, read_trace
 from pytest_hookharness.execution.paths import (
     WorkspaceError,
     make_folders,

@@ -17,13 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 
 # Bytes of the largest file that is read; a sparse file of any size takes no time to make.
 LARGEST = 256 << 20

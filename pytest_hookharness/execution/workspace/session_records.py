@@ -18,13 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun, ChildSession, Nesting
 from pytest_hookharness.model.expectations import counted
 

@@ -19,13 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pytest_hookharness.execution import platform
-from pytest_hookharness.execution.paths import (
-    WorkspaceError,
-    confine,
-    make_folders,
-    read_bytes,
-    write_bytes,
-)
+from pytest_hookharness.execution.paths import WorkspaceError, confine, make_folders, read_bytes, write_bytes
 from pytest_hookharness.execution.workspace.session_records import SessionRecords, prepare
 from pytest_hookharness.model.processes import DoubleCall
 from pytest_hookharness.model.scenario import Double, Scenario

@@ -19,12 +19,7 @@ from pathlib import Path
 from pytest_hookharness.execution.processes.slots import NoFreeSlot
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.frontends.output.incident_files import (
-    circumstances,
-    create_in,
-    secrets_of,
-    write_all,
-)
+from pytest_hookharness.frontends.output.incident_files import circumstances, create_in, secrets_of, write_all
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario

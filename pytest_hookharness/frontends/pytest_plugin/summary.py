@@ -21,14 +21,7 @@ from pytest_hookharness.frontends.pytest_plugin.test_context import TestResults
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.reports.redaction import redacted
 from pytest_hookharness.reports.safe_text import plain
-from pytest_hookharness.reports.terminal import (
-    durations,
-    host_matrix,
-    host_paths,
-    story,
-    stress_table,
-    table,
-)
+from pytest_hookharness.reports.terminal import durations, host_matrix, host_paths, story, stress_table, table
 from pytest_hookharness.reports.terminal.turns import render_response
 
 # A test that plays the loop in a loop should still have a readable report.

@@ -5,42 +5,19 @@ Variables that name a process or a server of the real host are left out. Nothing
 made-up process id could belong to a process that has nothing to do with the run.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import (
-    Collection,
-    Mapping,
-    Sequence,
-)
-from fnmatch import (
-    fnmatchcase,
-)
+from collections.abc import Collection, Mapping, Sequence
+from fnmatch import fnmatchcase
 
-from pytest_hookharness.hosts.hook_input.stdin import (
-    encode,
-    value_in,
-)
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    Facts,
-)
-from pytest_hookharness.model.processes import (
-    ProcessSpec,
-    Stdin,
-)
-from pytest_hookharness.model.protocol import (
-    Hook,
-    Payload,
-)
+from pytest_hookharness.hosts.hook_input.stdin import encode, value_in
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.session_state.facts import Facts
+from pytest_hookharness.model.processes import ProcessSpec, Stdin
+from pytest_hookharness.model.protocol import Hook, Payload
 
 # Bytes kept of each output stream for a host that reads all of it. No recorded hook printed as much.
 KEPT_BYTES = 1 << 22

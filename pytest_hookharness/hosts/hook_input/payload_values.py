@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.profile import Operation, Profile
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import (
     Facts,
     derive_datetime,
@@ -22,15 +20,7 @@ from pytest_hookharness.hosts.session_state.facts import (
     derive_uuid,
 )
 from pytest_hookharness.hosts.session_state.session_value import Session
-from pytest_hookharness.model.moves import (
-    Edit,
-    Performance,
-    Read,
-    RunCommand,
-    Subagent,
-    ToolCall,
-    ToolResult,
-)
+from pytest_hookharness.model.moves import Edit, Performance, Read, RunCommand, Subagent, ToolCall, ToolResult
 from pytest_hookharness.model.protocol import Json, Payload
 
 

@@ -2,42 +2,19 @@
 The standard input of hooks: its keys, their order, and its bytes.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import (
-    Mapping,
-)
+from collections.abc import Mapping
 
-from pytest_hookharness.hosts.hook_input.payload_values import (
-    fixed_values,
-    sample_values,
-)
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    Facts,
-    derive_uuid,
-)
-from pytest_hookharness.hosts.settings.handlers import (
-    name_hint,
-)
-from pytest_hookharness.model.mutations import (
-    Shaping,
-)
-from pytest_hookharness.model.protocol import (
-    EventFields,
-    Field,
-    Json,
-    Payload,
-)
+from pytest_hookharness.hosts.hook_input.payload_values import fixed_values, sample_values
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.session_state.facts import Facts, derive_uuid
+from pytest_hookharness.hosts.settings.handlers import name_hint
+from pytest_hookharness.model.mutations import Shaping
+from pytest_hookharness.model.protocol import EventFields, Field, Json, Payload
 
 
 def shape(payload: Payload, shaping: Shaping) -> Payload:

@@ -2,55 +2,19 @@
 Read an answer in JSON, by the key paths of its host.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from typing import (
-    assert_never,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from pytest_hookharness.hosts.replies.json_answer import (
-    answer_keys,
-    dig,
-    find_refusal,
-)
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-    Power,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.replies import (
-    AnswerRules,
-    EmptyAnswer,
-    Halting,
-    Stream,
-    VerdictPath,
-)
-from pytest_hookharness.hosts.rules.settings import (
-    KeyPath,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.model.protocol import (
-    Hook,
-    Json,
-    Payload,
-    Reply,
-    Rule,
-    Ruling,
-    Unheard,
-)
+from pytest_hookharness.hosts.replies.json_answer import answer_keys, dig, find_refusal
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import AnswerRules, EmptyAnswer, Halting, Stream, VerdictPath
+from pytest_hookharness.hosts.rules.settings import KeyPath
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Reply, Rule, Ruling, Unheard
 
 _NO_STREAMS: Mapping[Stream, str] = {}
 

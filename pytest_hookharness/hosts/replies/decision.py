@@ -2,42 +2,17 @@
 Decisions: how the host combines all replies to one event.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-)
-from typing import (
-    assert_never,
-)
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import assert_never
 
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-    Power,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.replies import (
-    Precedence,
-    ReasonChoice,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Hook,
-    Payload,
-    Reply,
-    Rule,
-    Ruling,
-)
+from pytest_hookharness.hosts.rules.events import EventRule, Power
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import Precedence, ReasonChoice
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.protocol import Decision, Hook, Payload, Reply, Rule, Ruling
 
 _RANK = (Ruling.NONE, Ruling.ALLOW, Ruling.ASK, Ruling.DEFER, Ruling.DENY)
 _STOPS = (Role.STOP, Role.SUBAGENT_STOP)

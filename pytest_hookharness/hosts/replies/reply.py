@@ -2,25 +2,13 @@
 Replies: what the host reads from one hook run, by how its process ended and what it printed.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    replace,
-)
-from typing import (
-    assert_never,
-)
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
 
-from pytest_hookharness.hosts.replies.answer_reader import (
-    AnswerReader,
-    read_answer,
-)
+from pytest_hookharness.hosts.replies.answer_reader import AnswerReader, read_answer
 from pytest_hookharness.hosts.replies.json_answer import (
     Unparsable,
     announces_background,
@@ -29,36 +17,12 @@ from pytest_hookharness.hosts.replies.json_answer import (
     parse,
     trim,
 )
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.replies import (
-    CodeMeaning,
-    CodeRule,
-    Precedence,
-    Stream,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.model.processes import (
-    Exited,
-    HeldOpen,
-    NotStarted,
-    ProcessResult,
-    Signaled,
-    TimedOut,
-)
-from pytest_hookharness.model.protocol import (
-    Hook,
-    Payload,
-    Reply,
-    Ruling,
-    Unheard,
-)
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.replies import CodeMeaning, CodeRule, Precedence, Stream
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.model.processes import Exited, HeldOpen, NotStarted, ProcessResult, Signaled, TimedOut
+from pytest_hookharness.model.protocol import Hook, Payload, Reply, Ruling, Unheard
 
 # Exit codes of a shell that could not run the command.
 _NOT_RUN_CODES = (126, 127)

@@ -2,51 +2,29 @@
 Apply the decision on an event to the session, by the role of the event.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from dataclasses import (
-    replace,
-)
+from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session.moves_and_events import (
     apply_compaction_decision,
     apply_expansion_decision,
     apply_prompt_decision,
 )
-from pytest_hookharness.hosts.session.subagents import (
-    apply_subagent_stop_decision,
-    apply_task_decision,
-)
+from pytest_hookharness.hosts.session.subagents import apply_subagent_stop_decision, apply_task_decision
 from pytest_hookharness.hosts.session.tool_calls import (
     apply_batch_decision,
     apply_call_decision,
     apply_permission_decision,
     apply_result_decision,
 )
-from pytest_hookharness.hosts.session.turn_ends import (
-    apply_stop_decision,
-)
-from pytest_hookharness.hosts.session.workspace_view import (
-    apply_worktree_decision,
-)
-from pytest_hookharness.hosts.session_state.requests import (
-    AskHooks,
-    ExpandedPrompt,
-)
-from pytest_hookharness.hosts.session_state.session_value import (
-    Session,
-)
-from pytest_hookharness.model.moves import (
-    Message,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-)
+from pytest_hookharness.hosts.session.turn_ends import apply_stop_decision
+from pytest_hookharness.hosts.session.workspace_view import apply_worktree_decision
+from pytest_hookharness.hosts.session_state.requests import AskHooks, ExpandedPrompt
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.protocol import Decision
 
 
 def apply_decision(session: Session, ask: AskHooks, decision: Decision | None) -> Session:

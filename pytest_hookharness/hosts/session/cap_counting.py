@@ -9,12 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pytest_hookharness.hosts.rules.profile import CapRules
-from pytest_hookharness.hosts.rules.turns import (
-    AtCap,
-    FlagUse,
-    Resets,
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import AtCap, FlagUse, Resets, Role
 from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.protocol import Decision, Hook, Json, Reply, Rule, Ruling
@@ -191,6 +186,6 @@ def describe_cap(
         why = "no stop is refused in a repetition, and the cap counts only refused stops"
         return Cap(overrides=None, why=why, rule=rules.rules["counted"])
     after = "overrides the next one" if rules.at_cap is AtCap.OVERRIDES else rules.at_cap.value
-    joined = " and " if rules.at_cap is AtCap.OVERRIDES else "; at_cap "
+    joined = " and " if rules.at_cap is AtCap.OVERRIDES else "; then "
     why = f"the host honours {counted(honoured, 'refusal')} in a row{joined}{after}"
     return Cap(overrides=honoured + 1, why=why, rule=_cap_rule(rules, calls_refused))

@@ -2,42 +2,23 @@
 What the session does with an act: a move of the agent, or an event of the script.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import posixpath
-from dataclasses import (
-    replace,
-)
-from typing import (
-    assert_never,
-)
+from dataclasses import replace
+from typing import assert_never
 
-from pytest_hookharness.hosts.rules.transcript_lines import (
-    assistant_message,
-    user_message,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.hosts.session.tool_calls import (
-    plan_calls,
-)
+from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session.tool_calls import plan_calls
 from pytest_hookharness.hosts.session.turn_ends import (
     attempt_stop,
     hold_prompt,
     release_prompts,
     remember_move,
 )
-from pytest_hookharness.hosts.session.workspace_view import (
-    plan_worktree,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    derive_uuid,
-    expand_command,
-    find_command,
-)
+from pytest_hookharness.hosts.session.workspace_view import plan_worktree
+from pytest_hookharness.hosts.session_state.facts import derive_uuid, expand_command, find_command
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitAct,
@@ -46,9 +27,7 @@ from pytest_hookharness.hosts.session_state.requests import (
     Mismatch,
     Task,
 )
-from pytest_hookharness.hosts.session_state.session_value import (
-    Session,
-)
+from pytest_hookharness.hosts.session_state.session_value import Session
 from pytest_hookharness.model.moves import (
     Act,
     Compact,
@@ -67,10 +46,7 @@ from pytest_hookharness.model.moves import (
     Tools,
     Wait,
 )
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Payload,
-)
+from pytest_hookharness.model.protocol import Decision, Payload
 
 EVENTS = (Prompt, Wait, Compact, Resume, End, Corrupt)
 SUMMARY = "The conversation so far was summarised."

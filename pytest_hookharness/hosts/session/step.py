@@ -7,80 +7,33 @@ The same session and answer therefore always give the same progress, and a sessi
 at any request.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from typing import (
-    TypeAlias,
-    assert_never,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
 
-from pytest_hookharness.hosts.hook_input.payload_values import (
-    session_values,
-)
-from pytest_hookharness.hosts.hook_input.stdin import (
-    compose,
-)
-from pytest_hookharness.hosts.replies.decision import (
-    aggregate,
-)
-from pytest_hookharness.hosts.replies.reply import (
-    read_reply,
-    refuses_at_once,
-)
-from pytest_hookharness.hosts.rules.events import (
-    EventRule,
-)
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.hosts.session import (
-    workspace_view,
-)
-from pytest_hookharness.hosts.session.after_hooks import (
-    apply_decision,
-)
-from pytest_hookharness.hosts.session.cap_counting import (
-    apply_cap,
-    find_refusing,
-    skips_stop_hooks,
-)
-from pytest_hookharness.hosts.session.moves_and_events import (
-    apply_act,
-    open_session,
-)
-from pytest_hookharness.hosts.session.subagents import (
-    launch_subagent,
-    plan_task_change,
-)
-from pytest_hookharness.hosts.session.tool_calls import (
-    close_batch,
-    finish_call,
-)
+from pytest_hookharness.hosts.hook_input.payload_values import session_values
+from pytest_hookharness.hosts.hook_input.stdin import compose
+from pytest_hookharness.hosts.replies.decision import aggregate
+from pytest_hookharness.hosts.replies.reply import read_reply, refuses_at_once
+from pytest_hookharness.hosts.rules.events import EventRule
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session import workspace_view
+from pytest_hookharness.hosts.session.after_hooks import apply_decision
+from pytest_hookharness.hosts.session.cap_counting import apply_cap, find_refusing, skips_stop_hooks
+from pytest_hookharness.hosts.session.moves_and_events import apply_act, open_session
+from pytest_hookharness.hosts.session.subagents import launch_subagent, plan_task_change
+from pytest_hookharness.hosts.session.tool_calls import close_batch, finish_call
 from pytest_hookharness.hosts.session.turn_ends import (
     end_without_stop_hooks,
     find_end,
     find_unending_hook,
     wait_for_hook,
 )
-from pytest_hookharness.hosts.session.workspace_view import (
-    enter_worktree,
-    request_entry,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    Facts,
-)
+from pytest_hookharness.hosts.session.workspace_view import enter_worktree, request_entry
+from pytest_hookharness.hosts.session_state.facts import Facts
 from pytest_hookharness.hosts.session_state.requests import (
     Answer,
     AskHooks,
@@ -98,32 +51,12 @@ from pytest_hookharness.hosts.session_state.requests import (
     Request,
     RunHooks,
 )
-from pytest_hookharness.hosts.session_state.session_value import (
-    IDLE_WHY,
-    Session,
-)
-from pytest_hookharness.hosts.settings.configuration import (
-    Configuration,
-    locate,
-)
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import (
-    select,
-    start_groups,
-)
-from pytest_hookharness.model.moves import (
-    Observation,
-    Performance,
-    RunCommand,
-    ToolResult,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Hook,
-    Reply,
-)
-from pytest_hookharness.model.trace import (
-    Performed,
-)
+from pytest_hookharness.hosts.session_state.session_value import IDLE_WHY, Session
+from pytest_hookharness.hosts.settings.configuration import Configuration, locate
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import select, start_groups
+from pytest_hookharness.model.moves import Observation, Performance, RunCommand, ToolResult
+from pytest_hookharness.model.protocol import Decision, Hook, Reply
+from pytest_hookharness.model.trace import Performed
 
 _TaskResult: TypeAlias = "Session | tuple[Session, Request]"
 

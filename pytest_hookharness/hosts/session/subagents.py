@@ -2,46 +2,19 @@
 Calls that the session makes itself: subagents, and changes of the host's task list.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from dataclasses import (
-    replace,
-)
+from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.tools import (
-    TaskStep,
-)
-from pytest_hookharness.hosts.rules.transcript_lines import (
-    assistant_message,
-    user_message,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
-from pytest_hookharness.hosts.session.cap_counting import (
-    reported_flag,
-)
-from pytest_hookharness.hosts.session.tool_calls import (
-    finish_call,
-)
-from pytest_hookharness.hosts.session_state.requests import (
-    AskHooks,
-    Lines,
-    PendingCall,
-)
-from pytest_hookharness.hosts.session_state.session_value import (
-    Session,
-)
-from pytest_hookharness.model.moves import (
-    Subagent,
-    ToolResult,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Json,
-)
+from pytest_hookharness.hosts.rules.tools import TaskStep
+from pytest_hookharness.hosts.rules.transcript_lines import assistant_message, user_message
+from pytest_hookharness.hosts.rules.turns import Role
+from pytest_hookharness.hosts.session.cap_counting import reported_flag
+from pytest_hookharness.hosts.session.tool_calls import finish_call
+from pytest_hookharness.hosts.session_state.requests import AskHooks, Lines, PendingCall
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.model.moves import Subagent, ToolResult
+from pytest_hookharness.model.protocol import Decision, Json
 
 
 def plan_task_change(session: Session, call: PendingCall) -> Session | None:

@@ -2,42 +2,17 @@
 Tool calls: what the session does before and after each.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.replies import (
-    Halting,
-)
-from pytest_hookharness.hosts.rules.transcript_lines import (
-    result_message,
-)
-from pytest_hookharness.hosts.rules.turns import (
-    AskEffect,
-    FlagUse,
-    Resets,
-    Role,
-)
-from pytest_hookharness.hosts.session.turn_ends import (
-    attempt_stop,
-    remember_move,
-)
-from pytest_hookharness.hosts.session.workspace_view import (
-    remember_content,
-    track_folder,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    derive_digest,
-    derive_uuid,
-)
+from pytest_hookharness.hosts.rules.replies import Halting
+from pytest_hookharness.hosts.rules.transcript_lines import result_message
+from pytest_hookharness.hosts.rules.turns import AskEffect, FlagUse, Resets, Role
+from pytest_hookharness.hosts.session.turn_ends import attempt_stop, remember_move
+from pytest_hookharness.hosts.session.workspace_view import remember_content, track_folder
+from pytest_hookharness.hosts.session_state.facts import derive_digest, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     CloseBatch,
@@ -45,29 +20,11 @@ from pytest_hookharness.hosts.session_state.requests import (
     MakeCall,
     PendingCall,
 )
-from pytest_hookharness.hosts.session_state.session_value import (
-    Session,
-)
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import (
-    covers,
-    select,
-)
-from pytest_hookharness.model.moves import (
-    Message,
-    Performance,
-    Subagent,
-    ToolCall,
-    ToolResult,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Json,
-    Payload,
-    Ruling,
-)
-from pytest_hookharness.model.trace import (
-    Performed,
-)
+from pytest_hookharness.hosts.session_state.session_value import Session
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import covers, select
+from pytest_hookharness.model.moves import Message, Performance, Subagent, ToolCall, ToolResult
+from pytest_hookharness.model.protocol import Decision, Json, Payload, Ruling
+from pytest_hookharness.model.trace import Performed
 
 _PROMPT_KEYS = ("prompt", "message")
 

@@ -9,10 +9,7 @@ from dataclasses import replace
 
 from pytest_hookharness.hosts.rules.events import EventRule
 from pytest_hookharness.hosts.rules.transcript_lines import user_message
-from pytest_hookharness.hosts.rules.turns import (
-    AtCap,
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import AtCap, Role
 from pytest_hookharness.hosts.session.cap_counting import reported_flag
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import AskHooks, CloseSession

@@ -13,9 +13,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.hosts.session_state.facts import derive_digest
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,

@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from pytest_hookharness.hosts.rules.profile import Operation
-from pytest_hookharness.hosts.rules.turns import (
-    Role,
-)
+from pytest_hookharness.hosts.rules.turns import Role
 from pytest_hookharness.model.moves import (
     Act,
     Message,

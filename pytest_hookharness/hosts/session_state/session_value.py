@@ -4,34 +4,16 @@ The session as a value: the whole state of the simulated host.
 A session can be saved and resumed at any time, since its unfinished tasks are values in its agenda.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import posixpath
-from collections.abc import (
-    Mapping,
-)
-from dataclasses import (
-    dataclass,
-    field,
-    replace,
-)
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
-from pytest_hookharness.hosts.rules.tools import (
-    TaskItem,
-)
-from pytest_hookharness.hosts.rules.transcript_lines import (
-    TranscriptLine,
-)
-from pytest_hookharness.hosts.session_state.facts import (
-    Facts,
-    derive_timestamp,
-    derive_uuid,
-)
+from pytest_hookharness.hosts.rules.profile import Profile
+from pytest_hookharness.hosts.rules.tools import TaskItem
+from pytest_hookharness.hosts.rules.transcript_lines import TranscriptLine
+from pytest_hookharness.hosts.session_state.facts import Facts, derive_timestamp, derive_uuid
 from pytest_hookharness.hosts.session_state.requests import (
     AskHooks,
     AwaitAct,
@@ -42,21 +24,10 @@ from pytest_hookharness.hosts.session_state.requests import (
     Lines,
     Task,
 )
-from pytest_hookharness.hosts.settings.configuration import (
-    Configuration,
-)
-from pytest_hookharness.model.moves import (
-    Message,
-)
-from pytest_hookharness.model.protocol import (
-    Hook,
-    Json,
-    Payload,
-    Rule,
-)
-from pytest_hookharness.model.trace import (
-    Performed,
-)
+from pytest_hookharness.hosts.settings.configuration import Configuration
+from pytest_hookharness.model.moves import Message
+from pytest_hookharness.model.protocol import Hook, Json, Payload, Rule
+from pytest_hookharness.model.trace import Performed
 
 IDLE_WHY = "no turn started"
 

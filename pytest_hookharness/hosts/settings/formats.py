@@ -4,26 +4,15 @@ Formats of settings files: the places of handlers in them, short forms, and repl
 A format finds handlers and reports flaws. The host's rules say what a flaw does.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
+from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
     Flaw,
@@ -31,12 +20,8 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.hosts.rules.turns import (
-    COMMON,
-)
-from pytest_hookharness.model.protocol import (
-    Json,
-)
+from pytest_hookharness.hosts.rules.turns import COMMON
+from pytest_hookharness.model.protocol import Json
 
 
 def expand_short_form(profile: Profile, inline: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -2,27 +2,14 @@
 Handlers in a settings file: read them as hooks, and report problems.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import (
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-    replace,
-)
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from pytest_hookharness.hosts.rules.profile import (
-    Profile,
-)
+from pytest_hookharness.hosts.rules.profile import Profile
 from pytest_hookharness.hosts.rules.settings import (
     ConfigRules,
     Effect,
@@ -32,17 +19,9 @@ from pytest_hookharness.hosts.rules.settings import (
     RawHandler,
     SettingsForm,
 )
-from pytest_hookharness.hosts.settings.formats import (
-    describe_value,
-)
-from pytest_hookharness.hosts.settings.matchers_and_timeouts import (
-    read_timeout,
-)
-from pytest_hookharness.model.protocol import (
-    Hook,
-    Json,
-    Rule,
-)
+from pytest_hookharness.hosts.settings.formats import describe_value
+from pytest_hookharness.hosts.settings.matchers_and_timeouts import read_timeout
+from pytest_hookharness.model.protocol import Hook, Json, Rule
 
 # Characters that JSON allows and arguments of a process do not: NUL, and halves of surrogate pairs.
 _UNPASSABLE = re.compile("[\0\ud800-\udfff]")

@@ -14,13 +14,7 @@ from typing import assert_never
 
 from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.findings.codes import (
-    CARRIED_OUT,
-    RAW_JSON,
-    STAGED,
-    TEXT_MATCH,
-    WRONG_KEY,
-)
+from pytest_hookharness.judging.findings.codes import CARRIED_OUT, RAW_JSON, STAGED, TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.model.checkup import Symptom
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.mutations import TwoAgents

@@ -31,13 +31,7 @@ from pytest_hookharness.judging.state_diff.observe import (
     sights,
     successor,
 )
-from pytest_hookharness.judging.state_diff.progressions import (
-    Counting,
-    Stamped,
-    ahead,
-    lap_of,
-    relaxed,
-)
+from pytest_hookharness.judging.state_diff.progressions import Counting, Stamped, ahead, lap_of, relaxed
 from pytest_hookharness.judging.state_diff.targets import Target, Where
 from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, Values
 from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, stamps_in, unit_of

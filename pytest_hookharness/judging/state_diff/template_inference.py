@@ -16,12 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from pytest_hookharness.judging.state_diff.append_regions import (
-    Manner,
-    Places,
-    align,
-    with_older_chunks,
-)
+from pytest_hookharness.judging.state_diff.append_regions import Manner, Places, align, with_older_chunks
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import (
     Counting,

@@ -11,16 +11,7 @@ from typing import Any
 
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem
 from pytest_hookharness.model.expectations import counted
-from pytest_hookharness.model.moves import (
-    FIRST_PROMPT,
-    Act,
-    Compact,
-    Corrupt,
-    End,
-    Prompt,
-    Resume,
-    Wait,
-)
+from pytest_hookharness.model.moves import FIRST_PROMPT, Act, Compact, Corrupt, End, Prompt, Resume, Wait
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain
 from pytest_hookharness.reports.terminal.phrases import describe_event, describe_move

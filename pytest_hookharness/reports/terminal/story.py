@@ -12,14 +12,7 @@ from pathlib import Path
 
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.verdicts import (
-    Finding,
-    Livelock,
-    Lockout,
-    Recursing,
-    Undecided,
-    Violation,
-)
+from pytest_hookharness.model.verdicts import Finding, Livelock, Lockout, Recursing, Undecided, Violation
 from pytest_hookharness.reports.safe_text import columns, fit, plain
 from pytest_hookharness.reports.terminal.advice import advice
 from pytest_hookharness.reports.terminal.agent_tree import render_background

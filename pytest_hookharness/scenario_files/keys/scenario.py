@@ -10,14 +10,7 @@ from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 from pytest_hookharness.scenario_files.keys import campaigns
 from pytest_hookharness.scenario_files.keys.background import LIMITS, PROCESSES
-from pytest_hookharness.scenario_files.keys.common import (
-    DURATION,
-    EVENT,
-    INSIDE,
-    JSON_MAPPING,
-    REGEX,
-    TIMES,
-)
+from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, INSIDE, JSON_MAPPING, REGEX, TIMES
 from pytest_hookharness.scenario_files.keys.expect import EXPECT
 from pytest_hookharness.scenario_files.keys.moves import THEN
 from pytest_hookharness.scenario_files.keys.script import AGENT, MOVES_ALONE, REACTIONS

@@ -6,79 +6,29 @@ permissions. Background processes run beside them, so a state is never complete 
 that goes on is cut by the turn limit, and its verdict is `undecided`.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import time
-from collections.abc import (
-    Callable,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from pytest_hookharness import (
-    agents,
-    hosts,
-)
-from pytest_hookharness.execution.processes.sandbox import (
-    Supervisor,
-)
-from pytest_hookharness.judging.verdict.conclusion import (
-    judge_threads,
-)
-from pytest_hookharness.judging.verdict.run_end import (
-    RunEnd,
-)
-from pytest_hookharness.judging.verdict.verdict import (
-    judge,
-)
-from pytest_hookharness.model.background import (
-    USER,
-    HookThread,
-)
-from pytest_hookharness.model.moves import (
-    Act,
-    Prompt,
-    RunCommand,
-    Script,
-    Tools,
-    Wait,
-)
-from pytest_hookharness.model.outcome import (
-    Outcome,
-)
-from pytest_hookharness.model.trace import (
-    Trace,
-)
-from pytest_hookharness.model.verdicts import (
-    Verdict,
-    verdict_name,
-)
-from pytest_hookharness.simulation import (
-    background,
-)
-from pytest_hookharness.simulation.background.tracking import (
-    BackgroundTracking,
-)
-from pytest_hookharness.simulation.conclude import (
-    conclude_threads,
-    used_tools,
-)
-from pytest_hookharness.simulation.session.driver import (
-    SessionDriver,
-)
-from pytest_hookharness.simulation.session.observers import (
-    Observer,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    SimulationError,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.processes.sandbox import Supervisor
+from pytest_hookharness.judging.verdict.conclusion import judge_threads
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.verdict import judge
+from pytest_hookharness.model.background import USER, HookThread
+from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
+from pytest_hookharness.model.outcome import Outcome
+from pytest_hookharness.model.trace import Trace
+from pytest_hookharness.model.verdicts import Verdict, verdict_name
+from pytest_hookharness.simulation import background
+from pytest_hookharness.simulation.background.tracking import BackgroundTracking
+from pytest_hookharness.simulation.conclude import conclude_threads, used_tools
+from pytest_hookharness.simulation.session.driver import SessionDriver
+from pytest_hookharness.simulation.session.observers import Observer
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 OnTurn = Callable[[int, int], None]
 

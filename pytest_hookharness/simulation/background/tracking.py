@@ -5,53 +5,21 @@ Messages of the watcher become events, and actions of the engine are done or han
 engine's state is written to the journal, so that it outlives a watcher that is killed.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import time
-from collections.abc import (
-    Callable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    replace,
-)
-from typing import (
-    Any,
-)
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from pytest_hookharness.execution.background.tracked_processes import (
-    DETACH,
-    BackgroundArea,
-)
-from pytest_hookharness.execution.processes.sandbox import (
-    ExecutionError,
-    Supervisor,
-)
-from pytest_hookharness.model.background import (
-    USER,
-    BackgroundReport,
-    HookThread,
-)
-from pytest_hookharness.model.processes import (
-    DoubleCall,
-)
-from pytest_hookharness.model.scenario import (
-    Double,
-    Scenario,
-)
-from pytest_hookharness.simulation import (
-    background,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    SimulationError,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness.execution.background.tracked_processes import DETACH, BackgroundArea
+from pytest_hookharness.execution.processes.sandbox import ExecutionError, Supervisor
+from pytest_hookharness.model.background import USER, BackgroundReport, HookThread
+from pytest_hookharness.model.processes import DoubleCall
+from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.simulation import background
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds of one wait for messages.
 _LOOK = 0.05

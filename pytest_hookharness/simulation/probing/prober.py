@@ -12,43 +12,18 @@ seen to follow, so the state is one that the run itself would reach. Every probe
 which is checked; no probe is part of the trace.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterator,
-    Sequence,
-)
-from dataclasses import (
-    replace,
-)
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 
-from pytest_hookharness import (
-    hosts,
-)
-from pytest_hookharness.execution.snapshots.snapshot import (
-    SnapshotError,
-)
-from pytest_hookharness.execution.state.file_contents import (
-    is_statements,
-)
-from pytest_hookharness.judging.probing.experiments import (
-    Experiment,
-    ExperimentResult,
-    inquire,
-)
-from pytest_hookharness.judging.probing.sizes import (
-    Measure,
-)
-from pytest_hookharness.judging.recurrence.fingerprint import (
-    changes,
-)
-from pytest_hookharness.judging.recurrence.similar_turns import (
-    difference,
-)
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
+from pytest_hookharness.execution.state.file_contents import is_statements
+from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
+from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.similar_turns import difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
@@ -56,9 +31,7 @@ from pytest_hookharness.judging.state_diff import (
     find_stamps,
     same_but_for_stamps,
 )
-from pytest_hookharness.judging.verdict.run_end import (
-    duration,
-)
+from pytest_hookharness.judging.verdict.run_end import duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -69,19 +42,10 @@ from pytest_hookharness.model.probes import (
     StatePart,
     Threshold,
 )
-from pytest_hookharness.simulation.session.checkpoint import (
-    Checkpoint,
-)
-from pytest_hookharness.simulation.session.driver import (
-    SessionDriver,
-    SessionPoint,
-)
-from pytest_hookharness.simulation.session.history import (
-    Repetition,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness.simulation.session.checkpoint import Checkpoint
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.session.history import Repetition
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Seconds: a longer repetition is not driven several more times only to see whether time matters.
 _SLOW_REPETITION = 1.5

@@ -2,47 +2,20 @@
 Checkpoints: a testbed whose files are changed and used for trials, and then restored.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import time
-from collections.abc import (
-    Generator,
-    Iterable,
-    Mapping,
-)
-from contextlib import (
-    contextmanager,
-)
-from types import (
-    TracebackType,
-)
-from typing import (
-    Self,
-)
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
 
-from pytest_hookharness.execution.state.file_contents import (
-    LARGEST_STATE_FILE,
-    Contents,
-)
-from pytest_hookharness.execution.workspace.workspace import (
-    OUTSIDE,
-    WorkspaceError,
-)
-from pytest_hookharness.judging.recurrence.fingerprint import (
-    changes,
-)
-from pytest_hookharness.simulation.session.driver import (
-    SessionDriver,
-    SessionPoint,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    SimulationError,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
+from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
+from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 
 class CheckpointEditor:

@@ -5,71 +5,22 @@ A driver does what the host asks for and records it. It judges nothing, so the l
 share it.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Callable,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    replace,
-)
-from typing import (
-    assert_never,
-)
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from pytest_hookharness import (
-    agents,
-    hosts,
-)
-from pytest_hookharness.judging.verdict.run_end import (
-    RunEnd,
-)
-from pytest_hookharness.model.agent_sessions import (
-    ChildSession,
-)
-from pytest_hookharness.model.moves import (
-    Act,
-    Corrupt,
-    Performance,
-    Read,
-    Wait,
-)
-from pytest_hookharness.model.processes import (
-    ProcessResult,
-)
-from pytest_hookharness.model.protocol import (
-    Decision,
-    Json,
-    Payload,
-)
-from pytest_hookharness.model.trace import (
-    Change,
-    Exchange,
-    Happened,
-    HookEvent,
-    HookRun,
-    Moved,
-    Step,
-)
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    attribute,
-    check_ran,
-    collect,
-    finished,
-)
-from pytest_hookharness.simulation.testbed.host_actions import (
-    edit_or_read,
-    perform_call,
-    run_hooks,
-)
-from pytest_hookharness.simulation.testbed.testbed import (
-    Testbed,
-)
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.model.agent_sessions import ChildSession
+from pytest_hookharness.model.moves import Act, Corrupt, Performance, Read, Wait
+from pytest_hookharness.model.processes import ProcessResult
+from pytest_hookharness.model.protocol import Decision, Json, Payload
+from pytest_hookharness.model.trace import Change, Exchange, Happened, HookEvent, HookRun, Moved, Step
+from pytest_hookharness.simulation.testbed.hook_batch import attribute, check_ran, collect, finished
+from pytest_hookharness.simulation.testbed.host_actions import edit_or_read, perform_call, run_hooks
+from pytest_hookharness.simulation.testbed.testbed import Testbed
 
 # Refused stops of a subagent in a row. They lie within one turn of the agent, so the turn limit does not end
 # them. The caps of hosts that have one are far below.

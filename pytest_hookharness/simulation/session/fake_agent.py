@@ -6,9 +6,7 @@ of the caller apply to it as to the real program. The hooks of its session are i
 learns about it from the records that it writes.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import os
 import pickle
@@ -16,84 +14,26 @@ import select
 import signal
 import sys
 import tempfile
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    asdict,
-    replace,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    assert_never,
-)
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import assert_never
 
-from pytest_hookharness import (
-    agents,
-    hosts,
-)
-from pytest_hookharness.execution.paths import (
-    append_lines,
-    read_bytes,
-)
-from pytest_hookharness.execution.processes import (
-    item_supervisor,
-)
-from pytest_hookharness.execution.processes.item_supervisor import (
-    NestedProcesses,
-)
-from pytest_hookharness.execution.workspace.agent_shell import (
-    AgentShell,
-)
-from pytest_hookharness.execution.workspace.file_tools import (
-    perform,
-    performance_of,
-)
-from pytest_hookharness.execution.workspace.session_records import (
-    SessionRecord,
-    SessionRecords,
-)
-from pytest_hookharness.model.agent_sessions import (
-    ChildCall,
-    ChildHookRun,
-)
-from pytest_hookharness.model.moves import (
-    FIRST_PROMPT,
-    Performance,
-    Prompt,
-    RunCommand,
-    Script,
-    Stop,
-)
-from pytest_hookharness.model.processes import (
-    Exited,
-    HeldOpen,
-    ProcessResult,
-    ProcessSpec,
-    Stdio,
-)
-from pytest_hookharness.model.protocol import (
-    Payload,
-)
-from pytest_hookharness.model.scenario import (
-    Double,
-    Scenario,
-)
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    ScenarioAnswers,
-    finished,
-    linger,
-)
-from pytest_hookharness.simulation.testbed.host_setup import (
-    configure,
-    find_facts,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    SimulationError,
-)
+from pytest_hookharness import agents, hosts
+from pytest_hookharness.execution.paths import append_lines, read_bytes
+from pytest_hookharness.execution.processes import item_supervisor
+from pytest_hookharness.execution.processes.item_supervisor import NestedProcesses
+from pytest_hookharness.execution.workspace.agent_shell import AgentShell
+from pytest_hookharness.execution.workspace.file_tools import perform, performance_of
+from pytest_hookharness.execution.workspace.session_records import SessionRecord, SessionRecords
+from pytest_hookharness.model.agent_sessions import ChildCall, ChildHookRun
+from pytest_hookharness.model.moves import FIRST_PROMPT, Performance, Prompt, RunCommand, Script, Stop
+from pytest_hookharness.model.processes import Exited, HeldOpen, ProcessResult, ProcessSpec, Stdio
+from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.model.scenario import Double, Scenario
+from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers, finished, linger
+from pytest_hookharness.simulation.testbed.host_setup import configure, find_facts
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 # Seconds; as long as the real programs wait for a standard input that nothing is written to.
 _STDIN_WAIT = 3.0

@@ -4,50 +4,22 @@ What a host reads in the workspace before a session begins: hook settings, instr
 All files are read here, so the simulated session itself reads none.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
 import re
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-)
-from dataclasses import (
-    replace,
-)
-from fnmatch import (
-    fnmatchcase,
-)
-from pathlib import (
-    Path,
-)
-from typing import (
-    Protocol,
-)
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol
 
-from pytest_hookharness import (
-    hosts,
-)
-from pytest_hookharness.execution.workspace.workspace import (
-    Workspace,
-)
-from pytest_hookharness.hosts.settings.configuration import (
-    INLINE,
-)
-from pytest_hookharness.hosts.settings.handlers import (
-    SettingsProblem,
-)
-from pytest_hookharness.model.scenario import (
-    Scenario,
-)
-from pytest_hookharness.simulation.testbed.launch_overrides import (
-    ordered,
-)
-from pytest_hookharness.simulation.testbed.run_settings import (
-    SimulationError,
-)
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.workspace.workspace import Workspace
+from pytest_hookharness.hosts.settings.configuration import INLINE
+from pytest_hookharness.hosts.settings.handlers import SettingsProblem
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.simulation.testbed.launch_overrides import ordered
+from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 
 _FLAG = "stop_hook_active"
 _PATH = re.compile(r"/[^\s\"'`;|&<>()$*?]+")

@@ -2,77 +2,29 @@
 The testbed: the workspace, sandbox and host of one simulation, and the state of its files.
 """
 
-from __future__ import (
-    annotations,
-)
+from __future__ import annotations
 
-from collections.abc import (
-    Generator,
-    Mapping,
-    Sequence,
-)
-from contextlib import (
-    ExitStack,
-    contextmanager,
-)
-from dataclasses import (
-    replace,
-)
-from functools import (
-    cached_property,
-)
-from pathlib import (
-    Path,
-)
-from types import (
-    TracebackType,
-)
-from typing import (
-    Self,
-)
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from pytest_hookharness import (
-    hosts,
-)
-from pytest_hookharness.execution.isolation.confinement import (
-    Confinement,
-)
-from pytest_hookharness.execution.processes.sandbox import (
-    Sandbox,
-    Supervisor,
-)
-from pytest_hookharness.execution.processes.slots import (
-    CpuSlot,
-)
-from pytest_hookharness.execution.snapshots.snapshot import (
-    Snapshots,
-)
-from pytest_hookharness.execution.state.scan import (
-    Scanner,
-)
-from pytest_hookharness.execution.workspace.workspace import (
-    OUTSIDE,
-    Workspace,
-)
-from pytest_hookharness.judging.recurrence.fingerprint import (
-    changes,
-)
-from pytest_hookharness.model.protocol import (
-    Payload,
-)
-from pytest_hookharness.model.scenario import (
-    Scenario,
-)
-from pytest_hookharness.model.trace import (
-    Change,
-    StateEntry,
-)
-from pytest_hookharness.simulation.testbed import (
-    launch_overrides,
-)
-from pytest_hookharness.simulation.testbed.hook_batch import (
-    ScenarioAnswers,
-)
+from pytest_hookharness import hosts
+from pytest_hookharness.execution.isolation.confinement import Confinement
+from pytest_hookharness.execution.processes.sandbox import Sandbox, Supervisor
+from pytest_hookharness.execution.processes.slots import CpuSlot
+from pytest_hookharness.execution.snapshots.snapshot import Snapshots
+from pytest_hookharness.execution.state.scan import Scanner
+from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
+from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.model.protocol import Payload
+from pytest_hookharness.model.scenario import Scenario
+from pytest_hookharness.model.trace import Change, StateEntry
+from pytest_hookharness.simulation.testbed import launch_overrides
+from pytest_hookharness.simulation.testbed.hook_batch import ScenarioAnswers
 from pytest_hookharness.simulation.testbed.host_setup import (
     configure,
     find_facts,
@@ -80,10 +32,7 @@ from pytest_hookharness.simulation.testbed.host_setup import (
     named_folders,
     settings_paths,
 )
-from pytest_hookharness.simulation.testbed.run_settings import (
-    Settings,
-    SimulationError,
-)
+from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError
 
 
 class Testbed:

@@ -4,13 +4,7 @@ The state of process hooks, written down and read back.
 
 import pytest
 
-from pytest_hookharness.model.background import (
-    BackgroundProcess,
-    OnExit,
-    ProcessHook,
-    Rate,
-    ThreadLimits,
-)
+from pytest_hookharness.model.background import BackgroundProcess, OnExit, ProcessHook, Rate, ThreadLimits
 from pytest_hookharness.simulation.background import (
     Detached,
     EngineState,
