@@ -16,7 +16,7 @@ from pytest_hookharness import hosts
 from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.frontends.harness import Harness
-from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
+from pytest_hookharness.judging.recurrence.cycle import environment_digest, state
 from pytest_hookharness.model.moves import Behaviour, Script
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.simulation.testbed.run_settings import Settings

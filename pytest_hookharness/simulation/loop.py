@@ -14,8 +14,7 @@ from dataclasses import replace
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.judging.expectations import check_expectations
-from pytest_hookharness.judging.recurrence.cycle import Lasso, follow
-from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
+from pytest_hookharness.judging.recurrence.cycle import Lasso, environment_digest, follow, state
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd, duration
 from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED

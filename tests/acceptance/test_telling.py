@@ -53,7 +53,7 @@ def test_findings_are_told(hookharness):
 
     assert told.returncode == 0
     assert [line for line in told.stdout.splitlines() if line.startswith("HH")] == [
-        "HH001 HUNG-FIRE",
+        "HH001 HUNG-HOOK",
         "HH002 HELD-OPEN",
     ]
     assert "\nlivelock\n  what: The hooks refuse the stop for ever" in told.stdout

@@ -5,7 +5,7 @@ Refusals that name nothing to act on.
 import pytest
 
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.loop_endings import names_something
+from pytest_hookharness.judging.findings.hook_messages import names_something
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
 from pytest_hookharness.model.trace import HookEvent, HookRun, Step, Trace
 

@@ -4,7 +4,7 @@ Claims about complaints: what of an outcome is wrong with hooks that promise not
 
 import pytest
 
-from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import complaints, doubts
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
 from pytest_hookharness.model.faults import TrialResult

@@ -100,7 +100,7 @@ def test_what_came_too_late_is_told(ended: Exited | None, said: bytes, late: str
     cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
     (finding,) = find(trace(hooked(fire(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
 
-    assert finding.name == "HUNG-FIRE"
+    assert finding.name == "HUNG-HOOK"
     assert late in finding.text
     assert bool(late) is ("too late" in finding.text)
 
@@ -127,9 +127,9 @@ def test_a_clean_trace_has_no_findings() -> None:
 @pytest.mark.parametrize(
     "ending,fault,expected",
     [
-        (TimedOut(5, by=Cut.LIMIT), None, ["HUNG-FIRE"]),
-        (TimedOut(5, by=Cut.LIMIT), "timed-out: after 5 s", ["HUNG-FIRE"]),
-        (TimedOut(5, by=Cut.LIMIT), "crashed: killed", ["HUNG-FIRE"]),
+        (TimedOut(5, by=Cut.LIMIT), None, ["HUNG-HOOK"]),
+        (TimedOut(5, by=Cut.LIMIT), "timed-out: after 5 s", ["HUNG-HOOK"]),
+        (TimedOut(5, by=Cut.LIMIT), "crashed: killed", ["HUNG-HOOK"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), None, ["HELD-OPEN"]),
         (HeldOpen(Exited(0), 0.5, (SLEEP,)), "timed-out: output open", ["HELD-OPEN"]),
         (HeldOpen(Exited(127), 0.5), None, ["HELD-OPEN", "NOT-RUN"]),

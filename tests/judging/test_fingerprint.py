@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.recurrence.fingerprint import changes, environment_digest, same, state
+from pytest_hookharness.judging.recurrence.cycle import changes, environment_digest, same, state
 from pytest_hookharness.model.trace import Change, State, StateEntry
 
 # A machine with other work to do is no failure.

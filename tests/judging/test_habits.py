@@ -4,8 +4,7 @@ Claims about habits: what hooks do all through a session.
 
 import pytest
 
-from pytest_hookharness.judging.checkup.complaints import complaints
-from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
+from pytest_hookharness.judging.checkup.symptoms import complaints, find_blockades, lies_beside
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling

@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.probing.experiments import DAY, FARTHEST, HOUR, ExperimentResult, inquire
+from pytest_hookharness.judging.probing.experiment_plan import (
+    DAY,
+    FARTHEST,
+    HOUR,
+    ExperimentResult,
+    inquire,
+)
 from pytest_hookharness.judging.probing.sizes import Measure
 from pytest_hookharness.model.probes import (
     PartKind,

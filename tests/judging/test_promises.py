@@ -319,7 +319,7 @@ CRASH = Finding(code="HH005", name="CRASHED", text="exit code 1")
         ((), (CRASH,), ["expect.findings"]),
         (("HH005",), (CRASH,), []),
         (("crashed",), (CRASH,), []),
-        (("CRASHED", "HUNG-FIRE"), (CRASH,), ["expect.findings[1]"]),
+        (("CRASHED", "HUNG-HOOK"), (CRASH,), ["expect.findings[1]"]),
         (("CRASHD",), (CRASH,), ["expect.findings[0]", "expect.findings"]),
     ],
 )

@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.checkup.complaints import complaints
+from pytest_hookharness.judging.checkup.symptoms import complaints
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
@@ -31,7 +31,11 @@ from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Step, Trace
 from pytest_hookharness.model.verdicts import Terminated
 from pytest_hookharness.simulation.parallel_jobs import stays_apart, work
-from pytest_hookharness.simulation.testbed.run_settings import Settings, SimulationError, TrialSelection
+from pytest_hookharness.simulation.testbed.run_settings import (
+    Settings,
+    SimulationError,
+    TrialSelection,
+)
 from pytest_hookharness.simulation.testbed.single_event import ask
 from pytest_hookharness.simulation.testbed.testbed import Testbed
 
@@ -130,7 +134,7 @@ class CheckRun:
         woken = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_asks(self.place, woken)])
         yield
-        if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
+        if any(complaint.kind == "HUNG-HOOK" for complaint in complaints(first.outcome)):
             self._undecided.append(_HUNG)
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")

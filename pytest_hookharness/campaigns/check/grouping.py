@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     percentile,
 )
 from pytest_hookharness.campaigns.stress.alterations import ReplayScript
-from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import complaints, doubts
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome

@@ -19,7 +19,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes, state
+from pytest_hookharness.judging.recurrence.cycle import changes, state
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor

@@ -39,7 +39,13 @@ from pytest_hookharness.judging.state_diff.progressions import (
     relaxed,
 )
 from pytest_hookharness.judging.state_diff.targets import Target, Where
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, Values
+from pytest_hookharness.judging.state_diff.templates import (
+    Item,
+    Region,
+    Template,
+    TemplateSlot,
+    Values,
+)
 from pytest_hookharness.judging.state_diff.timestamps import TEXT, is_near, stamps_in, unit_of
 from pytest_hookharness.model.probes import PartKind
 

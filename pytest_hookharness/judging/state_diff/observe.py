@@ -10,7 +10,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pytest_hookharness.judging.state_diff.file_series import Course, Files, FileSeries, natural, text_of
+from pytest_hookharness.judging.state_diff.file_series import (
+    Course,
+    Files,
+    FileSeries,
+    natural,
+    text_of,
+)
 from pytest_hookharness.judging.state_diff.progressions import lap_of
 from pytest_hookharness.judging.state_diff.templates import (
     Region,

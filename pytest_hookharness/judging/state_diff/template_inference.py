@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from pytest_hookharness.judging.state_diff.append_regions import (
+from pytest_hookharness.judging.state_diff.appended_blocks import (
     Manner,
     Places,
     align,
@@ -32,7 +32,14 @@ from pytest_hookharness.judging.state_diff.progressions import (
 )
 from pytest_hookharness.judging.state_diff.slots import pieces_of, still
 from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot
-from pytest_hookharness.judging.state_diff.timestamps import BOUNDS, Reading, TimestampKind, Token, cut, shape
+from pytest_hookharness.judging.state_diff.timestamps import (
+    BOUNDS,
+    Reading,
+    TimestampKind,
+    Token,
+    cut,
+    shape,
+)
 
 # What may be looked at token by token, in characters.
 _MOST = 256 * 1024

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from pytest_hookharness.judging.expectations.check_expectations import with_verdict
 from pytest_hookharness.judging.findings.find import find
-from pytest_hookharness.judging.findings.settings_problem import ConfigurationProblem
+from pytest_hookharness.judging.findings.settings_findings import ConfigurationProblem
 from pytest_hookharness.judging.recurrence.cycle import Lasso
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.judging.verdict.verdict import CLOCKS, gather, judge

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
+from pytest_hookharness.judging.probing.experiment_plan import Experiment, ExperimentResult, inquire
 from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, difference
 from pytest_hookharness.judging.state_diff import (
     Files,

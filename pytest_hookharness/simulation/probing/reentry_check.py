@@ -98,4 +98,4 @@ def _finding(gate: _Gate) -> Finding:
         f"In session {gate.child.number}, started from {gate.child.starter}, the gate lets a call of {tool} "
         f"through; asked the same without {names}, it refuses."
     )
-    return finding_catalogue.GATE_OPEN.found(text, turn=gate.turn, hook=gate.hook.command)
+    return finding_catalogue.GUARD_OPEN.found(text, turn=gate.turn, hook=gate.hook.command)

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiments import LAWFUL
+from pytest_hookharness.judging.probing.experiment_plan import LAWFUL
 from pytest_hookharness.judging.probing.sizes import Measure, measures
-from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.recurrence.fingerprint import same
+from pytest_hookharness.judging.recurrence.cycle import Lasso, same
 from pytest_hookharness.judging.recurrence.similar_turns import like_periods
 from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
 from pytest_hookharness.judging.verdict.run_end import RunEnd

@@ -11,8 +11,13 @@ from itertools import pairwise
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import LONGEST, TextOutlines, TurnSignature, conduct
+from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.judging.recurrence.similar_turns import (
+    LONGEST,
+    TextOutlines,
+    TurnSignature,
+    conduct,
+)
 from pytest_hookharness.judging.state_diff import SessionClock, same_but_for_stamps
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.trace import State, StateEntry, Step

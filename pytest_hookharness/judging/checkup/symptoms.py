@@ -3,6 +3,10 @@ Complaints: what of an outcome is wrong with hooks that promise nothing.
 
 Pure. Where nothing is known of what a hook is for, silence is better than a false
 alarm: what a host, a machine or a made-up session may be to blame for is no complaint.
+
+Habits: what hooks do all through a session, and single events do not show.
+
+Pure.
 """
 
 from __future__ import annotations
@@ -12,9 +16,10 @@ import re
 from collections.abc import Iterator
 from typing import assert_never
 
-from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
+from pytest_hookharness.judging.comparison.traces import refusers
 from pytest_hookharness.judging.findings import finding_catalogue
 from pytest_hookharness.judging.findings.codes import (
+    BLOCKS_EVERYTHING,
     CARRIED_OUT,
     RAW_JSON,
     STAGED,
@@ -22,10 +27,10 @@ from pytest_hookharness.judging.findings.codes import (
     WRONG_KEY,
 )
 from pytest_hookharness.model.checkup import Symptom
-from pytest_hookharness.model.moves import Stop
+from pytest_hookharness.model.moves import Edit, Read, RunCommand, Stop
 from pytest_hookharness.model.mutations import TwoAgents
 from pytest_hookharness.model.outcome import Outcome
-from pytest_hookharness.model.trace import Exchange, Moved, Performed
+from pytest_hookharness.model.trace import Exchange, HookEvent, Moved, Performed
 from pytest_hookharness.model.verdicts import (
     Capped,
     Finding,
@@ -37,6 +42,61 @@ from pytest_hookharness.model.verdicts import (
     Terminated,
     Undecided,
 )
+
+_FEWEST = 3
+# Mount points that hide folders of the machine, by the roots that stand for them.
+_POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
+
+
+def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
+    """
+    One complaint if harmless work was refused: all that reads, all that edits, and most commands.
+
+    Args:
+        outcome: A session in which nobody would object to anything.
+    """
+    moves = {
+        step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
+    }
+    calls = [
+        (step.turn, moves.get(step.turn), step.exchange.refused)
+        for step in outcome.trace.steps
+        if isinstance(step.exchange, Performed)
+    ]
+    looks = [refused for _, move, refused in calls if isinstance(move, Read)]
+    edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
+    commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
+    refused = [turn for turn, _, refused in calls if refused]
+    if not (looks and edits and all([*looks, *edits]) and 2 * sum(commands) >= len(commands)):
+        return
+    if len(refused) < _FEWEST:
+        return
+    yield Symptom(
+        kind=BLOCKS_EVERYTHING.name,
+        code=BLOCKS_EVERYTHING.code,
+        hook=refusers(outcome.trace, refused[-1]),
+        text=f"{len(refused)} of {len(calls)} harmless calls are refused, each look and each edit too.",
+        advice=BLOCKS_EVERYTHING.fix,
+        turn=refused[-1],
+    )
+
+
+def lies_beside(path: str, hooked: HookEvent) -> str:
+    """
+    The name of a file that was written on the way to the project, outside of it; empty if it was not.
+
+    Args:
+        path: State path of the file.
+        hooked: The event; the input of its hooks tells where the project is.
+    """
+    root, _, rest = path.partition("/")
+    if root not in _POINTS:
+        return ""
+    folder = posixpath.dirname(f"{_POINTS[root]}/{rest}")
+    told = (str(value) for fire in hooked.hook_runs for value in fire.payload.values())
+    above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in told)
+    return posixpath.basename(path) if above else ""
+
 
 # These speak of the session, of the machine, or of a host's options, and not of a hook.
 _NO_COMPLAINT = frozenset({"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"})
@@ -101,7 +161,7 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
         case Hung(turn=turn, event=event, command=command):
             text = f"The host waits for ever at {event}."
             yield Symptom(
-                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_FIRE.fix, turn=turn
+                kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_HOOK.fix, turn=turn
             )
         case Recursing(turn=turn, limit=limit):
             text = f"The hook starts an agent whose hooks start agents: {limit}."

@@ -22,7 +22,13 @@ from typing import assert_never
 
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.progressions import Counting, motion_of_numbers
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, newest_of
+from pytest_hookharness.judging.state_diff.templates import (
+    Item,
+    Region,
+    Template,
+    TemplateSlot,
+    newest_of,
+)
 
 # For each token of the newer text its place in the older one; nothing for one that was inserted.
 Places = list[int | None]
