@@ -14,10 +14,10 @@ from dataclasses import replace
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.judging.expectations import check_expectations
-from pytest_hookharness.judging.recurrence.cycle import Lasso, environment_digest, follow, state
+from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, environment_digest, follow_lasso
 from pytest_hookharness.judging.verdict import conclusion
-from pytest_hookharness.judging.verdict.run_end import RunEnd, duration
-from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED
+from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED, JudgeInput
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Tier
@@ -146,7 +146,7 @@ class Loop:
         # The host has written to the transcript since the last fire, which counts if that is read.
         self.stage.scan()
         position = self.player.agent.position
-        after = state(
+        after = build_state(
             visible=self.player.visible,
             agent=json.dumps([position.text, *map(repr, saw.messages), self.stage.answers.position]),
             environment=self.environment,
@@ -160,7 +160,7 @@ class Loop:
 
     def _recurred(self) -> RunEnd | None:
         before = self.lasso
-        self.lasso, sure = follow(before, self.history.states)
+        self.lasso, sure = follow_lasso(before, self.history.states)
         if self.lasso is not None and self.lasso != before:
             # Read in full and without any cache, to be compared with the same at the end of the lap.
             self.files_in_full = self.stage.read_in_full()
@@ -192,22 +192,24 @@ class Loop:
         Judge what was seen, and compare it with what the scenario promised.
         """
         stage, trace = self.stage, self._trace()
-        formed = conclusion.form(
-            trace,
-            end,
-            cap=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
-            limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
-            lasso=self.lasso,
-            flaky=self.flaky,
-            masked=stage.scanner.masked,
-            assumptions=self._assumptions(),
-            problems=(
-                *stage.configuration.problems,
-                *hosts.find_ignored(stage.profile, stage.scenario.options),
-            ),
-            configured=tuple(hook.event for hook in stage.configuration.hooks),
-            probing=next(reversed(self.experiments.made), None),
-            expect=stage.scenario.expect,
+        formed = conclusion.form_conclusion(
+            JudgeInput(
+                trace,
+                end,
+                cap=hosts.guard_for(self.player.progress.session, self._lap_used_tools()),
+                limits=hosts.find_limits(self.player.progress.session, self.turn, self._period),
+                lasso=self.lasso,
+                flaky=self.flaky,
+                masked=stage.scanner.masked,
+                assumptions=self._assumptions(),
+                problems=(
+                    *stage.configuration.problems,
+                    *hosts.find_ignored(stage.profile, stage.scenario.options),
+                ),
+                configured=tuple(hook.event for hook in stage.configuration.hooks),
+                probing=next(reversed(self.experiments.made), None),
+                expect=stage.scenario.expect,
+            )
         )
         gates: tuple[Finding, ...] = ()
         # Covered folders are the developer's own: nothing is tried on them.
@@ -226,7 +228,7 @@ class Loop:
             wall=stage.slot.clock() - self.began,
             probe_reports=tuple(self.experiments.made),
         )
-        broken = check_expectations.violations(
+        broken = check_expectations.find_violations(
             outcome, initial=self.initial, final=stage.files, final_text=stage.text
         )
         return replace(outcome, violations=broken)
@@ -268,7 +270,7 @@ class Loop:
             notes.append(RECORDED)
         if self.stage.scenario.pace:
             notes.append(
-                f"Assumed by the scenario: {duration(self.stage.scenario.pace)} pass between its turns."
+                f"Assumed by the scenario: {format_duration(self.stage.scenario.pace)} pass between its turns."
             )
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")

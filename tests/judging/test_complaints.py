@@ -4,7 +4,7 @@ Claims about complaints: what of an outcome is wrong with hooks that promise not
 
 import pytest
 
-from pytest_hookharness.judging.checkup.symptoms import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
 from pytest_hookharness.model.faults import TrialResult
@@ -51,12 +51,12 @@ def written(path):
 
 def test_no_complaint_of_a_clean_run():
     """An outcome without findings whose hooks let go gives no complaint."""
-    assert complaints(outcome()) == ()
+    assert find_symptoms(outcome()) == ()
 
 
 def test_livelock_names_who_refused():
     """A livelock is a complaint about the hook that refused, with its words."""
-    (found,) = complaints(outcome(Livelock(stem=1, period=1), refusal(1)))
+    (found,) = find_symptoms(outcome(Livelock(stem=1, period=1), refusal(1)))
     assert (found.kind, found.hook) == ("livelock", "./check.sh")
     assert "Run the tests." in found.text
 
@@ -66,14 +66,14 @@ def test_stops_that_are_refused_to_the_last_turn(times, kinds):
     """A run that ends undecided is a complaint if many stops were refused and none was let through."""
     steps = [step for turn in range(1, times + 1) for step in refusal(turn)]
     seen = outcome(Undecided(turn=times, why="no repeat"), steps)
-    assert [one.kind for one in complaints(seen)] == kinds
-    assert bool(doubts(seen)) is not bool(kinds)
+    assert [one.kind for one in find_symptoms(seen)] == kinds
+    assert bool(open_questions(seen)) is not bool(kinds)
 
 
 @pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
 def test_only_what_hooks_are_to_blame_for(code, number):
     """A finding about a hook is a complaint, and one about the made-up session is none."""
-    assert len(complaints(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
+    assert len(find_symptoms(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_only_what_hooks_are_to_blame_for(code, number):
 )
 def test_files_that_hooks_may_not_touch(path, kinds):
     """The index, files outside and the mark are complaints, files of the workspace and of HOME are none."""
-    assert [one.kind for one in complaints(outcome(steps=[written(path)]), mark="MARK")] == kinds
+    assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
 @pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
@@ -103,7 +103,7 @@ def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
-    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number
 
 
 def asked(turn, *, refused):
@@ -120,7 +120,7 @@ def asked(turn, *, refused):
 def test_words_that_only_speak_of_something(refusals, number):
     """A call refused for its words is a complaint only after one with other words was allowed."""
     steps = [step for turn, refused in enumerate(refusals, 1) for step in asked(turn, refused=refused)]
-    assert [one.kind for one in complaints(outcome(steps=steps))] == ["RAW-JSON"] * number
+    assert [one.kind for one in find_symptoms(outcome(steps=steps))] == ["RAW-JSON"] * number
 
 
 @pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
@@ -128,4 +128,4 @@ def test_agents_of_one_session_may_be_counted_together(fault, number):
     """A count that other sessions change is a complaint, and one that agents of a session share is none."""
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
     cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
-    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number

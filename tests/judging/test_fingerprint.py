@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_hookharness.judging.recurrence.cycle import changes, environment_digest, same, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, changes, environment_digest, same_state
 from pytest_hookharness.model.trace import Change, State, StateEntry
 
 # A machine with other work to do is no failure.
@@ -27,7 +27,7 @@ entries = st.builds(
 files = st.dictionaries(st.text(max_size=3), entries, max_size=6)
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=3)
 visibles = st.dictionaries(st.text(max_size=2), scalars | st.lists(scalars, max_size=2), max_size=3)
-states = st.builds(state, visibles, st.text(max_size=2), st.text(max_size=2), files)
+states = st.builds(build_state, visibles, st.text(max_size=2), st.text(max_size=2), files)
 
 
 def content(of: State) -> tuple[object, ...]:
@@ -56,7 +56,7 @@ def test_order_does_not_count(one: State) -> None:
     """
     The order of files and counters changes nothing.
     """
-    other = state(shuffled(one.visible), one.agent, one.environment, shuffled(one.files))
+    other = build_state(shuffled(one.visible), one.agent, one.environment, shuffled(one.files))
     assert one.digest == other.digest
 
 
@@ -73,7 +73,7 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
         new.pop(path, None)
     else:
         new[path] = entry
-    other = state(one.visible, one.agent, one.environment, new)
+    other = build_state(one.visible, one.agent, one.environment, new)
     assert (one.digest == other.digest) is (new == dict(one.files))
 
 
@@ -87,8 +87,8 @@ def test_bringing_up_to_date_gives_what_starting_anew_gives(
     """
     last = None
     for step in steps:
-        last = state(visible, "a", "e", step, previous=last)
-        assert last == state(visible, "a", "e", step)
+        last = build_state(visible, "a", "e", step, previous=last)
+        assert last == build_state(visible, "a", "e", step)
 
 
 @UNHURRIED
@@ -99,9 +99,9 @@ def test_going_there_and_back_gives_the_first_digest(
     """
     A state that comes back has the digest that it had.
     """
-    first = state({}, "", "", one)
-    there = state({}, "", "", other, previous=first)
-    assert state({}, "", "", dict(one), previous=there).digest == first.digest
+    first = build_state({}, "", "", one)
+    there = build_state({}, "", "", other, previous=first)
+    assert build_state({}, "", "", dict(one), previous=there).digest == first.digest
 
 
 @UNHURRIED
@@ -132,19 +132,19 @@ def test_the_weightiest_difference_is_named(after: StateEntry, how: str) -> None
     """
     A new kind outweighs new content, and that a new mode.
     """
-    before = state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
-    assert changes(before, state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
+    before = build_state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
+    assert changes(before, build_state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
 
 
 def test_an_opaque_state_is_the_same_as_none() -> None:
     """
     A state that is not known completely is not known to be the same as any, not even as itself.
     """
-    known = state({}, "", "", {})
-    opaque = state({}, "", "", {}, "secret cannot be read")
-    assert same(known, state({}, "", "", {}))
-    assert not same(opaque, opaque)
-    assert not same(known, opaque)
+    known = build_state({}, "", "", {})
+    opaque = build_state({}, "", "", {}, "secret cannot be read")
+    assert same_state(known, build_state({}, "", "", {}))
+    assert not same_state(opaque, opaque)
+    assert not same_state(known, opaque)
     assert known.digest != opaque.digest
 
 
@@ -157,14 +157,14 @@ def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
         ("a", StateEntry("file", 0o644, "")),
         ("afile", StateEntry("", 0o644, "")),
     ]
-    assert len({state({}, "", "", dict([item])).digest for item in alike}) == 3
+    assert len({build_state({}, "", "", dict([item])).digest for item in alike}) == 3
 
 
 def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     """
     What stands in one part cannot look like something in another.
     """
-    assert len({state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
+    assert len({build_state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 
 
 @UNHURRIED
@@ -181,6 +181,9 @@ def test_names_that_are_no_text_have_a_digest() -> None:
     """
     Files and variables whose bytes are no UTF-8 are part of a digest like others.
     """
-    odd = [state({}, "", "", {path: StateEntry("file", 0, "")}).digest for path in ("\udcff", "\udcfe", "?")]
+    odd = [
+        build_state({}, "", "", {path: StateEntry("file", 0, "")}).digest
+        for path in ("\udcff", "\udcfe", "?")
+    ]
     assert len(set(odd)) == 3
     assert environment_digest({"A": "\udcff"}) != environment_digest({"A": "\udcfe"})

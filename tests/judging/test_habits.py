@@ -4,7 +4,7 @@ Claims about habits: what hooks do all through a session.
 
 import pytest
 
-from pytest_hookharness.judging.checkup.symptoms import complaints, find_blockades, lies_beside
+from pytest_hookharness.judging.checkup.symptoms import find_blockades, find_symptoms, written_above_project
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -65,8 +65,8 @@ def test_guards_that_let_some_work_through(calls):
 def test_only_harmless_sessions_are_looked_at():
     """Where a session asks for what guards refuse, refusals are no complaint."""
     seen = outcome((COMMAND, True), (LOOK, True), (EDIT, True))
-    assert complaints(seen) == ()
-    assert [one.kind for one in complaints(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
+    assert find_symptoms(seen) == ()
+    assert [one.kind for one in find_symptoms(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_files_above_the_project(path, name):
     hooked = HookEvent(
         event="PreToolUse", hook_runs=(fire,), decision=Decision(event="PreToolUse", rule=RULE)
     )
-    assert lies_beside(path, hooked) == name
+    assert written_above_project(path, hooked) == name
 
 
 def test_circles_of_the_agent_are_no_complaint():
     """A session that its host ended without setting a refusal aside says nothing of the hooks."""
     guard = Cap(overrides=None, why="circles", rule=RULE)
-    assert complaints(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()
+    assert find_symptoms(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()

@@ -9,12 +9,12 @@ import pytest
 
 from pytest_hookharness.judging.probing.experiment_plan import (
     DAY,
-    FARTHEST,
     HOUR,
+    MOST_REPETITIONS,
     ExperimentResult,
-    inquire,
+    plan_experiments,
 )
-from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.model.probes import (
     PartKind,
     Perturbation,
@@ -37,7 +37,7 @@ def ask(
 ) -> tuple[ExperimentResult, list[Perturbation]]:
     """The conclusion of an inquiry whose experiments come out as ``react`` says, and the experiments."""
     pushes: list[Perturbation] = []
-    experiment = inquire(parts, **options)
+    experiment = plan_experiments(parts, **options)
     try:
         push = next(experiment)
         while True:
@@ -68,7 +68,7 @@ def test_a_counter_is_pushed_by_doubling_to_a_million():
     _, pushes = ask(COUNT)
     laps = [push.repetitions for push in pushes if ahead(push)]
     assert laps[:5] == [0, 1, 2, 4, 8]
-    assert laps[-1] == FARTHEST == 1_000_000
+    assert laps[-1] == MOST_REPETITIONS == 1_000_000
     assert len(laps) == 22
 
 
@@ -78,7 +78,9 @@ def test_the_threshold_of_a_valve_is_found_exactly(threshold):
     conclusion, _ = ask(
         COUNT, react=lambda push: OTHER if ahead(push) and push.repetitions >= threshold else SAME
     )
-    assert conclusion.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=threshold)
+    assert conclusion.perturbation == Perturbation(
+        parts=(0,), how=PerturbationKind.AHEAD, repetitions=threshold
+    )
     assert conclusion.seen == OTHER
 
 
@@ -90,8 +92,8 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
 
     found, _ = ask(COUNT, react=exactly, numbers=(2, 50))
     missed, _ = ask(COUNT, react=exactly, numbers=(2,))
-    assert found.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=47)
-    assert missed.push is None
+    assert found.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=47)
+    assert missed.perturbation is None
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
         ((COUNT,), {"numbers": (50,)}, 47),
         ((replace(COUNT, before="8", after="a", step=2),), {"numbers": (50,)}, 20),
         ((replace(COUNT, before="1.5", after="2.0", step=0.5),), {"numbers": (50,)}, 96),
-        ((ID,), {"sizes": (Measure(now=10, step=5),), "numbers": (100,)}, 18),
+        ((ID,), {"sizes": (GrowingSize(now=10, step=5),), "numbers": (100,)}, 18),
         ((replace(COUNT, before="41", after="40", step=-1),), {}, 40),
         ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
     ],
@@ -128,7 +130,7 @@ def test_an_identifier_that_decides_leaves_all_open():
 def test_another_effect_on_the_way_is_a_place_too():
     """A state from which files move otherwise is named, although the decision there is the same."""
     conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.repetitions >= 100 else SAME)
-    assert conclusion.push == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
+    assert conclusion.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
     assert conclusion.seen == EFFECT
 
 
@@ -144,8 +146,8 @@ def test_the_time_after_which_something_else_happens_is_found(limit):
     conclusion, _ = ask(
         react=lambda push: OTHER if push.how is PerturbationKind.AGED and push.seconds >= limit else SAME
     )
-    assert conclusion.push is not None
-    assert limit <= conclusion.push.seconds <= max(limit + 1, limit * 1.021)
+    assert conclusion.perturbation is not None
+    assert limit <= conclusion.perturbation.seconds <= max(limit + 1, limit * 1.021)
 
 
 def test_a_moment_that_makes_a_difference_is_waited_for():
@@ -155,8 +157,8 @@ def test_a_moment_that_makes_a_difference_is_waited_for():
             OTHER if push.seconds and push.how in (PerturbationKind.AGED, PerturbationKind.WAITED) else SAME
         )
     )
-    assert conclusion.push is not None
-    assert conclusion.push.how is pushes[-1].how is PerturbationKind.WAITED
+    assert conclusion.perturbation is not None
+    assert conclusion.perturbation.how is pushes[-1].how is PerturbationKind.WAITED
 
 
 def test_stored_times_that_are_names_say_nothing_about_time():
@@ -192,4 +194,6 @@ def test_at_a_pace_the_lap_is_found_at_which_time_ends_it():
     """The lap from which on the clock makes a difference is found exactly."""
     conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.repetitions * push.pace >= 300 else SAME)
 
-    assert conclusion.push == Perturbation(parts=(), how=PerturbationKind.AHEAD, repetitions=30, pace=10.0)
+    assert conclusion.perturbation == Perturbation(
+        parts=(), how=PerturbationKind.AHEAD, repetitions=30, pace=10.0
+    )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict.conclusion import form
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
 from pytest_hookharness.judging.verdict.run_end import How, RunEnd
-from pytest_hookharness.judging.verdict.verdict import STANDING, gather, judge
+from pytest_hookharness.judging.verdict.verdict import STANDING, JudgeInput, gather_assumptions, judge
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.moves import Edit, Prompt, Stop
 from pytest_hookharness.model.processes import Cut, Exited, HeldOpen, ProcessResult, TimedOut
@@ -102,14 +102,14 @@ def test_a_stop_that_is_let_through_is_terminated() -> None:
     A run is terminated where the last stop was let through by the hooks.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
-    assert judge(seen, stopped(2)) == Terminated(turn=2)
+    assert judge(JudgeInput(seen, stopped(2))) == Terminated(turn=2)
 
 
 def test_a_stop_without_hooks_is_terminated() -> None:
     """
     Where no hook is configured for the stop, nobody refuses it.
     """
-    assert judge(trace(PROMPT, EDIT, STOP), stopped(2)) == Terminated(turn=2)
+    assert judge(JudgeInput(trace(PROMPT, EDIT, STOP), stopped(2))) == Terminated(turn=2)
 
 
 def test_a_hook_that_halts_everything_terminates() -> None:
@@ -117,7 +117,7 @@ def test_a_hook_that_halts_everything_terminates() -> None:
     A hook that says that nothing may go on has ended the run by its own decision.
     """
     seen = trace(PROMPT, EDIT, asked("PostToolUse", halt="enough"))
-    assert judge(seen, RunEnd(how="halted", turn=1)) == Terminated(turn=1)
+    assert judge(JudgeInput(seen, RunEnd(how="halted", turn=1))) == Terminated(turn=1)
 
 
 def test_a_refused_prompt_terminates() -> None:
@@ -125,7 +125,7 @@ def test_a_refused_prompt_terminates() -> None:
     An agent whose prompt was refused never started, so the run is terminated in turn 0.
     """
     seen = trace(PROMPT, asked("UserPromptSubmit", refused=True))
-    assert judge(seen, RunEnd(how="halted", turn=0)) == Terminated(turn=0)
+    assert judge(JudgeInput(seen, RunEnd(how="halted", turn=0))) == Terminated(turn=0)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_comes_after_a_refused_stop_does_not_undo_it(after: HookEvent, how:
     A refusal that still stands is no termination, whatever hooks of other events say afterwards.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), Happened(event=moves.End()), after)
-    assert isinstance(judge(seen, RunEnd(how=how, turn=1)), Undecided)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how=how, turn=1))), Undecided)
 
 
 def test_a_call_that_finishes_is_a_stop() -> None:
@@ -152,9 +152,9 @@ def test_a_call_that_finishes_is_a_stop() -> None:
     """
     finish = Moved(move=moves.Tools(calls=(moves.ToolCall(name="finish", input={}),)))
     end = RunEnd(how="stopped", turn=1, finishing=("finish",))
-    assert judge(trace(PROMPT, finish, asked()), end) == Terminated(turn=1)
-    assert isinstance(judge(trace(PROMPT, finish, asked()), stopped(1)), Undecided)
-    assert isinstance(judge(trace(PROMPT, finish, asked(refused=True)), end), Undecided)
+    assert judge(JudgeInput(trace(PROMPT, finish, asked()), end)) == Terminated(turn=1)
+    assert isinstance(judge(JudgeInput(trace(PROMPT, finish, asked()), stopped(1))), Undecided)
+    assert isinstance(judge(JudgeInput(trace(PROMPT, finish, asked(refused=True)), end)), Undecided)
 
 
 def test_a_halt_when_the_session_ends_ends_nothing() -> None:
@@ -162,7 +162,7 @@ def test_a_halt_when_the_session_ends_ends_nothing() -> None:
     A session that the script ended in the middle is undecided although a hook halts its end.
     """
     seen = trace(PROMPT, EDIT, Happened(event=moves.End()), asked("SessionEnd", halt="enough"))
-    assert isinstance(judge(seen, RunEnd(how="idle", turn=1)), Undecided)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how="idle", turn=1))), Undecided)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_a_session_that_the_script_ended_is_undecided(seen: Trace, words: str) -
     """
     A session that ends without a stop that was let through is no proof of termination.
     """
-    verdict = judge(seen, stopped(seen.turns))
+    verdict = judge(JudgeInput(seen, stopped(seen.turns)))
     assert isinstance(verdict, Undecided)
     assert words in verdict.why
 
@@ -191,7 +191,7 @@ def test_the_guard_makes_it_capped_and_names_what_changed() -> None:
     refused = asked(refused=True)
     seen = trace(PROMPT, STOP, refused, STOP, refused, STOP, asked(overridden=True), states=known)
     expected = Capped(turn=3, cap=GUARD, changed=(Change(path="workspace/log", how="content"),))
-    assert judge(seen, RunEnd(how="capped", turn=3), cap=GUARD) == expected
+    assert judge(JudgeInput(seen, RunEnd(how="capped", turn=3), cap=GUARD)) == expected
 
 
 def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
@@ -199,7 +199,7 @@ def test_an_override_after_an_earlier_prompt_is_still_capped() -> None:
     A run in which the guard set a refusal aside once is never terminated, whatever came after it.
     """
     seen = trace(PROMPT, STOP, asked(overridden=True), PROMPT, STOP, asked())
-    verdict = judge(seen, stopped(2), cap=GUARD)
+    verdict = judge(JudgeInput(seen, stopped(2), cap=GUARD))
     assert verdict == Capped(turn=1, cap=GUARD)
 
 
@@ -207,7 +207,7 @@ def test_a_cap_without_a_described_guard_says_what_the_host_said() -> None:
     """
     A run that the host capped carries the host's own sentence where no guard was described.
     """
-    verdict = judge(refusals("ab"), RunEnd(how="capped", turn=2, why="500 steps.", rule=RULE))
+    verdict = judge(JudgeInput(refusals("ab"), RunEnd(how="capped", turn=2, why="500 steps.", rule=RULE)))
     assert isinstance(verdict, Capped)
     assert verdict.cap == Cap(overrides=None, why="500 steps.", rule=RULE)
 
@@ -217,8 +217,8 @@ def test_a_run_that_the_host_ends_carries_its_word() -> None:
     What the host calls a run that it ended, and why, goes before what its guard would have done.
     """
     end = RunEnd(how="capped", turn=2, why="the second denial", rule=RULE, status="error")
-    denied = judge(trace(PROMPT, STOP, asked(overridden=True)), end, cap=GUARD)
-    limited = judge(refusals("ab"), end, cap=replace(GUARD, overrides=None))
+    denied = judge(JudgeInput(trace(PROMPT, STOP, asked(overridden=True)), end, cap=GUARD))
+    limited = judge(JudgeInput(refusals("ab"), end, cap=replace(GUARD, overrides=None)))
     assert isinstance(denied, Capped)
     assert isinstance(limited, Capped)
     assert (denied.status, denied.cap) == ("error", replace(GUARD, why="the second denial"))
@@ -234,7 +234,7 @@ def test_like_turns_are_those_of_one_place_in_the_script() -> None:
         2: state("b", agent="call", log="2", call="there"),
         3: state("c", agent="stop", log="3", call="none"),
     }
-    verdict = judge(trace(PROMPT, STOP, EDIT, STOP, states=known), RunEnd(how="turns", turn=3))
+    verdict = judge(JudgeInput(trace(PROMPT, STOP, EDIT, STOP, states=known), RunEnd(how="turns", turn=3)))
     assert isinstance(verdict, Undecided)
     assert verdict.changed == (Change(path="workspace/log", how="content"),)
 
@@ -244,7 +244,9 @@ def test_a_confirmed_lasso_is_a_livelock() -> None:
     A lasso that was gone round twice is a livelock with exact evidence, its assumptions and the guard.
     """
     end = RunEnd(how="lasso", turn=4)
-    verdict = judge(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
+    verdict = judge(
+        JudgeInput(refusals("xaaa"), end, cap=GUARD, lasso=Lasso(2, 1), assumptions=("The tier.",))
+    )
     expected = Livelock(stem=2, period=1, repetitions=2, assumptions=(*STANDING, "The tier."), cap=GUARD)
     assert verdict == expected
 
@@ -254,7 +256,9 @@ def test_a_mask_that_hid_a_difference_is_said() -> None:
     Where a masked path really differed the evidence is masked and the path is named.
     """
     masked = frozenset({"workspace/.log"})
-    verdict = judge(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
+    verdict = judge(
+        JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), masked=masked)
+    )
     assert isinstance(verdict, Livelock)
     assert verdict.evidence == "masked"
     assert "workspace/.log" in verdict.assumptions[-1]
@@ -266,7 +270,7 @@ def test_a_lasso_without_its_second_lap_is_undecided(digests: str) -> None:
     The judge checks a lasso again and claims nothing that the states do not show.
     """
     period = 2 if digests == "abab" else 1
-    verdict = judge(refusals(digests), RunEnd(how="lasso", turn=3), lasso=Lasso(1, period))
+    verdict = judge(JudgeInput(refusals(digests), RunEnd(how="lasso", turn=3), lasso=Lasso(1, period)))
     assert isinstance(verdict, Undecided)
 
 
@@ -274,7 +278,7 @@ def test_a_proof_is_found_although_nobody_looked_for_it() -> None:
     """
     A run that goes to its last turn in a circle is a livelock even if the loop did not pursue it.
     """
-    verdict = judge(refusals("xababab"), RunEnd(how="turns", turn=7))
+    verdict = judge(JudgeInput(refusals("xababab"), RunEnd(how="turns", turn=7)))
     assert isinstance(verdict, Livelock)
     assert (verdict.stem, verdict.period) == (3, 2)
 
@@ -283,7 +287,7 @@ def test_one_state_with_two_answers_is_undecided_and_named() -> None:
     """
     A flaky hook gives an undecided verdict that names the turn and what differs between the answers.
     """
-    verdict = judge(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    verdict = judge(JudgeInput(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
     assert "the same state gave two answers in turn 3" in verdict.why
     assert verdict.changed == (Change(path="workspace/log", how="content"),)
@@ -293,7 +297,7 @@ def test_a_flaky_run_is_no_livelock_although_it_circles() -> None:
     """
     Once one state gave two answers a later circle proves nothing.
     """
-    verdict = judge(refusals("aabbb"), RunEnd(how="lasso", turn=5), lasso=Lasso(3, 1))
+    verdict = judge(JudgeInput(refusals("aabbb"), RunEnd(how="lasso", turn=5), lasso=Lasso(3, 1)))
     assert isinstance(verdict, Undecided)
 
 
@@ -301,7 +305,7 @@ def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
     """
     Where the loop saw the full contents differ behind equal digests, nothing is proved.
     """
-    verdict = judge(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True)
+    verdict = judge(JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
     assert "two answers in turn 3" in verdict.why
 
@@ -311,7 +315,7 @@ def test_an_unknown_state_is_said() -> None:
     A state that is not known completely is named as the reason why nothing was proved.
     """
     seen = trace(PROMPT, STOP, states={1: state("a", opaque="the behaviour remembers a lock")})
-    verdict = judge(seen, RunEnd(how="turns", turn=1))
+    verdict = judge(JudgeInput(seen, RunEnd(how="turns", turn=1)))
     assert isinstance(verdict, Undecided)
     assert "the behaviour remembers a lock" in verdict.why
 
@@ -321,7 +325,7 @@ def test_says_what_else_differs_if_no_file_does() -> None:
     Where only a counter of the host moves, it is named in place of files.
     """
     known = {1: state("a", visible=1), 2: state("b", visible=2)}
-    verdict = judge(trace(PROMPT, STOP, STOP, states=known), RunEnd(how="turns", turn=2))
+    verdict = judge(JudgeInput(trace(PROMPT, STOP, STOP, states=known), RunEnd(how="turns", turn=2)))
     assert isinstance(verdict, Undecided)
     assert "the host's loop_count" in verdict.why
 
@@ -338,7 +342,7 @@ def test_a_run_that_was_cut_is_undecided(how: How, words: str) -> None:
     """
     A budget or the person ends a run without a claim about termination.
     """
-    verdict = judge(refusals("abc"), RunEnd(how=how, turn=3))
+    verdict = judge(JudgeInput(refusals("abc"), RunEnd(how=how, turn=3)))
     assert isinstance(verdict, Undecided)
     assert verdict.why == words
 
@@ -349,7 +353,7 @@ def test_a_host_that_waits_for_a_cut_fire_is_hung(ending: TimedOut | HeldOpen) -
     A run is hung where the host waits for a fire that was cut or held open.
     """
     seen = trace(PROMPT, STOP, asked(run=ProcessResult(ending=ending)), STOP)
-    verdict = judge(seen, RunEnd(how="waiting", turn=2))
+    verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2)))
     assert verdict == Hung(turn=1, event="Stop", command="./hook.sh", rule=RULE)
 
 
@@ -366,7 +370,7 @@ def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
     question = replace(question, hook_runs=(*cut.hook_runs, replace(fire, reply=reply)))
     seen = trace(PROMPT, EDIT, cut, EDIT, question, asked("Notification"))
 
-    verdict = judge(seen, RunEnd(how="waiting", turn=2, rule=ASSUMED))
+    verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2, rule=ASSUMED)))
 
     assert verdict == Hung(turn=2, event="BeforeTool", command="./hook.sh", rule=ASSUMED, asked=True)
 
@@ -375,7 +379,9 @@ def test_a_host_that_waits_for_a_person_is_undecided() -> None:
     """
     A host that waits although no fire was cut and no hook asked is not hung.
     """
-    verdict = judge(trace(PROMPT, EDIT, asked()), RunEnd(how="waiting", turn=1, why="a question is open"))
+    verdict = judge(
+        JudgeInput(trace(PROMPT, EDIT, asked()), RunEnd(how="waiting", turn=1, why="a question is open"))
+    )
     assert isinstance(verdict, Undecided)
     assert "a question is open" in verdict.why
 
@@ -384,7 +390,7 @@ def test_fires_that_cause_fires_are_recursing() -> None:
     """
     A run that went beyond a limit of depth or number is recursing.
     """
-    verdict = judge(trace(PROMPT), RunEnd(how="recursed", turn=1, why="a depth of 3"))
+    verdict = judge(JudgeInput(trace(PROMPT), RunEnd(how="recursed", turn=1, why="a depth of 3")))
     assert verdict == Recursing(turn=1, limit="a depth of 3")
 
 
@@ -395,7 +401,7 @@ def test_hung_goes_before_everything_else() -> None:
     cut = asked(run=ProcessResult(ending=TimedOut(5, by=Cut.LIMIT)))
     known = {turn: state("a") for turn in (1, 2, 3)}
     seen = trace(PROMPT, STOP, asked(overridden=True), STOP, STOP, cut, states=known)
-    assert isinstance(judge(seen, RunEnd(how="waiting", turn=3), lasso=Lasso(1, 1)), Hung)
+    assert isinstance(judge(JudgeInput(seen, RunEnd(how="waiting", turn=3), lasso=Lasso(1, 1))), Hung)
 
 
 @given(
@@ -413,7 +419,7 @@ def test_a_mask_never_turns_terminated_into_something_else(
     exchanges = [item for _ in digests for item in (STOP, asked(refused=True))]
     seen = trace(PROMPT, *exchanges, STOP, asked(), states=known)
     turn = len(digests) + 1
-    assert judge(seen, stopped(turn), masked=masked, flaky=flaky) == Terminated(turn=turn)
+    assert judge(JudgeInput(seen, stopped(turn), masked=masked, flaky=flaky)) == Terminated(turn=turn)
 
 
 @given(st.sampled_from(get_args(How)), st.booleans(), st.booleans(), st.text("abc", max_size=6))
@@ -425,7 +431,7 @@ def test_never_claims_more_than_it_saw(how: How, overridden: bool, flaky: bool, 
     refused = asked(refused=not overridden, overridden=overridden)
     seen = trace(PROMPT, *(item for _ in digests for item in (STOP, refused)), states=known)
     lasso = Lasso(1, 1) if len(digests) > 2 else None
-    word = verdict_name(judge(seen, RunEnd(how=how, turn=len(digests)), lasso=lasso, flaky=flaky))
+    word = verdict_name(judge(JudgeInput(seen, RunEnd(how=how, turn=len(digests)), lasso=lasso, flaky=flaky)))
     assert word != "terminated" or (how == "halted" and not (overridden and digests))
     assert word != "livelock" or not flaky
 
@@ -436,7 +442,7 @@ def test_says_which_rules_and_limits_it_assumes() -> None:
     """
     run = ProcessResult(ending=TimedOut(10, by=Cut.HOOK_TIMEOUT))
     seen = trace(STOP, asked(run=run, rule=ASSUMED), STOP, asked(run=run, rule=ASSUMED))
-    sentences = gather(seen, ["The tier."])
+    sentences = gather_assumptions(seen, ["The tier."])
     assert sentences[: len(STANDING) + 1] == (*STANDING, "The tier.")
     assert len(sentences) == len(STANDING) + 3
     assert "10 s" in sentences[-2]
@@ -450,9 +456,9 @@ def test_says_what_hooks_wrote_elsewhere() -> None:
     paths = [f"outside/srv/{name}" for name in "abcde"]
     step = asked()
     hooked = replace(step, changes=tuple(Change(path=path, how="added") for path in paths))
-    (sentence,) = gather(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
+    (sentence,) = gather_assumptions(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
     assert sentence.endswith("it stays there: /srv/a, /srv/b, /srv/c and 2 more.")
-    assert gather(trace(STOP, step)) == STANDING
+    assert gather_assumptions(trace(STOP, step)) == STANDING
 
 
 def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
@@ -460,7 +466,7 @@ def test_an_opinion_is_verdict_findings_and_assumptions() -> None:
     The whole opinion holds the verdict, the findings and what both rest on.
     """
     seen = trace(PROMPT, STOP, asked(refused=True), STOP, asked())
-    opinion = form(seen, stopped(2))
+    opinion = form_conclusion(JudgeInput(seen, stopped(2)))
     assert opinion.verdict == Terminated(turn=2)
     assert [finding.name for finding in opinion.findings] == ["SILENT-REFUSAL"]
     assert opinion.assumptions == STANDING
@@ -471,7 +477,12 @@ def test_hooks_are_not_missed_in_a_run_that_was_interrupted() -> None:
     A run that the person stopped before the first fire had ended says nothing of hooks that never fire.
     """
     names = [
-        [one.name for one in form(Trace(), RunEnd(how=how, turn=0), configured=("Stop",)).findings]
+        [
+            one.name
+            for one in form_conclusion(
+                JudgeInput(Trace(), RunEnd(how=how, turn=0), configured=("Stop",))
+            ).findings
+        ]
         for how in ("interrupted", "stopped")
     ]
     assert names == [[], ["NEVER-FIRED"]]

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from pytest_hookharness.judging.recurrence.cycle import (
     Contradiction,
     Lasso,
-    completed,
-    confirmed,
-    contradiction,
-    follow,
-    propose,
+    completed_lasso,
+    find_contradiction,
+    follow_lasso,
+    is_confirmed,
+    propose_lasso,
 )
 from pytest_hookharness.model.trace import State
 
@@ -71,7 +71,7 @@ def drive(machine: Machine, budget: int) -> Result:
         node = machine.following[node]
         if node is None:
             return Result("stopped", states=turn)
-        lasso, sure = follow(lasso, states)
+        lasso, sure = follow_lasso(lasso, states)
         if sure is not None:
             return Result("livelock" if sure else "flaky", lasso, turn)
     return Result("budget", lasso, budget)
@@ -141,10 +141,10 @@ def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -
     more = repetitions * result.lasso.period
     path = machine.path(result.lasso.last + more)
     unrolled = {turn: machine.state(node) for turn, node in enumerate(path, 1)}
-    later = completed(unrolled)
+    later = completed_lasso(unrolled)
     assert later is not None
     assert later == Lasso(result.lasso.stem + more, result.lasso.period)
-    assert confirmed(result.lasso, unrolled)
+    assert is_confirmed(result.lasso, unrolled)
     assert unrolled[later.stem].digest == unrolled[result.lasso.stem].digest
 
 
@@ -174,7 +174,7 @@ def test_a_contradiction_is_a_state_with_two_answers(machine: Machine, budget: i
     """
     seen = [machine.seen[node] for node in machine.path(budget)]
     pairs = set(pairwise(seen))
-    twice = contradiction(states(seen))
+    twice = find_contradiction(states(seen))
     assert (twice is not None) == (len({first for first, _ in pairs}) < len(pairs))
     if twice is not None:
         assert seen[twice.first - 1] == seen[twice.again - 1]
@@ -245,7 +245,7 @@ def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> N
     """
     The newest turn closes the shortest cycle that it can close.
     """
-    assert propose(states(digests)) == expected
+    assert propose_lasso(states(digests)) == expected
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_one_more_lap_confirms_or_refutes(digests: str, expected: bool | None) -
     """
     A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open.
     """
-    assert confirmed(Lasso(1, 2), states(digests)) is expected
+    assert is_confirmed(Lasso(1, 2), states(digests)) is expected
 
 
 def test_a_gap_in_the_states_confirms_nothing() -> None:
@@ -272,14 +272,14 @@ def test_a_gap_in_the_states_confirms_nothing() -> None:
     A turn whose state was not taken leaves the question open, even if a later one differs.
     """
     known: Mapping[int, State] = {1: State(digest="a"), 3: State(digest="a"), 5: State(digest="b")}
-    assert confirmed(Lasso(1, 2), known) is None
+    assert is_confirmed(Lasso(1, 2), known) is None
 
 
 def test_states_without_a_digest_are_never_the_same() -> None:
     """
     A state whose fingerprint was never taken equals nothing, not even its like.
     """
-    assert propose({1: State(), 2: State()}) is None
+    assert propose_lasso({1: State(), 2: State()}) is None
 
 
 def test_a_lap_that_says_nothing_begins_the_search_anew() -> None:
@@ -287,11 +287,11 @@ def test_a_lap_that_says_nothing_begins_the_search_anew() -> None:
     A lasso that could not be confirmed in its lap is given up for the one that the newest turn closes.
     """
     known = states("aaa") | {2: State(digest="a", opaque="?")}
-    assert follow(Lasso(1, 1), known) == (Lasso(1, 2), None)
+    assert follow_lasso(Lasso(1, 1), known) == (Lasso(1, 2), None)
 
 
 def test_names_where_one_state_went_two_ways() -> None:
     """
     A contradiction names the turn of the state and the later turn at which it went another way.
     """
-    assert contradiction(states("abcabd")) == Contradiction(2, 5)
+    assert find_contradiction(states("abcabd")) == Contradiction(2, 5)

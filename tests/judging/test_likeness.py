@@ -8,12 +8,12 @@ import string
 import pytest
 
 from pytest_hookharness.judging.recurrence.similar_turns import (
-    LONGEST,
+    LONGEST_PERIOD,
     TextOutlines,
     TurnSignature,
-    conduct,
-    difference,
-    like_periods,
+    actions_of,
+    describe_difference,
+    find_similar_periods,
     outline,
 )
 from pytest_hookharness.model.moves import Stop
@@ -38,7 +38,7 @@ def turn(number, *, refused=True, reason="try 1 of 3"):
 def period_of(word):
     """The period of turns of which each letter stands for one kind."""
     likenesses = {number: TurnSignature((letter,), "") for number, letter in enumerate(word, 1)}
-    return next(like_periods(len(word), likenesses.get), None)
+    return next(find_similar_periods(len(word), likenesses.get), None)
 
 
 @pytest.mark.parametrize(
@@ -66,15 +66,15 @@ def test_texts_with_other_words_have_other_outlines(one, other):
 
 def test_turns_with_counting_reasons_have_one_conduct():
     """A refusal that counts in its words is the same conduct, and one that is let through is not."""
-    assert conduct(turn(1, reason="try 1")) == conduct(turn(2, reason="try 2"))
-    assert conduct(turn(1)) != conduct(turn(2, refused=False))
+    assert actions_of(turn(1, reason="try 1")) == actions_of(turn(2, reason="try 2"))
+    assert actions_of(turn(1)) != actions_of(turn(2, refused=False))
 
 
 @pytest.mark.parametrize(
     ("word", "period"),
     [
         ("aaa", 1), ("xaaa", 1), ("aa", None), ("ababab", 2), ("abab", None), ("abcabcabc", 3),
-        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST), ("abcdefghijklm" * 3, None),
+        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST_PERIOD), ("abcdefghijklm" * 3, None),
     ],
 )  # fmt: skip
 def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginning(word, period):
@@ -85,7 +85,7 @@ def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginnin
 def test_a_period_needs_the_same_standing_at_its_beginning():
     """Turns of one conduct after which something else holds are not alike."""
     likenesses = {number: TurnSignature(("a",), standing) for number, standing in enumerate("xyy", 1)}
-    assert [*like_periods(3, likenesses.get)] == []
+    assert [*find_similar_periods(3, likenesses.get)] == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_period_needs_the_same_standing_at_its_beginning():
 )
 def test_a_difference_says_what_came_instead(seen, words):
     """What departs from the expected conduct is said in a few words, and nothing if nothing does."""
-    assert difference(turn(1), seen) == words
+    assert describe_difference(turn(1), seen) == words
 
 
 def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
@@ -119,13 +119,15 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
         read = [outlines.of(text) for text in texts]
         likenesses = {number: TurnSignature((text,), "") for number, text in enumerate(read, 1)}
 
-        assert any(any(like_periods(last, likenesses.get)) for last in range(3, 9)), seed
+        assert any(any(find_similar_periods(last, likenesses.get)) for last in range(3, 9)), seed
         assert len({*read[8:]}) == 1, seed
         # By itself such a text does not show that the name is drawn.
         words = [text for text in texts[8:] if outline(text) != read[8]]
         surprises += len(words)
         expected = turn(1, reason=texts[9])
-        assert not any(difference(expected, turn(2, reason=text), outlines.of) for text in words), seed
+        assert not any(describe_difference(expected, turn(2, reason=text), outlines.of) for text in words), (
+            seed
+        )
     assert surprises > 20
 
 

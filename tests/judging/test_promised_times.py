@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pytest_hookharness.judging.expectations.check_expectations import violations
+from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import (
@@ -48,7 +48,7 @@ def broken(steps: Sequence[Step], **within_ms: int) -> list[tuple[str, str]]:
         trace=Trace(steps=tuple(steps)),
         verdict=Terminated(turn=2),
     )
-    found = violations(outcome, initial={}, final_text=lambda _: None)
+    found = find_violations(outcome, initial={}, final_text=lambda _: None)
     return [(item.path, item.seen) for item in found]
 
 

@@ -8,14 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.expectations.check_expectations import violations, with_findings
+from pytest_hookharness.judging.expectations.check_expectations import find_violations, with_findings
 from pytest_hookharness.model import moves
-from pytest_hookharness.model.expectations import (
-    CapExpectation,
-    Expectation,
-    FileExpectations,
-    Range,
-)
+from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, Process, ProcessResult
@@ -146,7 +141,7 @@ def broken(
     final: Mapping[str, StateEntry] | None = None,
     final_text: Callable[[str], str | None] = nothing,
 ) -> list[str]:
-    found = violations(seen, initial=initial or {}, final=final or {}, final_text=final_text)
+    found = find_violations(seen, initial=initial or {}, final=final or {}, final_text=final_text)
     return [violation.path for violation in found]
 
 
@@ -183,7 +178,7 @@ def test_within_is_part_of_a_verdict_that_was_not_kept() -> None:
     Where the verdict is another one, the promise names both and is broken once.
     """
     seen = outcome(Expectation(verdict="terminated", within=1), verdict=LOOP)
-    found = violations(seen, initial={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final_text=nothing)
     assert found == (Violation(path="expect.verdict", expected="terminated within 1", seen="livelock"),)
 
 
@@ -230,7 +225,7 @@ def test_what_the_agent_must_be_told() -> None:
         Expectation(told=("short", "tabs", "spaces", "blank")),
         trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(fire,), decision=decision)),
     )
-    found = violations(seen, initial={}, final={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final={}, final_text=nothing)
 
     assert [(one.path, one.seen) for one in found] == [
         ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which it does not see"),
@@ -336,7 +331,7 @@ def test_findings_are_not_allowed_unless_named(
 def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], expected: list[str]) -> None:
     """A finding that is added to a judged outcome breaks the promise of none, and keeps that of its name."""
     judged = outcome(Expectation(findings=named))
-    judged = replace(judged, violations=violations(judged, initial={}, final_text=nothing))
+    judged = replace(judged, violations=find_violations(judged, initial={}, final_text=nothing))
 
     assert [one.path for one in with_findings(judged, (CRASH,)).violations] == expected
 
@@ -346,7 +341,7 @@ def test_a_misspelt_finding_is_told_the_nearest() -> None:
     A name that no finding has is answered with the name that comes closest.
     """
     seen = outcome(Expectation(findings=("CRASHD",)), findings=(CRASH,))
-    found = violations(seen, initial={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final_text=nothing)
     assert "nearest is CRASHED" in found[0].expected
 
 
@@ -423,8 +418,8 @@ def test_the_last_state_is_the_end_unless_entries_are_given() -> None:
     seen = outcome(Expectation(files=FileExpectations(unchanged=("changed",))))
     states = {1: State(files=BEFORE), 2: State(files=FILES)}
     seen = replace(seen, trace=replace(seen.trace, states=states))
-    assert len(violations(seen, initial=BEFORE, final_text=nothing)) == 1
-    assert len(violations(seen, initial=FILES, final_text=nothing)) == 0
+    assert len(find_violations(seen, initial=BEFORE, final_text=nothing)) == 1
+    assert len(find_violations(seen, initial=FILES, final_text=nothing)) == 0
 
 
 def test_what_cannot_be_read_is_never_a_promise_kept() -> None:

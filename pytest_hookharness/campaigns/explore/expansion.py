@@ -19,9 +19,10 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.cycle import changes, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
@@ -158,7 +159,7 @@ class _Expansion:
         What the end of a turn is to an agent that wants to stop.
         """
         end = player.end_of(ended) if ended is not None else RunEnd(how="idle", turn=player.turn)
-        formed = conclusion.form(Trace(steps=tuple(player.steps)), end)
+        formed = conclusion.form_conclusion(JudgeInput(Trace(steps=tuple(player.steps)), end))
         hollow = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
         match formed.verdict:
             case Terminated() if hollow:
@@ -206,7 +207,7 @@ class _Expansion:
         session = {**player.visible, "files seen": sorted(player.progress.session.seen)}
         visible = {"session": self._anywhere(json.dumps(session, sort_keys=True))}
         answers = json.dumps(stage.answers.position)
-        return state(visible=visible, agent=answers, environment="", files=differing).digest
+        return build_state(visible=visible, agent=answers, environment="", files=differing).digest
 
     def _entry(self, path: str) -> StateEntry:
         entry = self._stage.files.get(path)

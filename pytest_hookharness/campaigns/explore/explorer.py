@@ -23,11 +23,11 @@ from pytest_hookharness.campaigns.explore.state_graph import StateGraph
 from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
     Graph,
-    find_locked,
+    find_nearest,
+    find_path,
     find_reachable,
     find_stopping,
-    find_way,
-    nearest,
+    find_traps,
 )
 from pytest_hookharness.model.exploration import (
     BEYOND,
@@ -192,7 +192,7 @@ class Explorer:
             self._lost[INTERRUPTED] += 1
         graph = self._draw()
         inside = beginnings.get(since) if since is not None else None
-        escape = find_way(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
+        escape = find_path(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
         return Exploration(
             menu=tuple(self._menu.moves),
             states=len(graph),
@@ -292,7 +292,7 @@ class Explorer:
         lengths = {root: len(atlas.ways[root]) for root in self._roots}
         while True:
             graph = self._draw()
-            found = nearest(graph, lengths, find_locked(graph))
+            found = find_nearest(graph, lengths, find_traps(graph))
             if found is None:
                 return None
             root, path = found

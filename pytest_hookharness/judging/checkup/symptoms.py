@@ -81,7 +81,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     )
 
 
-def lies_beside(path: str, hooked: HookEvent) -> str:
+def written_above_project(path: str, hooked: HookEvent) -> str:
     """
     The name of a file that was written on the way to the project, outside of it; empty if it was not.
 
@@ -110,7 +110,7 @@ _REASON = 80
 _MANY = 8
 
 
-def complaints(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
+def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
     """
     What is wrong, each cause once.
 
@@ -124,7 +124,7 @@ def complaints(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> t
     return tuple({complaint.cause: complaint for complaint in reversed(found)}.values())[::-1]
 
 
-def doubts(outcome: Outcome) -> tuple[str, ...]:
+def open_questions(outcome: Outcome) -> tuple[str, ...]:
     """
     What an outcome leaves open, in sentences.
     """
@@ -287,7 +287,7 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
         hooks = dict.fromkeys(fire.hook.command for fire in hooked.hook_runs)
         # What lies deepest says most.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
-            code, text = _judge(change.path, lies_beside(change.path, hooked), mark)
+            code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
             if code is not None:
                 said = f"{hooked.event}: {text}."
                 yield Symptom(

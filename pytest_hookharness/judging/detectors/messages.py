@@ -105,7 +105,7 @@ def preview(text: str) -> str:
     )
 
 
-def explain(loop: DetectedLoop) -> DetectedLoop:
+def with_text(loop: DetectedLoop) -> DetectedLoop:
     """
     The loop with what was seen and what to do next.
     """
@@ -148,7 +148,7 @@ def _step(loop: DetectedLoop) -> str:
             assert_never(loop.name)
 
 
-def foreseen(loop: DetectedLoop) -> Refusal:
+def refusal_for(loop: DetectedLoop) -> Refusal:
     """
     The refusal of a call that would close a loop.
     """

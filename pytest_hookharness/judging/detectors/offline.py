@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from pytest_hookharness.judging.detectors.messages import Limits, explain
+from pytest_hookharness.judging.detectors.messages import Limits, with_text
 from pytest_hookharness.judging.detectors.window import Memory
 from pytest_hookharness.model.actions import Action, ActionResult, Break, DetectedLoop, StreamItem
 from pytest_hookharness.model.moves import Stop
 from pytest_hookharness.model.trace import Happened, HookEvent, Moved, Performed, Step, Trace
 
 
-def moments(trace: Trace) -> Iterator[StreamItem]:
+def actions_of(trace: Trace) -> Iterator[StreamItem]:
     """
     The calls of a trace, and where somebody else spoke.
     """
@@ -108,7 +108,7 @@ class _Watch:
         if self.open is not None and known is not None and known.title == loop.title:
             # Told from where it began, in the words of its first laps.
             drifting = known.drifting or loop.drifting
-            self.found[self.open] = explain(
+            self.found[self.open] = with_text(
                 replace(loop, repetition=known.repetition, first=known.first, drifting=drifting)
             )
             return

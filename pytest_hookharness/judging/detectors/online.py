@@ -18,9 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.judging.detectors.messages import Limits, Refusal, foreseen, preview
-from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, digest, file_of, kind_of
-from pytest_hookharness.judging.detectors.window import Laps, Memory, Streak
+from pytest_hookharness.judging.detectors.messages import Limits, Refusal, preview, refusal_for
+from pytest_hookharness.judging.detectors.signatures import (
+    ActionKind,
+    ActionSignature,
+    digest,
+    file_of,
+    kind_of,
+)
+from pytest_hookharness.judging.detectors.window import ErrorStreak, Memory, Repeats
 from pytest_hookharness.model.actions import Action, ActionResult
 from pytest_hookharness.model.protocol import Json, Payload
 
@@ -31,7 +37,7 @@ _MOST_FILES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownFile:
     """
     What an agent knows of one file.
 
@@ -49,20 +55,20 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class KnownFiles:
     """
     The files that an agent read or edited lately, the newest last.
     """
 
-    known: tuple[Known, ...] = ()
+    known: tuple[KnownFile, ...] = ()
 
-    def of(self, path: str) -> Known:
+    def of(self, path: str) -> KnownFile:
         """
         What is known of one file.
         """
-        return next((file for file in self.known if file.path == path), Known(path))
+        return next((file for file in self.known if file.path == path), KnownFile(path))
 
-    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> Files:
+    def follow(self, kind: ActionKind, path: str, outcome: ActionResult, content: str | None) -> KnownFiles:
         """
         The same after an action on a file, which now has this content.
         """
@@ -71,15 +77,15 @@ class Files:
             case ActionKind.READ, ActionResult.DONE:
                 return self._with(replace(file, seen=seen, read=True))
             case ActionKind.EDIT, ActionResult.DONE:
-                return self._with(Known(path, seen))
+                return self._with(KnownFile(path, seen))
             case ActionKind.EDIT, ActionResult.FAILED:
                 return self._with(replace(file, failures=min(file.failures + 1, _STOPPED), read=False))
             case _:
                 return self
 
-    def _with(self, file: Known) -> Files:
+    def _with(self, file: KnownFile) -> KnownFiles:
         others = [other for other in self.known if other.path != file.path]
-        return Files((*others, file)[-_MOST_FILES:])
+        return KnownFiles((*others, file)[-_MOST_FILES:])
 
     def warn(self, path: str, content: str | None) -> Refusal | None:
         """
@@ -94,7 +100,7 @@ class Files:
             preview=preview(content or ""),
         )
 
-    def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[Files, Refusal | None]:
+    def refuse(self, path: str, arguments: Payload, content: str | None) -> tuple[KnownFiles, Refusal | None]:
         """
         Whether an edit is to be refused, and what is known after that.
         """
@@ -106,7 +112,7 @@ class Files:
                 file=path,
                 preview=preview(content or ""),
             )
-            return self._with(Known(path, file.seen)), reason
+            return self._with(KnownFile(path, file.seen)), reason
         if file.failures == _READ_FIRST and not file.read:
             reason = Refusal(
                 why=f"two edits of {path} failed, and it was not read since.",
@@ -144,7 +150,7 @@ class OnlineDetector:
     """
 
     memory: Memory = Memory()
-    files: Files = Files()
+    files: KnownFiles = KnownFiles()
 
     def part(self) -> OnlineDetector:
         """
@@ -171,7 +177,7 @@ class OnlineDetector:
         loop = self.memory.foresee(action, limits)
         if loop is None:
             return self, None
-        refusal = foreseen(loop)
+        refusal = refusal_for(loop)
         if path and edits:
             refusal = replace(refusal, file=path, preview=preview(content or ""))
         return self.part(), refusal
@@ -200,7 +206,7 @@ class Malformed(ValueError):
     """
 
 
-def freeze(watch: OnlineDetector) -> Payload:
+def to_json(watch: OnlineDetector) -> Payload:
     """
     All of it, as JSON.
     """
@@ -213,7 +219,7 @@ def freeze(watch: OnlineDetector) -> Payload:
     }
 
 
-def thaw(kept_workspace: Json) -> OnlineDetector:
+def from_json(kept_workspace: Json) -> OnlineDetector:
     """
     The same from JSON.
 
@@ -223,26 +229,28 @@ def thaw(kept_workspace: Json) -> OnlineDetector:
     try:
         match kept_workspace:
             case {"recent": recent, "runs": runs, "streak": [error, count, text], "files": files}:
-                laps = Laps(tuple(_sign(row) for row in _rows(recent)), tuple(map(_number, _rows(runs))))
-                streak = Streak(_text(error), _number(count), _text(text))
-                return OnlineDetector(Memory(laps, streak), Files(tuple(_file(row) for row in _rows(files))))
+                laps = Repeats(tuple(_sign(row) for row in _rows(recent)), tuple(map(_number, _rows(runs))))
+                streak = ErrorStreak(_text(error), _number(count), _text(text))
+                return OnlineDetector(
+                    Memory(laps, streak), KnownFiles(tuple(_file(row) for row in _rows(files)))
+                )
             case _:
                 raise Malformed("it has not the keys recent, runs, streak and files")
     except TypeError as error:
         raise Malformed(str(error)) from error
 
 
-def _sign(row: Json) -> Sign:
+def _sign(row: Json) -> ActionSignature:
     cells = [_text(cell) for cell in _rows(row)]
     if len(cells) != len(_SIGN):
         raise TypeError("a sign has four texts")
-    return Sign(*cells)
+    return ActionSignature(*cells)
 
 
-def _file(row: Json) -> Known:
+def _file(row: Json) -> KnownFile:
     match row:
         case [path, seen, failures, bool(read)]:
-            return Known(_text(path), _text(seen), _number(failures), read)
+            return KnownFile(_text(path), _text(seen), _number(failures), read)
         case _:
             raise TypeError("a file has a path, a digest, a number and a flag")
 

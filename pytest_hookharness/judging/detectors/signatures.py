@@ -185,7 +185,7 @@ _SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class ActionSignature:
     """
     One action, as it is compared.
 
@@ -201,14 +201,14 @@ class Sign:
     error: str = ""
     said: str = ""
 
-    def alike(self, other: Sign) -> bool:
+    def alike(self, other: ActionSignature) -> bool:
         """
         Whether both are the same call with the same result.
         """
         return self.deed == other.deed and self.result == other.result
 
 
-def sign(action: Action) -> Sign:
+def signature_of(action: Action) -> ActionSignature:
     """
     The sign of an action that is over.
     """
@@ -216,7 +216,7 @@ def sign(action: Action) -> Sign:
     failed = action.outcome in (ActionResult.FAILED, ActionResult.REFUSED)
     error = mask_error(action.result) if failed else ""
     outcome = mask_numbers(action.result) if failed else mask_result(action.result)
-    return Sign(
+    return ActionSignature(
         deed=_deed(action.tool, text, _level(action)),
         result=digest(action.outcome.value, outcome),
         error=digest(error) if error else "",
@@ -224,7 +224,7 @@ def sign(action: Action) -> Sign:
     )
 
 
-def intended(action: Action) -> tuple[frozenset[str], str]:
+def intended_calls(action: Action) -> tuple[frozenset[str], str]:
     """
     The deeds that a call would be, depending on what comes out of it, and the call in a few words.
     """

@@ -16,13 +16,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pytest_hookharness.judging.detectors.messages import MARK, Limits, explain
-from pytest_hookharness.judging.detectors.signatures import ActionKind, Sign, intended, kind_of, sign
+from pytest_hookharness.judging.detectors.messages import MARK, Limits, with_text
+from pytest_hookharness.judging.detectors.signatures import (
+    ActionKind,
+    ActionSignature,
+    intended_calls,
+    kind_of,
+    signature_of,
+)
 from pytest_hookharness.model.actions import Action, ActionResult, DetectedLoop
 
 
 @dataclass(frozen=True, slots=True)
-class Laps:
+class Repeats:
     """
     What is remembered of the newest signs.
 
@@ -31,17 +37,17 @@ class Laps:
         runs: For each period from 1 how many signs in a row were like the one a period before.
     """
 
-    recent: tuple[Sign, ...] = ()
+    recent: tuple[ActionSignature, ...] = ()
     runs: tuple[int, ...] = ()
 
-    def follow(self, new: Sign, limits: Limits) -> Laps:
+    def follow(self, new: ActionSignature, limits: Limits) -> Repeats:
         """
         The same after one more sign.
         """
         longest = limits.longest
-        return Laps((*self.recent, new)[-longest:], self._runs(new.alike, longest))
+        return Repeats((*self.recent, new)[-longest:], self._runs(new.alike, longest))
 
-    def _runs(self, alike: Callable[[Sign], bool], longest: int) -> tuple[int, ...]:
+    def _runs(self, alike: Callable[[ActionSignature], bool], longest: int) -> tuple[int, ...]:
         recent, runs = self.recent, self.runs
         known = len(recent)
         return tuple(
@@ -73,7 +79,7 @@ def _closed(runs: tuple[int, ...], limits: Limits) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Streak:
+class ErrorStreak:
     """
     Failures in a row that carry one error text.
 
@@ -87,13 +93,13 @@ class Streak:
     count: int = 0
     text: str = ""
 
-    def follow(self, new: Sign, text: str) -> Streak:
+    def follow(self, new: ActionSignature, text: str) -> ErrorStreak:
         """
         The same after one more action.
         """
         if not new.error:
-            return Streak()
-        return Streak(new.error, self.count + 1 if new.error == self.error else 1, text)
+            return ErrorStreak()
+        return ErrorStreak(new.error, self.count + 1 if new.error == self.error else 1, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +112,16 @@ class Memory:
         streak: The failures.
     """
 
-    repetitions: Laps = Laps()
-    streak: Streak = Streak()
+    repetitions: Repeats = Repeats()
+    streak: ErrorStreak = ErrorStreak()
 
     def follow(self, action: Action, limits: Limits) -> Memory:
         """
         The same after one more action; waiting, or a refusal by the guard itself, begins everything anew.
         """
-        if is_own(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
+        if is_guard_refusal(action) or kind_of(action.tool, action.arguments) is ActionKind.WAIT:
             return Memory()
-        new = sign(action)
+        new = signature_of(action)
         return Memory(
             self.repetitions.follow(new, limits), self.streak.follow(new, _first_words(action.result))
         )
@@ -132,7 +138,7 @@ class Memory:
             lap = tuple(
                 new.said for new in self.repetitions.recent[-min(self.streak.count, limits.failures) :]
             )
-            return explain(
+            return with_text(
                 DetectedLoop(
                     name="failures",
                     period=0,
@@ -150,10 +156,13 @@ class Memory:
         kind = kind_of(action.tool, action.arguments)
         if kind is ActionKind.WAIT:
             return None
-        deeds, said = intended(action)
+        deeds, said = intended_calls(action)
         period = self.repetitions.foresee(deeds, limits)
         if period:
-            lap = (*self.repetitions.recent[len(self.repetitions.recent) - period + 1 :], Sign("", said=said))
+            lap = (
+                *self.repetitions.recent[len(self.repetitions.recent) - period + 1 :],
+                ActionSignature("", said=said),
+            )
             return _circle(lap, limits.repetitions, self.repetitions.recent[-period].said != said)
         # Whoever looks before going on does what the advice says.
         return None if kind is ActionKind.READ else self.found(limits)
@@ -172,19 +181,19 @@ class Memory:
             min(run, limits.repetitions * period) for period, run in enumerate(self.repetitions.runs, 1)
         )
         streak = replace(self.streak, count=min(self.streak.count, limits.failures))
-        return Memory(Laps(self.repetitions.recent, runs), streak)
+        return Memory(Repeats(self.repetitions.recent, runs), streak)
 
 
-def is_own(action: Action) -> bool:
+def is_guard_refusal(action: Action) -> bool:
     """
     Whether an action was refused by the guard that these detectors are.
     """
     return action.outcome in (ActionResult.REFUSED, ActionResult.FAILED) and MARK in action.result
 
 
-def _circle(repetition: tuple[Sign, ...], count: int, drifting: bool) -> DetectedLoop:
+def _circle(repetition: tuple[ActionSignature, ...], count: int, drifting: bool) -> DetectedLoop:
     period = len(repetition)
-    return explain(
+    return with_text(
         DetectedLoop(
             name="cycle" if period > 1 else "repetition",
             period=period,

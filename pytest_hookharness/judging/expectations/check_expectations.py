@@ -15,7 +15,7 @@ from typing import assert_never
 from pytest_hookharness.judging.expectations.events import (
     broken_blocks,
     broken_decisions,
-    broken_fires,
+    broken_hook_runs,
     broken_loops,
     broken_reasons,
     broken_sessions,
@@ -27,8 +27,8 @@ from pytest_hookharness.judging.expectations.files import (
     broken_files,
     broken_findings,
     broken_leftovers,
+    broken_paths,
     broken_times,
-    broken_ways,
 )
 from pytest_hookharness.judging.expectations.tool_calls import broken_calls
 from pytest_hookharness.model.expectations import CapExpectation, Expectation
@@ -52,7 +52,7 @@ from pytest_hookharness.model.verdicts import (
 _OF_VERDICT = ("verdict", "within", "period", "guard", "evidence", "way_in", "way_out")
 
 
-def violations(
+def find_violations(
     outcome: Outcome,
     *,
     initial: Mapping[str, StateEntry],
@@ -77,7 +77,7 @@ def violations(
         _verdict(outcome, expect),
         broken_times(outcome, expect.within_ms),
         broken_blocks(outcome, expect.blocks),
-        broken_fires(outcome, expect.hook_runs),
+        broken_hook_runs(outcome, expect.hook_runs),
         broken_decisions(outcome, expect.decisions),
         _period(outcome.verdict, expect.period),
         _guard(outcome.verdict, expect.cap),
@@ -90,7 +90,7 @@ def violations(
         broken_sometimes(outcome, expect.sometimes),
         broken_told(outcome, expect.told),
         broken_threads(outcome, expect.processes),
-        broken_ways(outcome, expect),
+        broken_paths(outcome, expect),
         broken_sessions(outcome, expect),
         broken_calls(outcome),
     )
@@ -127,7 +127,7 @@ def with_verdict(outcome: Outcome, verdict: Verdict) -> Outcome:
         _period(verdict, expect.period),
         _guard(verdict, expect.cap),
         _evidence(verdict, expect.evidence),
-        broken_ways(outcome, expect),
+        broken_paths(outcome, expect),
     )
     anew = (replace(item, path=mark(item.path)) for item in broken)
     return replace(outcome, violations=(*anew, *others))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from pytest_hookharness.judging.detectors.offline import detect, moments
+from pytest_hookharness.judging.detectors.offline import actions_of, detect
 from pytest_hookharness.model.expectations import Expectation, ProcessExpectation, Range, counted
 from pytest_hookharness.model.outcome import Outcome, effective_ruling
 from pytest_hookharness.model.protocol import Ruling
@@ -48,7 +48,7 @@ def broken_blocks(outcome: Outcome, expected: Range | Mapping[str, Range] | None
             )
 
 
-def broken_fires(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
+def broken_hook_runs(outcome: Outcome, expected: Mapping[str, Range]) -> Iterator[Violation]:
     """
     Numbers of fires that are not as promised.
     """
@@ -154,7 +154,7 @@ def broken_loops(outcome: Outcome, promised: tuple[str, ...] | None) -> Iterator
     """
     if promised is None:
         return
-    loops = detect(moments(outcome.trace))
+    loops = detect(actions_of(outcome.trace))
     titles = {loop.title for loop in loops}
     for index, title in enumerate(promised):
         if title not in titles:

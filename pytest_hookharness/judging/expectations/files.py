@@ -183,7 +183,7 @@ def _seen(timing: Timing) -> str:
     return f"{'cut after ' if fire.cut else ''}{took} in turn {fire.turn} ({which}): {timing.command}"
 
 
-def broken_ways(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
+def broken_paths(outcome: Outcome, expect: Expectation) -> Iterator[Violation]:
     """
     Ways that are promised and are others, or are none.
     """

@@ -30,7 +30,7 @@ from pytest_hookharness.judging.findings.settings_findings import (
     shorten_list,
 )
 from pytest_hookharness.judging.findings.stuck_phases import find_stuck_phases
-from pytest_hookharness.judging.recurrence.cycle import contradiction
+from pytest_hookharness.judging.recurrence.cycle import find_contradiction
 from pytest_hookharness.model.expectations import Expectation, counted
 from pytest_hookharness.model.processes import (
     Cut,
@@ -110,7 +110,7 @@ def _merge(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _states(trace: Trace, *, flaky: bool) -> Iterator[Finding]:
-    found = contradiction(trace.states)
+    found = find_contradiction(trace.states)
     if found is not None:
         text = (
             f"The state after turn {found.first} came again after turn {found.second}, "
@@ -163,17 +163,13 @@ def _commands(hook_runs: Sequence[HookRun]) -> str:
 def _hook_runs(trace: Trace) -> Iterator[Finding]:
     nested = _running_sessions(trace)
     for step, hook_run in trace.hook_runs():
-        defects = (
-            [] if hook_run.run is None else [*_run(hook_run, hook_run.run, nested.get(step.number, 0))]
-        )
+        defects = [] if hook_run.run is None else [*_run(hook_run, hook_run.run, nested.get(step.number, 0))]
         fault = _fault(hook_run)
         # What the process did is more exact than what the host made of it, so one defect is reported once.
         if fault is not None and not any(_covers(defect.code, fault.code) for defect in defects):
             defects.append(fault)
         for defect in defects:
-            yield defect.code.found(
-                defect.text, turn=step.turn, hook=hook_run.hook.command, rule=defect.rule
-            )
+            yield defect.code.found(defect.text, turn=step.turn, hook=hook_run.hook.command, rule=defect.rule)
 
 
 def _running_sessions(trace: Trace) -> dict[int, int]:
@@ -194,9 +190,7 @@ def _covers(defect: FindingCode, fault: FindingCode) -> bool:
             finding_catalogue.HUNG_HOOK,
             finding_catalogue.NOT_RUN,
         )
-    return defect is fault or (
-        fault is finding_catalogue.HUNG_HOOK and defect is finding_catalogue.HELD_OPEN
-    )
+    return defect is fault or (fault is finding_catalogue.HUNG_HOOK and defect is finding_catalogue.HELD_OPEN)
 
 
 def _out_of_budget(hook_run: HookRun) -> bool:
@@ -218,7 +212,9 @@ def _fault(hook_run: HookRun) -> _Defect | None:
 
 def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect]:
     if not hook_run.hook.command.strip():
-        yield _Defect(finding_catalogue.NOT_RUN, f"{hook_run.hook.event}: the command is empty.", hook_run.reply.rule)
+        yield _Defect(
+            finding_catalogue.NOT_RUN, f"{hook_run.hook.event}: the command is empty.", hook_run.reply.rule
+        )
     rule = hook_run.reply.rule
     yield from _ending(hook_run, run, nested)
     holders = (
@@ -226,7 +222,9 @@ def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect
     )
     left = [process for process in run.leftovers if process.pid not in holders]
     if left:
-        yield _Defect(finding_catalogue.LEFTOVER, f"{hook_run.hook.event} left {_processes(left)} running.", rule)
+        yield _Defect(
+            finding_catalogue.LEFTOVER, f"{hook_run.hook.event} left {_processes(left)} running.", rule
+        )
     for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
         if output.cut_at is not None:
             text = f"{hook_run.hook.event}: the harness kept {output.cut_at} bytes of {name} and dropped the rest."

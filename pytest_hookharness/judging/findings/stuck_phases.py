@@ -169,4 +169,3 @@ def _changed(steps: Sequence[Step]) -> dict[str, str]:
         if isinstance(step.exchange, HookEvent | Performed)
         for change in step.exchange.changes
     }
-

@@ -1,10 +1,8 @@
 """
-Ageing: files that do not change, and hold values near the clock.
+Times in files that do not change.
 
-Pure.
-
-A stamp that was written once may still be compared with the clock by hooks; time would then end a loop that
-recurs exactly.
+A hook may compare a time that it wrote once with the clock. Then passing time ends a loop that repeats
+exactly, so the prober makes these times older.
 """
 
 from __future__ import annotations
@@ -14,22 +12,22 @@ from dataclasses import dataclass
 
 from pytest_hookharness.judging.state_diff.file_series import LARGEST, Files, text_of
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.targets import Places
-from pytest_hookharness.judging.state_diff.timestamps import Stamp, age_stamps, stamps_in
+from pytest_hookharness.judging.state_diff.part_locations import PlaceNames
+from pytest_hookharness.judging.state_diff.timestamps import Timestamp, age_timestamps, timestamps_in
 from pytest_hookharness.model.probes import PartKind, StatePart
 
-# A file with more stamps is one part.
+# A file with more times is one part.
 _MANY = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Stamps:
+class FileTimestamps:
     """
-    The values near the clock in some files.
+    The times near the clock in some files.
 
     Attributes:
-        texts: The texts that hold such values, by state path.
-        parts: The values; all of a file as one part if they are many.
+        texts: Path and text of the files that contain such times.
+        parts: The times; one part for the whole file if it contains many.
         clock: The clock of the session.
     """
 
@@ -39,29 +37,29 @@ class Stamps:
 
     def aged(self, seconds: float) -> Files:
         """
-        The files that hold such values, with all of them made older.
+        Return the files with all their times made older, by seconds.
         """
-        return {path: age_stamps(text, seconds, self.clock).encode() for path, text in self.texts}
+        return {path: age_timestamps(text, seconds, self.clock).encode() for path, text in self.texts}
 
 
-def find_stamps(files: Files, clock: SessionClock) -> Stamps:
+def find_timestamps(files: Files, clock: SessionClock) -> FileTimestamps:
     """
-    All values near the clock; files that are no text, or too large to be written anew, are left out.
+    Find all times near the clock, except in binary files and in files that are too large to rewrite.
     """
     texts: list[tuple[str, str]] = []
     parts: list[StatePart] = []
     for path, content in sorted(files.items()):
         text = text_of(content) if content is not None and len(content) <= LARGEST else None
-        found = [] if text is None else list(stamps_in(text, clock))
+        found = [] if text is None else list(timestamps_in(text, clock))
         if text is not None and found:
             texts.append((path, text))
             parts += _parts(path, text, found) if len(found) <= _MANY else [_together(path, text, found)]
-    return Stamps(tuple(texts), tuple(parts), clock)
+    return FileTimestamps(tuple(texts), tuple(parts), clock)
 
 
-def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
+def equal_except_timestamps(one: bytes | None, other: bytes | None, clock: SessionClock) -> bool:
     """
-    Whether two contents differ in nothing but values near the clock.
+    Return whether two contents are equal except for times near the clock.
     """
     first, second = (text_of(content) if content is not None else None for content in (one, other))
     if first is None or second is None:
@@ -70,25 +68,35 @@ def same_but_for_stamps(one: bytes | None, other: bytes | None, clock: SessionCl
 
 
 def _without_stamps(text: str, clock: SessionClock) -> list[str]:
-    ends = [0, *(place for stamp in stamps_in(text, clock) for place in (stamp.start, stamp.end)), len(text)]
+    ends = [
+        0,
+        *(place for timestamp in timestamps_in(text, clock) for place in (timestamp.start, timestamp.end)),
+        len(text),
+    ]
     return [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
 
 
-def _parts(path: str, text: str, found: list[Stamp]) -> Iterator[StatePart]:
-    places = Places(text)
-    for stamp in found:
-        said = text[stamp.start : stamp.end]
-        name = places.of_value(stamp.start, stamp.end)
+def _parts(path: str, text: str, found: list[Timestamp]) -> Iterator[StatePart]:
+    places = PlaceNames(text)
+    for timestamp in found:
+        said = text[timestamp.start : timestamp.end]
+        name = places.of_value(timestamp.start, timestamp.end)
         yield StatePart(
-            path=path, name=name, kind=PartKind.STAMP, before=said, after=said, unit=stamp.unit, stamped=True
+            path=path,
+            name=name,
+            kind=PartKind.STAMP,
+            before=said,
+            after=said,
+            unit=timestamp.unit,
+            stamped=True,
         )
 
 
-def _together(path: str, text: str, found: list[Stamp]) -> StatePart:
+def _together(path: str, text: str, found: list[Timestamp]) -> StatePart:
     first, last = found[0], found[-1]
     return StatePart(
         path=path,
-        name=f"{len(found):,} time stamps",
+        name=f"{len(found):,} times",
         kind=PartKind.STAMP,
         before=text[first.start : first.end],
         after=text[last.start : last.end],

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
-from pytest_hookharness.judging.expectations.check_expectations import violations
+from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.conclusion import judge_threads
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import RECORDED, UNCONTAINED, judge
+from pytest_hookharness.judging.verdict.verdict import RECORDED, UNCONTAINED, JudgeInput, judge
 from pytest_hookharness.model.background import USER, HookThread
 from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -49,7 +49,7 @@ class _Played:
         done = (step.exchange for step in trace.steps)
         used_tools = any(isinstance(item, Performed) and not item.refused for item in done)
         guard = hosts.guard_for(self.player.progress.session, used_tools)
-        return judge(trace, self.end, cap=guard)
+        return judge(JudgeInput(trace, self.end, cap=guard))
 
 
 class ThreadSessions:
@@ -185,17 +185,19 @@ class ThreadSessions:
         stage.scan()
         tracked = self._tracking.report(self._hook_threads)
         recorded = (RECORDED,) if stage.settings.coverage_store is not None else ()
-        formed = conclusion.form(
-            trace,
-            end,
-            assumptions=(UNCONTAINED, *recorded, *stage.sandbox.notes, *stage.scanner.unapplied),
-            problems=(
-                *stage.configuration.problems,
-                *hosts.find_ignored(stage.profile, stage.scenario.options),
-            ),
-            # Where process hooks alone are tried, and fired, nothing is missing.
-            configured=tuple(hook.event for hook in stage.configuration.hooks)
-            or (None if tracked.threads or tracked.denials else ()),
+        formed = conclusion.form_conclusion(
+            JudgeInput(
+                trace,
+                end,
+                assumptions=(UNCONTAINED, *recorded, *stage.sandbox.notes, *stage.scanner.unapplied),
+                problems=(
+                    *stage.configuration.problems,
+                    *hosts.find_ignored(stage.profile, stage.scenario.options),
+                ),
+                # Where process hooks alone are tried, and fired, nothing is missing.
+                configured=tuple(hook.event for hook in stage.configuration.hooks)
+                or (None if tracked.threads or tracked.denials else ()),
+            )
         )
         outcome = Outcome(
             scenario=stage.scenario,
@@ -215,7 +217,7 @@ class ThreadSessions:
             wall=time.monotonic() - self._began,
             background=tracked,
         )
-        broken = violations(outcome, initial=self._initial, final=stage.files, final_text=stage.text)
+        broken = find_violations(outcome, initial=self._initial, final=stage.files, final_text=stage.text)
         return replace(outcome, violations=broken)
 
     def _trace(self) -> Trace:

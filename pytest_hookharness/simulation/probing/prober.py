@@ -13,18 +13,22 @@ from dataclasses import dataclass, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiment_plan import Experiment, ExperimentResult, inquire
-from pytest_hookharness.judging.probing.sizes import Measure
+from pytest_hookharness.judging.probing.experiment_plan import (
+    ExperimentPlan,
+    ExperimentResult,
+    plan_experiments,
+)
+from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
-from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, difference
+from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, describe_difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
     SessionClock,
-    find_stamps,
-    same_but_for_stamps,
+    equal_except_timestamps,
+    find_timestamps,
 )
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -93,7 +97,7 @@ class Prober:
         *,
         clock: SessionClock,
         pattern: Pattern | None = None,
-        sizes: Sequence[Measure] = (),
+        sizes: Sequence[GrowingSize] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
@@ -124,7 +128,7 @@ class Prober:
         self._numbers = numbers
         self._remaining = remaining
         self._on_probe = on_probe
-        self._stamped = find_stamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
+        self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
         self._farthest: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
@@ -145,7 +149,7 @@ class Prober:
             return self._probing(ExperimentResult(unclear=unclear), slow=slow)
         with rehearsal:
             conclusion = self._control(rehearsal) or self._follow(
-                inquire(
+                plan_experiments(
                     self._parts,
                     sizes=self._sizes,
                     numbers=self._numbers,
@@ -191,15 +195,17 @@ class Prober:
         if self._pattern is None:
             return None
         push = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
-        before = self._pattern.pushed(push)
+        before = self._pattern.perturbed(push)
         # The host goes on numbering as it did: what follows that does not follow the files.
         moment = replace(self._lap.moment, agent=self._lap.before.agent, clock=self._lap.before.clock)
         seen = self._experiment(push, rehearsal, moment)
         if seen.reaction is ProbeEffect.EFFECT:
-            self._pattern = self._pattern.relaxed(before, self._left)
+            self._pattern = self._pattern.without_refuted_steps(before, self._left)
             seen = self._experiment(push, rehearsal, moment)
         if seen.reaction is not ProbeEffect.DECISION:
-            names = [self._parts[place].place for place in self._pattern.unpredictable(before, self._left)]
+            names = [
+                self._parts[place].place for place in self._pattern.find_unpredictable(before, self._left)
+            ]
             if names:
                 return ExperimentResult(
                     unclear=f"{', '.join(names)} goes on by a rule that is not seen", unpredictable=True
@@ -208,7 +214,7 @@ class Prober:
             return None
         return ExperimentResult(unclear=f"the same lap, played once more, went another way: {seen.what}")
 
-    def _follow(self, experiment: Experiment, rehearsal: Checkpoint) -> ExperimentResult:
+    def _follow(self, experiment: ExperimentPlan, rehearsal: Checkpoint) -> ExperimentResult:
         push = next(experiment, None)
         while push is not None:
             if self._remaining() == 0.0:
@@ -271,7 +277,7 @@ class Prober:
                 files = self._write(files, rehearsal)
                 rehearsal.backstage.age(push.seconds)
             case _ if self._pattern is not None:
-                files = self._write(self._pattern.pushed(push), rehearsal)
+                files = self._write(self._pattern.perturbed(push), rehearsal)
             case _:
                 pass
         return files
@@ -291,7 +297,7 @@ class Prober:
             if request is None:
                 return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
             seen = [step for step in player.steps if step.turn == player.turn]
-            what = difference(expected, seen, self._lap.read)
+            what = describe_difference(expected, seen, self._lap.read)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
@@ -317,13 +323,13 @@ class Prober:
         self._left = {path: rehearsal.backstage.read(path) for path in {*followed, *rest}}
         for path in rest:
             # A time of few digits is the same in some laps, and then is not.
-            if same_but_for_stamps(self._lap.written.get(path), self._left[path], clock):
+            if equal_except_timestamps(self._lap.written.get(path), self._left[path], clock):
                 del self._left[path]
         rest = [path for path in rest if path in self._left]
         what = ""
         if pattern is not None:
-            what = pattern.departure({**pattern.newest, **before}, self._left, clock)
-            if pattern.clipped(push):
+            what = pattern.find_deviation({**pattern.newest, **before}, self._left, clock)
+            if pattern.truncated(push):
                 # What could not be grown as far as the rest was pushed no longer fits it.
                 what = ""
         elif rest:
@@ -332,24 +338,26 @@ class Prober:
 
     def _told(self, push: Perturbation) -> str:
         if push.how is PerturbationKind.AGED:
-            return f"{duration(push.seconds)} passed"
+            return f"{format_duration(push.seconds)} passed"
         if push.how is PerturbationKind.WAITED:
-            return f"{duration(push.seconds)} really waited"
+            return f"{format_duration(push.seconds)} really waited"
         if push.how is PerturbationKind.AHEAD and not push.repetitions:
             return "one more lap"
-        reached = self._pattern.reached(push) if self._pattern is not None else ""
+        reached = self._pattern.describe_all(push) if self._pattern is not None else ""
         if push.how is PerturbationKind.AHEAD and push.pace:
-            return ", ".join(filter(None, [reached, f"{duration(push.repetitions * push.pace)} later"]))
+            return ", ".join(
+                filter(None, [reached, f"{format_duration(push.repetitions * push.pace)} later"])
+            )
         if self._pattern is None or push.how is PerturbationKind.TRANSCRIPT:
             return str(push.how.value)
         return reached or "one more lap"
 
     def _valve(self, conclusion: ExperimentResult) -> Threshold | None:
-        push, seen = conclusion.push, conclusion.seen
+        push, seen = conclusion.perturbation, conclusion.seen
         if push is None or seen is None:
             return None
         if push.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{duration(push.seconds)} without a turn"
+            at = f"{format_duration(push.seconds)} without a turn"
             return Threshold(at=at, what=seen.what, seconds=push.seconds, allows_stop=seen.allows_stop)
         turn = self._lap.moment.turn + push.repetitions * self._lap.period + max(1, seen.turn)
         return Threshold(

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiment_plan import LAWFUL
-from pytest_hookharness.judging.probing.sizes import Measure, measures
-from pytest_hookharness.judging.recurrence.cycle import Lasso, same
-from pytest_hookharness.judging.recurrence.similar_turns import like_periods
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.probing.experiment_plan import PREDICTABLE
+from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
+from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.trace import HookEvent
@@ -98,7 +98,7 @@ class ProbeSchedule:
         """
         later = [turn + lasso.period for turn in range(lasso.stem, lasso.stem + lasso.period + 1)]
         states = self._history.states
-        differing = [turn for turn in later if not same(states[turn - lasso.period], states[turn])]
+        differing = [turn for turn in later if not same_state(states[turn - lasso.period], states[turn])]
         if not all(self._history.ticked(turn - lasso.period, turn, self._clock) for turn in differing):
             return False
         for turn in differing:
@@ -136,7 +136,7 @@ class ProbeSchedule:
         """
         The first probing of a period whose parts move by laws, if there is one.
         """
-        for period in like_periods(turn, self._history.likeness):
+        for period in find_similar_periods(turn, self._history.likeness):
             if self._tries >= _MOST_TRIES:
                 return None
             if turn < self._lawless.get(period, 0):
@@ -167,14 +167,14 @@ class ProbeSchedule:
         self._driven = None
         if threshold.reaction is not ProbeEffect.DECISION:
             return None
-        if any(part.kind not in LAWFUL for part in probing.parts):
+        if any(part.kind not in PREDICTABLE for part in probing.parts):
             # The next id or process number was only guessed at.
             return None
         now, before = (
             self._history.likeness(threshold.turn),
             self._history.likeness(threshold.turn - probing.period),
         )
-        if now is None or before is None or now.conduct != before.conduct:
+        if now is None or before is None or now.actions != before.actions:
             return None
         return self._end(
             "disagreed",
@@ -186,10 +186,10 @@ class ProbeSchedule:
         moments = self._history.moved((turn - 2 * period, turn - period, turn))
         if isinstance(moments, str):
             return None
-        pattern = recognise(moments, self._clock)
+        pattern = find_pattern(moments, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
-    def _sizes(self, period: int) -> tuple[Measure, ...]:
+    def _sizes(self, period: int) -> tuple[GrowingSize, ...]:
         turn = self._player.turn
         moments = self._history.moved((turn - period, turn))
         if isinstance(moments, str):
@@ -202,8 +202,8 @@ class ProbeSchedule:
         ]
         lately = sum(1 for number in refused if number > turn - period)
         # A hook may find both in the transcript, or in a log of its own that is no file of ours.
-        counted = (Measure(turn, period), *((Measure(len(refused), lately),) if lately else ()))
-        return (*counted, *measures(before, after, self._history.states[turn].files))
+        counted = (GrowingSize(turn, period), *((GrowingSize(len(refused), lately),) if lately else ()))
+        return (*counted, *find_growing_sizes(before, after, self._history.states[turn].files))
 
     def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
         player = self._player

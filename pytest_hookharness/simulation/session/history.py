@@ -13,12 +13,12 @@ from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import (
-    LONGEST,
+    LONGEST_PERIOD,
     TextOutlines,
     TurnSignature,
-    conduct,
+    actions_of,
 )
-from pytest_hookharness.judging.state_diff import SessionClock, same_but_for_stamps
+from pytest_hookharness.judging.state_diff import SessionClock, equal_except_timestamps
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.trace import State, StateEntry, Step
 from pytest_hookharness.simulation.session.driver import SessionPoint
@@ -78,7 +78,7 @@ class History:
                 # It is too large, or nothing that has bytes; then it is as if it were not known.
                 continue
         self._contents[turn] = contents
-        self._contents.pop(turn - 2 * LONGEST - 1, None)
+        self._contents.pop(turn - 2 * LONGEST_PERIOD - 1, None)
 
     def likeness(self, turn: int) -> TurnSignature | None:
         """
@@ -94,7 +94,7 @@ class History:
             told = [*map(self._outlined, saw.messages)]
             standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
             text = json.dumps(standing, sort_keys=True, default=str)
-            self._likenesses[turn] = TurnSignature(conduct=conduct(steps, self.outlines.of), standing=text)
+            self._likenesses[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
         return self._likenesses[turn]
 
     def moment(self, turn: int) -> SessionPoint:
@@ -120,7 +120,7 @@ class History:
         return all(
             change.how == "content"
             and before.get(change.path) is not None
-            and same_but_for_stamps(before.get(change.path), after.get(change.path), clock)
+            and equal_except_timestamps(before.get(change.path), after.get(change.path), clock)
             for change in changes(one, other)
         )
 

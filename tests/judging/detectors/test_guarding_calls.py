@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_hookharness.judging.detectors.messages import MARK, Limits, preview
-from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, freeze, thaw
+from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.model.actions import Action, ActionResult
 
 LIMITS = Limits()
@@ -167,7 +167,7 @@ def test_memory_survives_being_kept(session):
     session.run("make")
     session.edit("one")
 
-    assert thaw(json.loads(json.dumps(freeze(session.watch)))) == session.watch
+    assert from_json(json.loads(json.dumps(to_json(session.watch)))) == session.watch
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_memory_survives_being_kept(session):
 def test_strange_memory_is_refused(kept_workspace):
     """JSON of another form is told apart from memory."""
     with pytest.raises(Malformed):
-        thaw(kept_workspace)
+        from_json(kept_workspace)
 
 
 def test_memory_goes_round_with_the_agent(session):
@@ -199,6 +199,6 @@ def test_memory_goes_round_with_the_agent(session):
         session.run("ls", "", ActionResult.DONE)
     for _ in range(30):
         session.run("make")
-        seen.add(json.dumps(freeze(session.watch)))
+        seen.add(json.dumps(to_json(session.watch)))
 
     assert len(seen) < 6

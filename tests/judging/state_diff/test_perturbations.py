@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import SessionClock, recognise
+from pytest_hookharness.judging.state_diff import SessionClock, find_pattern
 from pytest_hookharness.model.probes import Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000
@@ -21,7 +21,7 @@ def pattern_of(write, first=2):
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() for path, text in made.items()}
 
-    return recognise([files(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files(lap) for lap in range(first, first + 3)], CLOCK)
 
 
 def state(repetition):
@@ -31,7 +31,7 @@ def state(repetition):
 
 def pushed(pattern, how, *parts, repetitions=0, seconds=0.0):
     chosen = parts or tuple(range(len(pattern.parts)))
-    files = pattern.pushed(Perturbation(parts=chosen, how=how, repetitions=repetitions, seconds=seconds))
+    files = pattern.perturbed(Perturbation(parts=chosen, how=how, repetitions=repetitions, seconds=seconds))
     return json.loads(files["home/state"])
 
 
@@ -86,7 +86,7 @@ def test_an_id_is_replaced_by_its_like(first, expression):
     """A random text is replaced by another one of the same length, alphabet and case."""
     ids = first.split()
     pattern = pattern_of(lambda repetition: ids[repetition], first=0)
-    new = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.REPLACED))["home/state"].decode()
+    new = pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.REPLACED))["home/state"].decode()
 
     assert re.fullmatch(expression, new)
     assert new not in ids
@@ -95,7 +95,7 @@ def test_an_id_is_replaced_by_its_like(first, expression):
 def test_counts_are_exact_at_any_size():
     """A count is pushed by any number of laps without rounding."""
     pattern = pattern_of(lambda repetition: f'{{"n": {10**20 + 3 * repetition}}}')
-    files = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10**30))
+    files = pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10**30))
 
     assert files == {"home/state": b'{"n": %d}' % (10**20 + 12 + 3 * 10**30)}
 
@@ -105,7 +105,7 @@ def test_padding_is_kept_as_printf_does():
     pattern = pattern_of(lambda repetition: f"{repetition:03d}")
 
     for laps, text in [(1, b"005"), (96, b"100"), (1996, b"2000")]:
-        assert pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=laps)) == {
+        assert pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=laps)) == {
             "home/state": text
         }
 
@@ -118,8 +118,8 @@ def test_a_number_without_step_moves_by_its_mean():
     )
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10)
 
-    assert up.pushed(push) == {"home/state": b"76"}
-    assert around.pushed(push) == {"home/state": b"7"}
+    assert up.perturbed(push) == {"home/state": b"76"}
+    assert around.perturbed(push) == {"home/state": b"7"}
 
 
 def test_growth_is_bounded_in_chunks():
@@ -127,38 +127,38 @@ def test_growth_is_bounded_in_chunks():
     pattern = pattern_of(lambda repetition: "".join(f"turn {at}\n" for at in range(repetition)))
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=50_000)
 
-    assert pattern.pushed(push)["home/state"].decode().splitlines()[-1] == "turn 10003"
-    assert pattern.clipped(push) == (0,)
-    assert pattern.clipped(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)) == ()
-    assert pattern.reached(push) == "home/state of 10,004 lines"
+    assert pattern.perturbed(push)["home/state"].decode().splitlines()[-1] == "turn 10003"
+    assert pattern.truncated(push) == (0,)
+    assert pattern.truncated(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)) == ()
+    assert pattern.describe_all(push) == "home/state of 10,004 lines"
 
 
 def test_growth_is_bounded_in_bytes():
     """A log of long lines stays below four mebibytes, and says that it was clipped."""
     pattern = pattern_of(lambda repetition: "".join(f"{at} {'x' * 9000}\n" for at in range(repetition)))
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=5_000)
-    size = len(pattern.pushed(push)["home/state"])
+    size = len(pattern.perturbed(push)["home/state"])
 
     assert 4 * 1024 * 1024 - 20_000 < size <= 4 * 1024 * 1024
-    assert pattern.clipped(push) == (0,)
+    assert pattern.truncated(push) == (0,)
 
 
 def test_files_are_bounded():
     """A folder gets five hundred more files at most, each with a name and content of its own."""
     pattern = pattern_of(lambda repetition: {f"tmp/block-{at}.txt": f"n {at}" for at in range(repetition)})
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=9_000)
-    files = pattern.pushed(push)
+    files = pattern.perturbed(push)
 
     assert len(files) == 502
     assert files["tmp/block-503.txt"] == b"n 503"
-    assert pattern.clipped(push) == (0,)
-    assert pattern.reached(push) == "500 more files block-*.txt in tmp"
+    assert pattern.truncated(push) == (0,)
+    assert pattern.describe_all(push) == "500 more files block-*.txt in tmp"
 
 
 def test_files_named_by_the_second_differ():
     """Files whose names say nothing but the time are from before the session, so none hides another."""
     pattern = pattern_of(lambda repetition: {f"tmp/{STARTED + at}.txt": "x" for at in range(repetition)})
-    files = pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=20))
+    files = pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=20))
 
     assert len(files) == 2 + 20
     assert sum(int(path[4:14]) < STARTED for path in files) == 20
@@ -168,7 +168,7 @@ def test_a_moved_file_is_gone_from_its_old_name():
     """A push of a file name takes the file away from where it is now."""
     pattern = pattern_of(lambda repetition: {f"tmp/n-{repetition}": "x"})
 
-    assert pattern.pushed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=6)) == {
+    assert pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=6)) == {
         "tmp/n-2": None,
         "tmp/n-3": None,
         "tmp/n-4": None,
@@ -190,16 +190,16 @@ def test_pushes_are_told():
     everything = tuple(range(len(pattern.parts)))
 
     def told(how):
-        return pattern.reached(Perturbation(parts=everything, how=how, repetitions=996, seconds=3600)).split(
-            ", $"
-        )
+        return pattern.describe_all(
+            Perturbation(parts=everything, how=how, repetitions=996, seconds=3600)
+        ).split(", $")
 
     assert (
-        pattern.told(0, Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=996))
+        pattern.describe(0, Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=996))
         == "count 1,000 in home/state"
     )
     assert told(PerturbationKind.OLDER)[0] == "$.count in home/state back at 3"
-    assert "996 more in $.ids in home/state" in pattern.reached(
+    assert "996 more in $.ids in home/state" in pattern.describe_all(
         Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=996)
     )
     assert told(PerturbationKind.AGED)[-1] == ".last in home/state 3,600 seconds older"
@@ -212,7 +212,7 @@ def test_at_a_pace_moving_times_go_on_and_others_stay():
         parts=tuple(range(len(pattern.parts))), how=PerturbationKind.AHEAD, repetitions=7, pace=60.0
     )
 
-    files = json.loads(pattern.pushed(push)["home/state"])
+    files = json.loads(pattern.perturbed(push)["home/state"])
 
     assert files["last"] == now["last"] + 420
     assert files["born"] == now["born"]

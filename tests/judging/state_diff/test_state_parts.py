@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.model.probes import PartKind
 
 STARTED = 1_795_263_000
@@ -35,7 +35,7 @@ def recognised(write, first=3):
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() if isinstance(text, str) else text for path, text in made.items()}
 
-    return recognise([files(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files(lap) for lap in range(first, first + 3)], CLOCK)
 
 
 def seen(write, first=3):
@@ -209,7 +209,7 @@ def test_what_cannot_be_followed_says_why(write, why):
 def test_two_moments_are_too_few():
     """Two moments are refused, for any two numbers have a step."""
     with pytest.raises(ValueError, match="2 moments"):
-        recognise([{}, {}], CLOCK)
+        find_pattern([{}, {}], CLOCK)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_two_moments_are_too_few():
 def test_only_the_session_makes_a_stamp(started, kind):
     """A number of the right size is a stamp if it lies within the session, and a count if it does not."""
     moments = [{"a": str(STARTED + lap).encode()} for lap in range(3)]
-    pattern = recognise(moments, SessionClock(started=started, now=started + 2 * 10**6))
+    pattern = find_pattern(moments, SessionClock(started=started, now=started + 2 * 10**6))
 
     assert [part.kind.name for part in pattern.parts] == [kind]
 

@@ -16,8 +16,8 @@ from pytest_hookharness.judging.state_diff import (
     Irregular,
     Pattern,
     SessionClock,
-    find_stamps,
-    recognise,
+    find_pattern,
+    find_timestamps,
 )
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
@@ -182,7 +182,7 @@ def everything(pattern: Pattern) -> tuple[int, ...]:
 
 
 def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
-    pattern = recognise(mechanism.moments(first, count), CLOCK)
+    pattern = find_pattern(mechanism.moments(first, count), CLOCK)
     assert isinstance(pattern, Pattern), pattern
     return pattern
 
@@ -211,7 +211,7 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
 def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
     """Parts that are pushed ahead by some laps make the files that so many true laps would have made."""
     pattern = followed(mechanism, first)
-    pushed = pattern.pushed(
+    pushed = pattern.perturbed(
         Perturbation(parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions)
     )
 
@@ -223,7 +223,7 @@ def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
 def test_older_is_the_lap_before(mechanism, first):
     """Parts that are put back make the files of one lap ago, byte for byte."""
     pattern = followed(mechanism, first)
-    older = pattern.pushed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
+    older = pattern.perturbed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
     true = mechanism.files(first + 1)
 
     assert {path: content for path, content in older.items() if content is not None} == (
@@ -239,7 +239,7 @@ def test_a_true_lap_is_no_departure(mechanism, first, repetition):
     """Whatever lap one looks at, earlier or later, the next one moves the files as the pattern says."""
     pattern = followed(mechanism, first)
 
-    assert pattern.departure(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
+    assert pattern.find_deviation(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
 
 
 @LAWS
@@ -248,7 +248,7 @@ def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
     """One more push by a lap is what one lap makes of any push, so it does not depart from the pattern."""
     pattern = followed(mechanism, first)
     one, other = (
-        pattern.pushed(
+        pattern.perturbed(
             Perturbation(
                 parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions + more
             )
@@ -256,7 +256,7 @@ def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
         for more in (0, 1)
     )
 
-    assert pattern.departure(one, other, CLOCK) == ""
+    assert pattern.find_deviation(one, other, CLOCK) == ""
 
 
 @LAWS
@@ -270,7 +270,7 @@ def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
     place = data.draw(some.integers(0, len(text)))
     changed = {**after, path: f"{text[:place]}§{text[place:]}".encode()}
 
-    assert pattern.departure(mechanism.files(first + 2), changed, CLOCK) != ""
+    assert pattern.find_deviation(mechanism.files(first + 2), changed, CLOCK) != ""
 
 
 @LAWS
@@ -279,7 +279,7 @@ def test_two_laps_are_not_one(mechanism, first):
     """Two laps in place of one are a departure."""
     pattern = followed(mechanism, first)
 
-    assert pattern.departure(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
+    assert pattern.find_deviation(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
 
 
 @LAWS
@@ -303,15 +303,15 @@ def test_more_moments_say_the_same(mechanism, first, count):
 )
 def test_no_bytes_are_too_strange(moments):
     """Any bytes give a pattern or say why not, and a pattern can be pushed, told and compared."""
-    pattern = recognise(moments, CLOCK)
+    pattern = find_pattern(moments, CLOCK)
     if isinstance(pattern, Irregular):
         assert pattern.paths
         assert pattern.why.endswith(".")
         return
     for how in PerturbationKind:
         push = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
-        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
-        pattern.reached(push)
+        pattern.find_deviation(pattern.perturbed(push), moments[-1], CLOCK)
+        pattern.describe_all(push)
 
 
 PIECES = [
@@ -338,9 +338,9 @@ PIECES = [
 def test_no_text_is_too_strange(rows):
     """Any text of numbers, times and punctuation gives a pattern or says why not, also if it ages by ages."""
     moments = [{"a": "".join(row).encode()} for row in rows]
-    pattern = recognise(moments, CLOCK)
-    find_stamps(moments[0], CLOCK).aged(1e15)
+    pattern = find_pattern(moments, CLOCK)
+    find_timestamps(moments[0], CLOCK).aged(1e15)
     if isinstance(pattern, Pattern):
         push = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
-        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
+        pattern.find_deviation(pattern.perturbed(push), moments[-1], CLOCK)
         assert all(part.kind in PartKind for part in pattern.parts)
