@@ -115,7 +115,7 @@ def _looked_at(
     known: OnlineDetector, payload: Payload, event: str, limits: Limits
 ) -> tuple[OnlineDetector, Refusal | None]:
     if event in _BREAKS:
-        return known.part(), None
+        return known.cleared(), None
     action, content = _action(payload, event), _content(payload)
     look = known.before if event == "PreToolUse" else known.after
     return look(action, content, limits)

@@ -1,12 +1,8 @@
 """
-Complaints: what of an outcome is wrong with hooks that promise nothing.
+Symptoms: what is wrong in an outcome, for hooks that have no expectations.
 
-Pure. Where nothing is known of what a hook is for, silence is better than a false
-alarm: what a host, a machine or a made-up session may be to blame for is no complaint.
-
-Habits: what hooks do all through a session, and single events do not show.
-
-Pure.
+The purpose of the hooks is unknown here, so a missed defect is better than a false alarm: a symptom is never
+reported if the host, the machine or the generated session may be its cause.
 """
 
 from __future__ import annotations
@@ -44,16 +40,16 @@ from pytest_hookharness.model.verdicts import (
 )
 
 _FEWEST = 3
-# Mount points that hide folders of the machine, by the roots that stand for them.
+# Mount points that hide folders of the machine, by the state's name for their root.
 _POINTS = {"private-tmp": "/tmp", "private-var-tmp": "/var/tmp", "shm": "/dev/shm"}  # noqa: S108 - names
 
 
 def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
     """
-    One complaint if harmless work was refused: all that reads, all that edits, and most commands.
+    Find that harmless work was refused: every read, every edit, and most commands.
 
     Args:
-        outcome: A session in which nobody would object to anything.
+        outcome: The outcome of a session that contains nothing that anybody would object to.
     """
     moves = {
         step.turn: step.exchange.move for step in outcome.trace.steps if isinstance(step.exchange, Moved)
@@ -63,11 +59,11 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
         for step in outcome.trace.steps
         if isinstance(step.exchange, Performed)
     ]
-    looks = [refused for _, move, refused in calls if isinstance(move, Read)]
+    reads = [refused for _, move, refused in calls if isinstance(move, Read)]
     edits = [refused for _, move, refused in calls if isinstance(move, Edit)]
     commands = [refused for _, move, refused in calls if isinstance(move, RunCommand)]
     refused = [turn for turn, _, refused in calls if refused]
-    if not (looks and edits and all([*looks, *edits]) and 2 * sum(commands) >= len(commands)):
+    if not (reads and edits and all([*reads, *edits]) and 2 * sum(commands) >= len(commands)):
         return
     if len(refused) < _FEWEST:
         return
@@ -75,7 +71,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
         kind=BLOCKS_EVERYTHING.name,
         code=BLOCKS_EVERYTHING.code,
         hook=refusers(outcome.trace, refused[-1]),
-        text=f"{len(refused)} of {len(calls)} harmless calls are refused, each look and each edit too.",
+        text=f"{len(refused)} of {len(calls)} harmless calls are refused, including every read and every edit.",
         advice=BLOCKS_EVERYTHING.fix,
         turn=refused[-1],
     )
@@ -83,54 +79,56 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
 
 def written_above_project(path: str, hooked: HookEvent) -> str:
     """
-    The name of a file that was written on the way to the project, outside of it; empty if it was not.
+    Return the name of a file that was written in a parent folder of the project; empty for other files.
 
     Args:
         path: State path of the file.
-        hooked: The event; the input of its hooks tells where the project is.
+        hooked: The event; the input of its hooks contains the project's path.
     """
     root, _, rest = path.partition("/")
     if root not in _POINTS:
         return ""
     folder = posixpath.dirname(f"{_POINTS[root]}/{rest}")
-    told = (str(value) for fire in hooked.hook_runs for value in fire.payload.values())
-    above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in told)
+    inputs = (str(value) for hook_run in hooked.hook_runs for value in hook_run.payload.values())
+    above = folder != _POINTS[root] and any(value.startswith(f"{folder}/") for value in inputs)
     return posixpath.basename(path) if above else ""
 
 
-# These speak of the session, of the machine, or of a host's options, and not of a hook.
-_NO_COMPLAINT = frozenset({"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"})
+# Findings about the session, the machine, or a host's options, and not about a hook.
+_NOT_ABOUT_HOOKS = frozenset(
+    {"UNREACHED", "NEVER-FIRED", "OPTION-IGNORED", "AGENT-MISSING", "DIVERGE", "CLOCK"}
+)
 _STAGED = re.compile(r"/\.git/(?:index|HEAD|packed-refs|refs/.+)$")
-_LET_GO = (
-    "Let the hook allow when nothing changed since its last refusal, or read `stop_hook_active` from its "
-    "input."
+_ALLOW_STOP = (
+    "Let the hook allow the stop if nothing changed since its last refusal, or if `stop_hook_active` in its "
+    "input is true."
 )
 _REASON = 80
-# Refusals without an exception after which nobody would wait for the end.
+# After this many refusals in a row nobody would wait for the end.
 _MANY = 8
 
 
 def find_symptoms(outcome: Outcome, *, mark: str = "", harmless: bool = False) -> tuple[Symptom, ...]:
     """
-    What is wrong, each cause once.
+    Return what is wrong, each cause once.
 
     Args:
-        outcome: What a session showed.
-        mark: Name of a file that appears only if input is carried out.
-        harmless: Whether nobody would object to anything in that session.
+        outcome: The outcome of a session.
+        mark: Name of a file that appears only if a hook executes its input.
+        harmless: Whether the session contains nothing that anybody would object to.
     """
     found = [*_verdict(outcome), *_findings(outcome), *_refused_words(outcome), *_changes(outcome, mark)]
     found += find_blockades(outcome) if harmless else ()
-    return tuple({complaint.cause: complaint for complaint in reversed(found)}.values())[::-1]
+    return tuple({symptom.cause: symptom for symptom in reversed(found)}.values())[::-1]
 
 
 def open_questions(outcome: Outcome) -> tuple[str, ...]:
     """
-    What an outcome leaves open, in sentences.
+    Return what an outcome leaves open, in sentences.
     """
     match outcome.verdict:
         case Undecided(why=why) if _refused_throughout(outcome) < _MANY:
-            return (f"Whether it ends is not known: {why}.",)
+            return (f"It is unknown whether the session ends: {why}.",)
         case _:
             return ()
 
@@ -145,37 +143,35 @@ def _verdict(outcome: Outcome) -> Iterator[Symptom]:
         case Undecided(turn=turn):
             times = _refused_throughout(outcome)
             if times >= _MANY:
-                text = (
-                    f"{event} was refused{said} each of {times} times, and no end was seen in {turn} turns."
-                )
-                yield Symptom(kind="no-end", hook=hook, text=text, advice=_LET_GO, turn=turn)
+                text = f"{event} was refused{said} all {times} times, and no end was seen in {turn} turns."
+                yield Symptom(kind="no-end", hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
         case Livelock(stem=stem):
-            text = f"{event} is refused for ever{said}: the agent can never stop."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=stem)
+            text = f"{event} is refused forever{said}: the agent can never stop."
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=stem)
         case Capped(turn=turn) if any(hooked.decision.overridden for _, hooked in outcome.trace.hooked()):
-            text = f"{event} is refused{said} until the host's own guard sets that aside."
-            yield Symptom(kind=kind, hook=hook, text=text, advice=_LET_GO, turn=turn)
+            text = f"{event} is refused{said} until the host's own cap overrides it."
+            yield Symptom(kind=kind, hook=hook, text=text, advice=_ALLOW_STOP, turn=turn)
         case Capped():
-            # The host ended it over what the agent did, so nothing is known of the hooks.
+            # The host ended the session because of the agent, so nothing is known about the hooks.
             return
         case Hung(turn=turn, event=event, command=command):
-            text = f"The host waits for ever at {event}."
+            text = f"The host waits forever at {event}."
             yield Symptom(
                 kind=kind, hook=command, text=text, advice=finding_catalogue.HUNG_HOOK.fix, turn=turn
             )
         case Recursing(turn=turn, limit=limit):
             text = f"The hook starts an agent whose hooks start agents: {limit}."
-            advice = "Set a variable where the hook starts an agent, and end at once where it is set."
+            advice = "Set a variable when the hook starts an agent, and exit at once if it is set."
             yield Symptom(kind=kind, hook=_starter(outcome) or hook, text=text, advice=advice, turn=turn)
         case Lockout(turn=turn):
-            yield Symptom(kind=kind, hook=hook, text="No move of the agent leads to a stop.", turn=turn)
+            yield Symptom(kind=kind, hook=hook, text="No sequence of moves leads to a stop.", turn=turn)
         case _:
             assert_never(verdict)
 
 
 def _refused_throughout(outcome: Outcome) -> int:
     """
-    How often stops were asked about, if each was refused.
+    Return how often stops were asked about, if each was refused; else 0.
     """
     asked = [
         hooked
@@ -192,9 +188,9 @@ def _is_stop(exchange: Exchange) -> bool:
 def _last_refusal(outcome: Outcome) -> tuple[str, str, str]:
     for _, hooked in reversed([*outcome.trace.hooked()]):
         if hooked.decision.refused or hooked.decision.overridden:
-            refusing = [fire for fire in hooked.hook_runs if fire.reply.ruling is hooked.decision.ruling]
-            reason = next((fire.reason for fire in refusing if fire.reason.strip()), "")
-            hook = ", ".join(dict.fromkeys(fire.hook.command for fire in refusing))
+            refusing = [one for one in hooked.hook_runs if one.reply.ruling is hooked.decision.ruling]
+            reason = next((one.reason for one in refusing if one.reason.strip()), "")
+            hook = ", ".join(dict.fromkeys(hook_run.hook.command for hook_run in refusing))
             return hooked.event, hook, " ".join(reason.split())[:_REASON]
     return "A stop", "", ""
 
@@ -208,7 +204,9 @@ def _starter(outcome: Outcome) -> str:
 
 def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
     """
-    Calls that had to be allowed and were refused, where one with other words was allowed just before.
+    Find refused calls that must be allowed, after a call with other words was allowed.
+
+    The allowed call shows that the hook does not refuse the tool as such.
     """
     calls = [
         (step.turn, step.exchange) for step in outcome.trace.steps if isinstance(step.exchange, Performed)
@@ -220,12 +218,12 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
             controlled = not done.refused
             continue
         hooked = [one for step, one in outcome.trace.hooked() if step.turn == turn and one.decision.refused]
-        fires = [fire for one in hooked for fire in one.hook_runs if fire.reply.ruling is one.decision.ruling]
+        refusing = [run for one in hooked for run in one.hook_runs if run.reply.ruling is one.decision.ruling]
         yield Symptom(
             kind=RAW_JSON.name,
             code=RAW_JSON.code,
-            hook=", ".join(dict.fromkeys(fire.hook.command for fire in fires)),
-            text=f"{done.call.name} is refused for words in a text that only speaks of what is refused.",
+            hook=", ".join(dict.fromkeys(run.hook.command for run in refusing)),
+            text=f"{done.call.name} is refused because its text only mentions a refused command.",
             advice=RAW_JSON.fix,
             turn=turn,
         )
@@ -233,7 +231,7 @@ def _refused_words(outcome: Outcome) -> Iterator[Symptom]:
 
 def _findings(outcome: Outcome) -> Iterator[Symptom]:
     for finding in outcome.findings:
-        if finding.name in _NO_COMPLAINT or any(
+        if finding.name in _NOT_ABOUT_HOOKS or any(
             excuses(outcome, finding) for excuses in (_gets_round, _is_of_agents, _says_so)
         ):
             continue
@@ -249,33 +247,33 @@ def _findings(outcome: Outcome) -> Iterator[Symptom]:
 
 def _gets_round(outcome: Outcome, finding: Finding) -> bool:
     """
-    Whether a guard was only got round, by a form of code that it does not look into.
+    Return whether a guard hook was only bypassed, by a form of code that it does not inspect.
     """
     if finding.name != TEXT_MATCH.name:
         return False
     refused = (
-        cell.evidence
-        for cell in outcome.trial_results
-        if cell.cause == "quoting" and cell.verdict == "closed"
+        result.evidence
+        for result in outcome.trial_results
+        if result.cause == "quoting" and result.verdict == "closed"
     )
     return not any(finding.text.startswith(evidence.partition(": ")[2]) for evidence in refused)
 
 
 def _is_of_agents(outcome: Outcome, finding: Finding) -> bool:
     """
-    Whether a hook only takes the agents of one session for one, which may be meant so.
+    Return whether a hook only treats the agents of one session as one, which may be intended.
     """
-    odd = {
-        cell.fault
-        for cell in outcome.trial_results
-        if cell.hook == finding.hook and cell.verdict != "as declared"
+    unexpected = {
+        result.fault
+        for result in outcome.trial_results
+        if result.hook == finding.hook and result.verdict != "as declared"
     }
-    return finding.name == WRONG_KEY.name and not odd - {str(TwoAgents())}
+    return finding.name == WRONG_KEY.name and not unexpected - {str(TwoAgents())}
 
 
 def _says_so(outcome: Outcome, finding: Finding) -> bool:
     """
-    Whether a hook that undoes an edit tells the agent, who can then do otherwise.
+    Return whether a hook that reverts an edit tells the agent about it.
     """
     return finding.name == finding_catalogue.PINGPONG.name and any(
         step.turn == finding.turn and hooked.decision.to_agent for step, hooked in outcome.trace.hooked()
@@ -284,8 +282,8 @@ def _says_so(outcome: Outcome, finding: Finding) -> bool:
 
 def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
     for step, hooked in outcome.trace.hooked():
-        hooks = dict.fromkeys(fire.hook.command for fire in hooked.hook_runs)
-        # What lies deepest says most.
+        hooks = dict.fromkeys(hook_run.hook.command for hook_run in hooked.hook_runs)
+        # The deepest path says most, so it comes first.
         for change in sorted(hooked.changes, key=lambda change: change.path, reverse=True):
             code, text = _judge(change.path, written_above_project(change.path, hooked), mark)
             if code is not None:
@@ -301,16 +299,16 @@ def _changes(outcome: Outcome, mark: str) -> Iterator[Symptom]:
                 )
 
 
-def _judge(path: str, beside: str, mark: str) -> tuple[FindingCode | None, str]:
+def _judge(path: str, above: str, mark: str) -> tuple[FindingCode | None, str]:
     if mark and posixpath.basename(path) == mark:
-        return CARRIED_OUT, "what stood in the input was carried out"
+        return CARRIED_OUT, "text from the input was executed"
     if path.startswith("outside/"):
         return (
             finding_catalogue.OUTSIDE_WRITE,
             f"/{path.removeprefix('outside/')} was written, outside of the project",
         )
-    if beside:
-        return finding_catalogue.OUTSIDE_WRITE, f"{beside} was written above the project, outside of it"
+    if above:
+        return finding_catalogue.OUTSIDE_WRITE, f"{above} was written in a parent folder of the project"
     if _STAGED.search(path) and path.startswith("workspace/"):
         return STAGED, f"{path.removeprefix('workspace/')} was changed"
     return None, ""
