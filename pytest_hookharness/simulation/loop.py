@@ -269,9 +269,8 @@ class Loop:
         if self.stage.settings.coverage_store is not None:
             notes.append(RECORDED)
         if self.stage.scenario.pace:
-            notes.append(
-                f"Assumed by the scenario: {format_duration(self.stage.scenario.pace)} pass between its turns."
-            )
+            pace = format_duration(self.stage.scenario.pace)
+            notes.append(f"Assumed by the scenario: {pace} pass between its turns.")
         if not self.stage.transcript_counts:
             notes.append("No hook opened the transcript; its size and time were not watched.")
         if any(self._trace().children()):

@@ -212,8 +212,8 @@ def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int
 @pytest.mark.parametrize(
     "configured,words",
     [
-        ((), "none is configured, and the run had the event prompt, a call of Bash, a stop."),
-        (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse, and the run had"),
+        ((), "none is configured; events in this run: prompt, call of Bash, stop."),
+        (("Stop", "Stop", "PreToolUse"), "hooks are configured for Stop, PreToolUse; events in this run:"),
     ],
 )
 def test_a_run_without_any_fire_is_found(configured: tuple[str, ...], words: str) -> None:
@@ -317,4 +317,4 @@ def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     (alone,), (within,) = find(trace(asked)), find(trace(replace(asked, children=children)))
 
     assert "assumed: never ends" in alone.text
-    assert "our patience; 1 session within it went on" in within.text
+    assert "the hook timeout; 1 session within it still running" in within.text

@@ -17,7 +17,15 @@ from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule
 from pytest_hookharness.model.scenario import Double, Scenario
-from pytest_hookharness.model.trace import Change, Exchange, HookEvent, HookRun, Performed, Step, Trace
+from pytest_hookharness.model.trace import (
+    Change,
+    Exchange,
+    HookEvent,
+    HookRun,
+    Performed,
+    Step,
+    Trace,
+)
 from pytest_hookharness.model.verdicts import Terminated
 
 RULE = Rule("Exit code 2 refuses.", Basis.OBSERVED, "a host")
@@ -79,7 +87,7 @@ def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
     assert find_chain(trace(hooked("", "", children=children))) == (
         "Stop ./a.sh starts session 1 by `claude -p x`, a prompt of 10 bytes",
         "Stop ./a.sh starts session 3 by `claude -p x`, a prompt of 30 bytes",
-        "Stop ./a.sh starts session 4 by `claude -p x`, a prompt of 40 bytes, which is refused",
+        "Stop ./a.sh starts session 4 by `claude -p x`, a prompt of 40 bytes, which was refused",
     )
 
 
@@ -99,7 +107,7 @@ def test_the_same_change_undone_twice_is_pingpong() -> None:
     again = [edited("a", "b"), hooked("b", "a")]
     (finding,) = find(trace(*again, *again, *again))
     assert (finding.code, finding.turn, finding.hook) == ("HH019", 4, "./format.sh")
-    assert finding.text.startswith("workspace/app.py: what the agent changed was changed back by hooks")
+    assert finding.text.startswith("workspace/app.py: hooks of PostToolUse reverted the same change")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +149,7 @@ def test_an_agent_that_is_not_there_is_found(said: str) -> None:
     """
     (finding,) = find(trace(hooked("", "", stderr=said)))
     assert finding.name == "AGENT-MISSING"
-    assert "stand-in" in finding.advice
+    assert "fake agent" in finding.advice
 
 
 @pytest.mark.parametrize(

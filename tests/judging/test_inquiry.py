@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_hookharness.judging.probing.experiment_plan import (
+from pytest_hookharness.judging.probing.experiments import (
     DAY,
     HOUR,
     MOST_REPETITIONS,
@@ -28,7 +28,7 @@ COUNT = StatePart(path="home/.state", name="count", kind=PartKind.COUNTER, befor
 LIMIT = StatePart(path="home/.state", name="limit", kind=PartKind.COUNTER, before="7", after="8", step=1)
 ID = StatePart(path="home/.id", kind=PartKind.IDENTIFIER, before="a1b2c3d4", after="d4c3b2a1")
 SAME = ProbeResult(reaction=ProbeEffect.SAME)
-OTHER = ProbeResult(reaction=ProbeEffect.DECISION, what="Stop was let through", allows_stop=True)
+OTHER = ProbeResult(reaction=ProbeEffect.DECISION, what="Stop was allowed", allows_stop=True)
 EFFECT = ProbeResult(reaction=ProbeEffect.EFFECT, what="the log was cut")
 
 
@@ -124,7 +124,7 @@ def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
 def test_an_identifier_that_decides_leaves_all_open():
     """If it matters which identifier is there, nothing follows, for the next one is not known."""
     conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is PerturbationKind.REPLACED else SAME)
-    assert "it matters what home/.id is" in conclusion.unclear
+    assert "the value of home/.id matters" in conclusion.unclear
 
 
 def test_another_effect_on_the_way_is_a_place_too():
@@ -177,7 +177,7 @@ def test_a_transcript_whose_length_decides_leaves_all_open():
     conclusion, _ = ask(
         react=lambda push: OTHER if push.how is PerturbationKind.TRANSCRIPT else SAME, transcript=True
     )
-    assert "how long the transcript is" in conclusion.unclear
+    assert "the length of the transcript" in conclusion.unclear
 
 
 def test_at_a_pace_the_clock_goes_on_with_the_laps_and_no_other_time_passes():

@@ -289,7 +289,7 @@ def test_one_state_with_two_answers_is_undecided_and_named() -> None:
     """
     verdict = judge(JudgeInput(refusals("aab"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
-    assert "the same state gave two answers in turn 3" in verdict.why
+    assert "the same state led to two results in turn 3" in verdict.why
     assert verdict.changed == (Change(path="workspace/log", how="content"),)
 
 
@@ -307,7 +307,7 @@ def test_a_difference_that_only_the_loop_saw_is_undecided() -> None:
     """
     verdict = judge(JudgeInput(refusals("aaa"), RunEnd(how="lasso", turn=3), lasso=Lasso(1, 1), flaky=True))
     assert isinstance(verdict, Undecided)
-    assert "two answers in turn 3" in verdict.why
+    assert "two results in turn 3" in verdict.why
 
 
 def test_an_unknown_state_is_said() -> None:
@@ -333,8 +333,8 @@ def test_says_what_else_differs_if_no_file_does() -> None:
 @pytest.mark.parametrize(
     "how,words",
     [
-        ("turns", "no end and no repeat in 3 turns"),
-        ("wall", "no end and no repeat in the time given, which was 3 turns"),
+        ("turns", "no end and no repeated state in 3 turns"),
+        ("wall", "no end and no repeated state within the time budget (3 turns)"),
         ("interrupted", "interrupted after 3 turns"),
     ],
 )
@@ -457,7 +457,7 @@ def test_says_what_hooks_wrote_elsewhere() -> None:
     step = asked()
     hooked = replace(step, changes=tuple(Change(path=path, how="added") for path in paths))
     (sentence,) = gather_assumptions(trace(STOP, hooked, STOP, hooked))[len(STANDING) :]
-    assert sentence.endswith("it stays there: /srv/a, /srv/b, /srv/c and 2 more.")
+    assert sentence.endswith("they stay there: /srv/a, /srv/b, /srv/c and 2 more.")
     assert gather_assumptions(trace(STOP, step)) == STANDING
 
 

@@ -177,8 +177,8 @@ def test_a_contradiction_is_a_state_with_two_answers(machine: Machine, budget: i
     twice = find_contradiction(states(seen))
     assert (twice is not None) == (len({first for first, _ in pairs}) < len(pairs))
     if twice is not None:
-        assert seen[twice.first - 1] == seen[twice.again - 1]
-        assert seen[twice.first] != seen[twice.again]
+        assert seen[twice.first - 1] == seen[twice.second - 1]
+        assert seen[twice.first] != seen[twice.second]
 
 
 @given(machines(), BUDGETS, st.data())

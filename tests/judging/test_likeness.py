@@ -74,7 +74,8 @@ def test_turns_with_counting_reasons_have_one_conduct():
     ("word", "period"),
     [
         ("aaa", 1), ("xaaa", 1), ("aa", None), ("ababab", 2), ("abab", None), ("abcabcabc", 3),
-        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST_PERIOD), ("abcdefghijklm" * 3, None),
+        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST_PERIOD),
+        ("abcdefghijklm" * 3, None),
     ],
 )  # fmt: skip
 def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginning(word, period):
@@ -93,10 +94,10 @@ def test_a_period_needs_the_same_standing_at_its_beginning():
     [
         (turn(1), ""),
         (turn(1, reason="try 9 of 3"), ""),
-        (turn(1, refused=False), "Stop was let through"),
-        (turn(1, reason="the last try"), "Stop was refused with other words: 'the last try'"),
-        (turn(1)[:1], "less took place"),
-        ((*turn(1), turn(1)[1]), "the event Stop came in addition"),
+        (turn(1, refused=False), "Stop was allowed"),
+        (turn(1, reason="the last try"), "Stop was refused with another reason: 'the last try'"),
+        (turn(1)[:1], "fewer steps"),
+        ((*turn(1), turn(1)[1]), "additionally the event Stop"),
         (turn(1)[1:], "the event Stop instead of the agent's stop"),
     ],
 )

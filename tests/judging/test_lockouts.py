@@ -48,7 +48,7 @@ def test_a_lock_out_says_of_which_moves_and_on_what_it_rests():
     outcome = judged(ENDED, trap=TRAP)
 
     assert outcome.verdict == Lockout(turn=1, moves=MENU)
-    assert outcome.assumptions[0] == "The agent has no other moves than those that were given."
+    assert outcome.assumptions[0] == "The agent has no other moves than the given ones."
 
 
 def test_what_is_open_is_told_by_number_and_reason():
@@ -56,7 +56,7 @@ def test_what_is_open_is_told_by_number_and_reason():
     outcome = judged(ENDED, open={"not tried": 2, "too late": 1})
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "3 lead to what is not known (not tried: 2; too late: 1)" in outcome.verdict.why
+    assert "3 moves have an unknown result (not tried: 2; too late: 1)" in outcome.verdict.why
 
 
 def test_promises_about_the_verdict_are_judged_anew():
@@ -85,4 +85,4 @@ def test_ways_that_are_others_are_told_move_by_move():
     assert broken.expected == "edit: a, read: b, subagent: general-purpose, tool: A and B, stop: Go."
     assert broken.seen == "stop: Done., run: ./check"
     (broken,) = judged(ENDED, expect=Expectation(way_in=())).violations
-    assert (broken.expected, broken.seen) == ("no move at all", "no way is known")
+    assert (broken.expected, broken.seen) == ("no move", "no path is known")

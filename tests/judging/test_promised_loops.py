@@ -47,7 +47,7 @@ def test_kept(promised, exchanges):
 def test_a_loop_that_is_not_there():
     """A loop that was promised and is not there is told with those that are."""
     assert broken(("cycle of 2",)) == [
-        ("expect.detectors[0]", "cycle of 2", "no loop of the agent's own moves")
+        ("expect.detectors[0]", "cycle of 2", "no loop of the agent's own calls")
     ]
 
 

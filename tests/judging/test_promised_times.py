@@ -62,7 +62,7 @@ def test_the_slow_fire_is_named():
     steps = [fired(1, 0.1), fired(2, 0.9), *(fired(turn, 0.1) for turn in range(3, 20))]
 
     assert broken(steps, Stop=500) == [
-        ("expect.within_ms.Stop", "900 ms in turn 2 (the slowest of 19 fires): ./lint.sh")
+        ("expect.within_ms.Stop", "900 ms in turn 2 (the slowest of 19 runs): ./lint.sh")
     ]
 
 
@@ -74,7 +74,7 @@ def test_one_in_twenty_may_be_slow():
     assert broken([*quick[1:], fired(20, 0.6), fired(21, 9.0)], Stop=500) == [
         (
             "expect.within_ms.Stop",
-            "600 ms in turn 20 (95 % of 20 fires took no longer; the slowest was in turn 21): ./lint.sh",
+            "600 ms in turn 20 (95 % of 20 runs took no longer; the slowest was in turn 21): ./lint.sh",
         )
     ]
 
@@ -85,7 +85,7 @@ def test_a_quick_hook_does_not_hide_a_slow_one():
 
     ((_, seen),) = broken([*quick, fired(60, 0.8, command="./slow.sh")], Stop=500)
 
-    assert seen == "800 ms in turn 60 (its only fire): ./slow.sh"
+    assert seen == "800 ms in turn 60 (its only run): ./slow.sh"
 
 
 def test_a_fire_that_was_cut_is_never_within_its_time():
@@ -100,7 +100,7 @@ def test_what_never_ran_is_not_quick():
     missing = fired(1, 0.001, NotStarted("./lint.sh does not exist"))
 
     for steps in ([], [missing], [missing, missing]):
-        assert broken(steps, Stop=500) == [("expect.within_ms.Stop", "no command of Stop was run")]
+        assert broken(steps, Stop=500) == [("expect.within_ms.Stop", "no command of Stop ran")]
     assert broken([missing, fired(2, 0.1)], Stop=500) == []
 
 

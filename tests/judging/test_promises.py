@@ -228,8 +228,8 @@ def test_what_the_agent_must_be_told() -> None:
     found = find_violations(seen, initial={}, final={}, final_text=nothing)
 
     assert [(one.path, one.seen) for one in found] == [
-        ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which it does not see"),
-        ("expect.told[2]", "printed by a hook of Stop in turn 1, and not shown to it"),
+        ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which the agent does not see"),
+        ("expect.told[2]", "printed by a hook of Stop in turn 1, but not shown to the agent"),
         ("expect.told[3]", "no hook said it"),
     ]
 

@@ -8,7 +8,15 @@ import pytest
 
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.model.expectations import Expectation
-from pytest_hookharness.model.moves import Event, Prompt, Read, Resume, RunCommand, ToolCall, ToolResult
+from pytest_hookharness.model.moves import (
+    Event,
+    Prompt,
+    Read,
+    Resume,
+    RunCommand,
+    ToolCall,
+    ToolResult,
+)
 from pytest_hookharness.model.processes import Exited, Output, ProcessResult
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling, Unheard
 from pytest_hookharness.model.trace import (
@@ -74,7 +82,7 @@ def found(seen: Trace, **promised: object) -> list[tuple[str, str]]:
     return [(one.name, one.text) for one in find(seen, expect=Expectation(**promised))]  # type: ignore[arg-type]
 
 
-STAYED = "PreToolUse of Bash, allow: .state stayed as it was"
+STAYED = "PreToolUse of Bash, allow: .state did not change"
 EFFECT = {"PreToolUse:allow": (".state",)}
 COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
 
@@ -89,7 +97,7 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
         (
             (UNCOUNTED,),
             EFFECT,
-            [f"{STAYED}, and no other fire of the run changed it."],
+            [f"{STAYED}, and no other hook run changed it."],
         ),
         (
             (denied(changed="workspace/.state"), UNCOUNTED),
@@ -99,7 +107,7 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
         (
             (asked(fire(), changed="workspace/.stated"),),
             {"PreToolUse": (".state",)},
-            [f"{STAYED}, and no other fire of the run changed it."],
+            [f"{STAYED}, and no other hook run changed it."],
         ),
     ],
 )
@@ -155,7 +163,7 @@ def test_a_mark_that_is_left_over_is_found() -> None:
     """What one session refuses and the next gives for nothing is told with what lay there, if so promised."""
     seen = trace(GO, *BEGAN, AGAIN, GO, *ran("make", refused=False))
     text = (
-        "Bash 'make' was refused when first made in one session, and let through in the next, "
+        "The first Bash 'make' was refused in one session and allowed in the next, "
         "which began with .phase left over."
     )
 
@@ -222,7 +230,7 @@ def loud(command: str, **more: object) -> HookRun:
     [
         (
             (loud("a"), loud("b")),
-            ["PreToolUse: 2 hooks speak on standard error and decide nothing; 2 lines for one event."],
+            ["PreToolUse: 2 hooks write to standard error and decide nothing; 2 lines for one event."],
         ),
         ((fire("a", context="x"), fire("b", context="x")), ["PreToolUse: 2 hooks say the same, 'x'."]),
         (

@@ -71,7 +71,7 @@ def find_blockades(outcome: Outcome) -> Iterator[Symptom]:
         kind=BLOCKS_EVERYTHING.name,
         code=BLOCKS_EVERYTHING.code,
         hook=refusers(outcome.trace, refused[-1]),
-        text=f"{len(refused)} of {len(calls)} harmless calls are refused, including every read and every edit.",
+        text=f"{len(refused)} of {len(calls)} harmless calls are refused, also every read and edit.",
         advice=BLOCKS_EVERYTHING.fix,
         turn=refused[-1],
     )

@@ -133,13 +133,13 @@ def _step(loop: DetectedLoop) -> str:
             )
         case "cycle":
             return (
-                "each repetition ended like the one before. Read the current file or output that it depends on, "
-                "and remove or change the step that has no effect; or say what is missing and stop."
+                "each repetition ended like the one before. Read the current file or output that it depends "
+                "on, and remove or change the step that has no effect; or say what is missing and stop."
             )
         case "failures":
             return (
-                "the cause lies outside of these calls. Read the file or the log that the error is about before "
-                "you try again, or say what is missing and stop."
+                "the cause lies outside of these calls. Read the file or the log that the error is "
+                "about before you try again, or say what is missing and stop."
             )
         case _:
             assert_never(loop.name)

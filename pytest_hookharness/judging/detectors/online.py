@@ -86,8 +86,8 @@ class KnownFiles:
         if self.of(path).failures != _WARNED:
             return None
         return Refusal(
-            why=f"the edit of {path} failed, most likely because the file changed after it was read.",
-            step=f"read {path} before the next try, and copy the passage to replace from its current content.",
+            why=f"the edit of {path} failed, probably because the file changed after it was read.",
+            step=f"read {path} before the next try, and copy the passage to replace from the current file.",
             file=path,
             preview=preview(content or ""),
         )
@@ -100,7 +100,7 @@ class KnownFiles:
         if file.failures >= _STOPPED:
             reason = Refusal(
                 why=f"the last {file.failures} edits of {path} failed.",
-                step=f"stop editing {path}; say what should change, what the file contains, and what went wrong.",
+                step=f"stop editing {path}; say what should change, what it contains, and what went wrong.",
                 file=path,
                 preview=preview(content or ""),
             )
@@ -115,7 +115,7 @@ class KnownFiles:
             return self, reason
         if content is not None and file.seen not in ("", digest(content)) and _would_harm(arguments, content):
             reason = Refusal(
-                why=f"{path} changed since you last read it, so this edit does not match its current content.",
+                why=f"{path} changed since you last read it, so this edit may not match its content.",
                 step=f"copy the passage from the current file; read {path} if it is longer than this.",
                 file=path,
                 preview=preview(content),

@@ -110,7 +110,8 @@ def _where_else(outcome: Outcome, pattern: str) -> str:
     for step, hook_run in outcome.trace.hook_runs():
         unheard = hook_run.reply.unheard
         if unheard is not None and re.search(pattern, unheard.text):
-            return f"said as {unheard.place} ({hook_run.hook.event}, turn {step.turn}), which the agent does not see"
+            place = f"{unheard.place} ({hook_run.hook.event}, turn {step.turn})"
+            return f"said as {place}, which the agent does not see"
         if hook_run.run is not None and re.search(
             pattern, f"{hook_run.run.stdout.text}\n{hook_run.run.stderr.text}"
         ):

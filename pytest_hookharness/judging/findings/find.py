@@ -227,7 +227,7 @@ def _run(hook_run: HookRun, run: ProcessResult, nested: int) -> Iterator[_Defect
         )
     for name, output in (("standard output", run.stdout), ("standard error", run.stderr)):
         if output.cut_at is not None:
-            text = f"{hook_run.hook.event}: the harness kept {output.cut_at} bytes of {name} and dropped the rest."
+            text = f"{hook_run.hook.event}: {name} is longer than the {output.cut_at} bytes that are kept."
             yield _Defect(finding_catalogue.OUTPUT_CUT, text, rule)
 
 

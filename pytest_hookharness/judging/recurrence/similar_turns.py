@@ -15,7 +15,13 @@ from dataclasses import dataclass, fields, is_dataclass
 from itertools import groupby
 from typing import TypeAlias
 
-from pytest_hookharness.judging.state_diff.timestamps import Reading, Token, TokenKind, shape, tokenize
+from pytest_hookharness.judging.state_diff.timestamps import (
+    Reading,
+    Token,
+    TokenKind,
+    shape,
+    tokenize,
+)
 from pytest_hookharness.model.processes import Exited, ProcessResult
 from pytest_hookharness.model.protocol import Decision
 from pytest_hookharness.model.trace import Happened, HookEvent, HookRun, Moved, Performed, Step
@@ -141,7 +147,7 @@ def describe_difference(expected: Iterable[Step], seen: Iterable[Step], read: Te
             return _first_difference(one, other)
     if len(first) == len(second):
         return ""
-    return f"{_words(second[len(first)])} in addition" if len(second) > len(first) else "fewer steps"
+    return f"additionally {_words(second[len(first)])}" if len(second) > len(first) else "fewer steps"
 
 
 def _first_difference(expected: Step, seen: Step) -> str:
@@ -197,7 +203,8 @@ def _exchange(step: Step, read: TextOutline) -> str:
             )
             return f"performed {values!r}"
         case HookEvent(event=event, target=target, hook_runs=hook_runs, decision=decision):
-            return f"hooked {event} {target} {[_hook_run(item) for item in hook_runs]!r} {_decision(decision, read)}"
+            runs = [_hook_run(item) for item in hook_runs]
+            return f"hooked {event} {target} {runs!r} {_decision(decision, read)}"
 
 
 def _hook_run(hook_run: HookRun) -> tuple[object, ...]:

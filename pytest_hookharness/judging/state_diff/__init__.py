@@ -35,12 +35,12 @@ from pytest_hookharness.judging.state_diff.number_formats import SessionClock
 from pytest_hookharness.judging.state_diff.pattern import Irregular, Pattern, find_pattern
 
 __all__ = [
+    "FileTimestamps",
     "Files",
     "Irregular",
     "Pattern",
     "SessionClock",
-    "FileTimestamps",
-    "find_timestamps",
-    "find_pattern",
     "equal_except_timestamps",
+    "find_pattern",
+    "find_timestamps",
 ]

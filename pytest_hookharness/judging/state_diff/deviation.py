@@ -160,10 +160,9 @@ def _unexpected_change(before: Files, after: Files, known: set[str], clock: Sess
         if old == new:
             continue
         if old is None or new is None:
-            return f"{path} {'is new' if old is None else 'is gone'} after the repetition, unlike in those before."
-        if _without_timestamps(old, clock) is None or _without_timestamps(old, clock) != _without_timestamps(
-            new, clock
-        ):
+            return f"{path} {'is new' if old is None else 'is gone'} after the repetition, unlike before."
+        before_text = _without_timestamps(old, clock)
+        if before_text is None or before_text != _without_timestamps(new, clock):
             return f"{path} changed in the repetition, but not in those before."
     return ""
 

@@ -121,7 +121,7 @@ def _follow_names(
                 yield _series(kind, line, contents, clock)
             for path in group:
                 del left[path]
-    why = "it appears and disappears, and not once in each repetition under a similar name"
+    why = "it appears and disappears, and no similar file does so in each repetition"
     yield from (Unfollowable(path, why) for path in left)
 
 

@@ -46,11 +46,11 @@ from pytest_hookharness.model.verdicts import (
 
 STANDING: tuple[str, ...] = (
     "The ids and timestamps of the host are derived from the seed and the position.",
-    "The clock, chance, the kernel, the network, and times, links and blocks of files do not affect decisions.",
+    "Decisions do not depend on the clock, chance, the kernel, the network, or files' times, links and blocks.",
 )
 # Added if the clock was moved.
 CLOCKS: tuple[str, ...] = (
-    "Passed time was visible to GNU date (a test double), to bash, Python and node (a preload), and in files.",
+    "Passed time was visible to GNU date (a test double), bash, Python and node (a preload), and in files.",
     "Other programs saw the machine's clock, and hooks saw the machine's times of the files that they wrote.",
 )
 # Added if the coverage of hooks is recorded.
@@ -92,8 +92,8 @@ def _written_elsewhere(trace: Trace) -> Iterator[str]:
         first = ", ".join(path.removeprefix(_OUTSIDE.rstrip("/")) for path in paths[:_SHOWN])
         more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
         yield (
-            "Files that hooks wrote outside of the covered folders did not reach the machine; with a real host "
-            f"they stay there: {first}{more}."
+            "Files that hooks wrote outside of the covered folders did not reach the machine; "
+            f"with a real host they stay there: {first}{more}."
         )
 
 
@@ -328,4 +328,4 @@ def _doubts(case: JudgeInput, conflict: Contradiction | None) -> Iterator[str]:
         yield f"the same state led to two results in turn {case.end.turn}"
     elif case.lasso is not None and is_confirmed(case.lasso, case.trace.states) is None:
         repeated = case.lasso.stem + case.lasso.period
-        yield f"turn {repeated} repeated turn {case.lasso.stem}, but the confirming repetition is not complete"
+        yield f"turn {repeated} repeated turn {case.lasso.stem}, but the confirming repetition is incomplete"

@@ -13,11 +13,7 @@ from dataclasses import dataclass, replace
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiment_plan import (
-    ExperimentPlan,
-    ExperimentResult,
-    plan_experiments,
-)
+from pytest_hookharness.judging.probing.experiments import ExperimentPlan, ExperimentResult, plan_experiments
 from pytest_hookharness.judging.probing.sizes import GrowingSize
 from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import TextOutline, describe_difference

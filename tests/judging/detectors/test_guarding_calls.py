@@ -101,7 +101,7 @@ def test_the_ladder_of_failed_edits(session):
     assert "line 9" in session.said[-1]
     assert "line 10" not in session.said[-1]
     assert session.edit("two") == ""
-    assert "it was not read since" in session.edit("three")
+    assert "you have not read it since" in session.edit("three")
     session.call("Read", "text", file_path="a.py")
     assert session.edit("three") == ""
     session.call("Read", "text", file_path="a.py")

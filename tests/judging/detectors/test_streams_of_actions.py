@@ -134,10 +134,10 @@ def test_drift_is_said():
     [
         (
             {"repetitions": 10, "window": 5},
-            "repetitions: 10 can never be reached, since the window holds 5 actions",
+            "repetitions: 10 can never be reached, because the window holds 5 actions",
         ),
         ({"failures": 6, "repetitions": 2, "window": 5}, "failures: 6 can never be reached"),
-        ({"repetitions": 1}, "repetitions: 1 is no repetition"),
+        ({"repetitions": 1}, "repetitions: 1 is too small for a loop"),
     ],
 )
 def test_limits_out_of_reach(limits, says):

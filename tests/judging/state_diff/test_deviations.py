@@ -51,10 +51,10 @@ def log(repetition):
         (
             lambda repetition: f"at {STARTED + repetition}",
             "at 1000000000",
-            "which is not the time of the lap",
+            "which is not the time of the repetition",
         ),
-        (lambda repetition: f"at {repetition}", b"\0", "is no text any more"),
-        (lambda repetition: f"at {repetition}", None, "is not there after the lap"),
+        (lambda repetition: f"at {repetition}", b"\0", "is no longer text"),
+        (lambda repetition: f"at {repetition}", None, "does not exist after the repetition"),
         (
             lambda repetition: {f"tmp/{repetition}": "x", "home/state": f"{repetition}"},
             {"tmp/4": "x", "home/state": "5"},
@@ -68,7 +68,7 @@ def log(repetition):
         (
             lambda repetition: f"{repetition}",
             {"home/state": "5", "home/other": "x"},
-            "home/other is new after the lap",
+            "home/other is new after the repetition",
         ),
     ],
 )

@@ -95,7 +95,7 @@ def test_many_stamps_of_a_file_are_one_part():
     """A file with a hundred stamps is one part that counts them, and all of them age."""
     found = find_timestamps({"a": b"".join(b"%d x\n" % (SECONDS - at % 50) for at in range(100))}, CLOCK)
 
-    assert [part.name for part in found.parts] == ["100 time stamps"]
+    assert [part.name for part in found.parts] == ["100 times"]
     assert found.aged(100)["a"].count(b"%d" % (SECONDS - 149)) == 2
 
 

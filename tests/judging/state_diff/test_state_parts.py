@@ -186,14 +186,17 @@ def test_what_stays_is_no_part():
 @pytest.mark.parametrize(
     ("write", "why"),
     [
-        (lambda repetition: b"\0" + bytes([repetition]), "no text"),
-        (lambda repetition: b"\xff" + bytes([repetition]), "no text"),
+        (lambda repetition: b"\0" + bytes([repetition]), "it is binary"),
+        (lambda repetition: b"\xff" + bytes([repetition]), "it is binary"),
         (lambda repetition: ["[]", '["a1"]', '["a1", "a2"]'][repetition - 3], "form of its text"),
         (lambda repetition: ["red", "green", "blue"][repetition - 3], "form of its text"),
         (lambda repetition: "x\ny\n" * (10 - repetition), "form of its text"),
         (lambda repetition: f"{repetition}" + "x" * 4 * 1024 * 1024, "larger than 4 MiB"),
-        (lambda repetition: {"home/state": "x"} if repetition == 4 else {}, "came only once"),
-        (lambda repetition: {"home/state": "x"} if repetition != 4 else {}, "comes and goes"),
+        (
+            lambda repetition: {"home/state": "x"} if repetition == 4 else {},
+            "no similar file does so in each repetition",
+        ),
+        (lambda repetition: {"home/state": "x"} if repetition != 4 else {}, "appears and disappears"),
     ],
 )
 def test_what_cannot_be_followed_says_why(write, why):
@@ -208,7 +211,7 @@ def test_what_cannot_be_followed_says_why(write, why):
 
 def test_two_moments_are_too_few():
     """Two moments are refused, for any two numbers have a step."""
-    with pytest.raises(ValueError, match="2 moments"):
+    with pytest.raises(ValueError, match="2 states are too few"):
         find_pattern([{}, {}], CLOCK)
 
 
