@@ -56,7 +56,7 @@ def test_findings_are_told(hookharness):
         "HH001 HUNG-HOOK",
         "HH002 HELD-OPEN",
     ]
-    assert "\nlivelock\n  what: The hooks refuse the stop for ever" in told.stdout
+    assert "\nlivelock\n  what: The hooks refuse the stop forever" in told.stdout
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "'HELD' is neither code nor name; did you mean 'HELD-OPEN'?" in wrong.stderr
 

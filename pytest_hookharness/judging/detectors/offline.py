@@ -110,6 +110,7 @@ class _AgentStream:
                 replace(loop, repetition=known.repetition, first=known.first, drifting=drifting)
             )
             return
+        # The loop was only recognised now, but it began with its first action in the window.
         span = loop.count * max(1, loop.period)
         self.open = len(self.found)
         self.found.append(replace(loop, first=self.places[-span] if span <= len(self.places) else ""))

@@ -70,6 +70,7 @@ class Repeats:
 
 
 def _closed(runs: tuple[int, ...], limits: Limits) -> int:
+    # The first repetition has nothing to be equal to, so one repetition fewer is enough.
     for period, run in enumerate(runs, 1):
         if run >= (limits.repetitions - 1) * period:
             return period

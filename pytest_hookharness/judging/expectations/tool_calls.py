@@ -111,6 +111,7 @@ def _became(part: Part, performed: list[Performed], hooked: Sequence[HookEvent])
     if any(item.decision.ruling is Ruling.ASK for item in about):
         return Ruling.ASK.value
     mine = [item for item in performed if _is_of(item, part)]
+    # A call with the very same input is preferred, because one turn may make several calls of one tool.
     exact = [item for item in mine if isinstance(part, ToolCall) and item.call.input == part.input]
     before = [item for item in about if item.decision.refused]
     # Hooks can change the input of a call, so a call with another input can still be this one.

@@ -225,6 +225,7 @@ def _each_alone(
         if seen.reaction is not ProbeEffect.DECISION:
             continue
         if all(parts[place].kind in PREDICTABLE for place in perturbation.parts):
+            # A real run may never reach such a state, so no threshold follows; the report mentions it.
             alone += [place for place in perturbation.parts if place not in alone]
             continue
         names = ", ".join(parts[place].place for place in perturbation.parts)
@@ -240,8 +241,8 @@ def _aged(every: tuple[int, ...]) -> Generator[Perturbation, ProbeResult, Experi
             same = passed
             continue
         if passed == HOUR:
-            moment = yield _age(every, MOMENT)
-            if moment.reaction is ProbeEffect.DECISION:
+            soon = yield _age(every, MOMENT)
+            if soon.reaction is ProbeEffect.DECISION:
                 return (yield from _waited())
         return (yield from _narrowed(every, same, passed, seen))
     return None
@@ -266,6 +267,7 @@ def _narrowed(
     every: tuple[int, ...], low: float, high: float, seen: ProbeResult
 ) -> Generator[Perturbation, ProbeResult, ExperimentResult]:
     while high - low > max(MOMENT, high * 0.02):
+        # Far apart, the geometric mean narrows the range faster.
         middle = (low + high) / 2 if high < 2 * low or high < 60 else (max(low, 1.0) * high) ** 0.5
         between = yield _age(every, middle)
         if between.reaction is ProbeEffect.DECISION:

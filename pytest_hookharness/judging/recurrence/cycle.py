@@ -189,6 +189,7 @@ def is_confirmed(lasso: Lasso, states: Mapping[int, State]) -> bool | None:
     ``False``: one state was followed by two different ones, so something outside of the state decides.
     ``None``: not known (yet), because turns are missing or a state is not known completely.
     """
+    # Both ends of the cycle are compared, because its last state must equal its first.
     unknown = False
     for turn in range(lasso.stem, lasso.stem + lasso.period + 1):
         first, second = states.get(turn), states.get(turn + lasso.period)
@@ -221,6 +222,7 @@ def completed_lasso(states: Mapping[int, State]) -> Lasso | None:
     closing = propose_lasso(states)
     if closing is None or closing.stem < closing.period:
         return None
+    # The newest turn closes a cycle; one period earlier it may have been closed for the first time.
     lasso = Lasso(closing.stem - closing.period, closing.period)
     return lasso if is_confirmed(lasso, states) else None
 

@@ -79,6 +79,7 @@ def find_nearest(
 
 
 def _leading_to(graph: Graph, exits: Collection[Exit]) -> frozenset[int]:
+    # Search backwards from the states with such an exit.
     found = {state for state, targets in enumerate(graph) if any(target in exits for target in targets)}
     predecessors: dict[Target, list[int]] = {}
     for state, targets in enumerate(graph):

@@ -161,6 +161,7 @@ def _widened(
     text = "".join(map(newest_text, beside if block.prepended else beside[::-1]))
     chunks = _leading(block.pattern, text) if block.prepended else _trailing(block.pattern, text)
     left = _without(beside, chunks, prepended=block.prepended)
+    # A quiet slot may cross the edge of the oldest chunk; then that chunk stays outside of the block.
     while left is None:
         chunks = chunks[:-1] if block.prepended else chunks[1:]
         left = _without(beside, chunks, prepended=block.prepended)
@@ -184,6 +185,7 @@ def _trailing(pattern: re.Pattern[str], text: str) -> list[str]:
     found: list[str] = []
     end = 0
     for match in pattern.finditer(text):
+        # A match that starts in the middle of a word is no chunk.
         inside = match.start() > 0 and text[match.start() - 1].isalnum() and match[0][:1].isalnum()
         if match.start() != end or (not found and inside):
             found = []

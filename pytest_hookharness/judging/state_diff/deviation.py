@@ -89,6 +89,7 @@ def find_deviation(
         new = observe_next(series, before, after, known)
         if isinstance(new, ObservationFailure):
             return f"{new.path} {new.why} after the repetition."
+        # In a series of created files the older file must stay as it is, so it is compared below.
         known |= {new.path} if old is None or series.kind is SeriesKind.CREATED else {new.path, old.path}
         difference = next(_compared(number, series, old, new, rules), "")
         if difference:
@@ -121,6 +122,7 @@ def _differences(
 def _slot(slot: TemplateSlot, name: str, old: str | None, new: str, rules: _Rules) -> Iterator[str]:
     progression = slot.progression
     if isinstance(progression, CurrentTime):
+        # A hook writes the current time or, in a quiet slot, leaves the old one.
         still = slot.quiet and new == old
         near = (
             is_near(new, rules.clock)
@@ -144,6 +146,7 @@ def _block(
     block: AppendedBlock, name: str, old: tuple[str, ...], new: tuple[str, ...], rules: _Rules
 ) -> Iterator[str]:
     name = "the text" if not name or name.endswith("added") else name
+    # Normally one chunk is added. A hook may also rewrite a log to match a counter that was perturbed alone.
     if len(new) == len(old) + 1:
         if new[:-1] != old:
             yield f"in {name}, text from before the repetition has changed"

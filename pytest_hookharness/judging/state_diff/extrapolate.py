@@ -60,6 +60,7 @@ def reachable_repetitions(series: FileSeries, location: PartLocation, repetition
     most = max(0, min(repetitions, MOST_CHUNKS))
     widest = max(len(chunk.encode()) for chunk in (block.newest, _chunk(block, most, most, "")))
     blocks = sum(isinstance(item, AppendedBlock) for item in template.items)
+    # The blocks of one file share the space that is left.
     room = max(0, LARGEST - len(series.raw)) // blocks
     return min(most, room // max(1, widest))
 
@@ -85,6 +86,7 @@ def _written(
             repetitions = reachable_repetitions(series, location, perturbation.repetitions)
             changed[location.item] = _perturbed_block(item, perturbation, repetitions, seed, clock)
     if perturbation.how is PerturbationKind.AGED and any(location.part.stamped for location in mine):
+        # Times that did not change age as well, so that all times of a file keep their distances.
         changed |= _aged_quiet_slots(template, perturbation.seconds)
     return template.written(changed)
 

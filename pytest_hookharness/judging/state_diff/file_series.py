@@ -89,8 +89,8 @@ def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSerie
     """
     Return a series for each file that differs between states, and the files that cannot be followed.
     """
-    paths = sorted({path for moment in states for path in moment})
-    contents = {path: [moment.get(path) for moment in states] for path in paths}
+    paths = sorted({path for state in states for path in state})
+    contents = {path: [state.get(path) for state in states] for path in paths}
     changing = {path: row for path, row in contents.items() if len(set(row)) > 1}
     found: list[FileSeries | Unfollowable] = []
     others: dict[str, list[bytes | None]] = {}
@@ -106,6 +106,7 @@ def follow_files(states: Sequence[Files], clock: SessionClock) -> list[FileSerie
 def _follow_names(
     others: dict[str, list[bytes | None]], repetitions: int, clock: SessionClock
 ) -> Iterator[FileSeries | Unfollowable]:
+    # Names are grouped by shape, strictly first: a lenient reading only gets the files that are left.
     left = dict(others)
     for reading in (Reading.PLAIN, Reading.RANDOM, Reading.HEXADECIMAL):
         groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -134,6 +135,7 @@ def _by_repetition(
     The first state is ignored for created files: older files of the same kind may lie there.
     """
     present = {path: [content is not None for content in row] for path, row in rows.items()}
+    # A file that also changes its content is not followed under another name.
     if any(len({content for content in row if content is not None}) > 1 for row in rows.values()):
         return None
     if all(sum(row) == 1 for row in present.values()):

@@ -64,6 +64,7 @@ def observe_all(
     Return the file of each series before a repetition; ``None`` for a created file that does not exist yet.
     """
     found: list[FileObservation | ObservationFailure | None] = []
+    # Two series with similar names must not claim the same file.
     taken: set[str] = set()
     for series in all_series:
         one = _observe(series, files, taken)
@@ -115,6 +116,7 @@ def _observe(series: FileSeries, files: Files, but: Collection[str]) -> FileObse
         return unlike
     if series.kind is not SeriesKind.CREATED:
         return found[0]
+    # Of several created files, the newest counts.
     return max(found, key=lambda one: max(_repetitions_of(series, one), default=Fraction(0)))
 
 

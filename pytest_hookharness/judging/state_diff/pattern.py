@@ -190,6 +190,7 @@ def _invalid_json(pattern: Pattern) -> Irregular | None:
     """
     Return the JSON files that a perturbation would make invalid.
     """
+    # One step in each direction shows whether separators and chunks still fit together.
     whole = {series.path for series in pattern.all_series if is_json(text_of(series.raw) or "")}
     everything = tuple(range(len(pattern.locations)))
     for perturbation in (

@@ -132,6 +132,7 @@ def progression_of_hexadecimals(texts: Sequence[str]) -> Counting | None:
     notation = hexadecimal_notation_of(texts)
     if notation is None:
         return None
+    # Two hexadecimal texts may be random; a third one with an equal step shows a counter.
     step = _step([parse_number(text, notation) for text in texts])
     return None if step is None or len(texts) < 3 else Counting(step, notation, confirmed=True)
 
@@ -159,6 +160,7 @@ def _step(values: Sequence[Fraction]) -> Fraction | None:
     steps = [after - before for before, after in pairwise(values)]
     if all(step == steps[0] for step in steps):
         return steps[0]
+    # Sums of floating-point numbers have only nearly equal steps.
     scale = max(1, *(abs(value) for value in values))
     floating = any(value.denominator > 10 ** (FLOATING - 2) for value in values)
     if floating and all(abs(step - steps[0]) < scale / 10**FLOATING for step in steps):

@@ -80,6 +80,7 @@ def fixed_pieces(text: str, clock: SessionClock, repetitions: int) -> Iterator[P
 def _pieces_of_runs(texts: tuple[str, ...], clock: SessionClock) -> list[Piece] | None:
     prefixed = all(text.startswith(("0x", "0X")) for text in texts)
     counted = None if prefixed else _numbers_inside(texts, clock)
+    # A number at one place of a word is a counter; at several places the word is rather random.
     if counted is not None and sum(isinstance(piece, TemplateSlot) for piece in counted) < 2:
         return counted
     hexadecimal = progression_of_hexadecimals(texts)

@@ -84,6 +84,7 @@ def infer_template(texts: Sequence[str], clock: SessionClock) -> Template | str:
     newest = texts[-1]
     before = list(fixed_pieces(newest[:head], clock, len(texts)))
     after = list(fixed_pieces(newest[len(newest) - tail :], clock, len(texts)))
+    # The strictest reading that explains the texts wins, because lenient ones can explain almost anything.
     for reading in Reading:
         most = {Reading.PLAIN: _MOST, Reading.LETTERS: _LETTERS}.get(reading, _LENIENT)
         if max(map(len, inner)) > most:
@@ -174,12 +175,14 @@ def _items(columns: list[_Column], last: int, clock: SessionClock, before: str) 
 
 
 def _block(stretch: list[_Column], last: int, clock: SessionClock) -> AppendedBlock | None:
+    # Each text must have added one chunk, always at the same end. One addition alone shows no shape.
     runs = [list(group) for _, group in groupby(stretch, key=lambda column: column.first)]
     order = [run[0].first for run in runs]
     upward = list(range(1, last + 1))
     if last < 2 or order not in (upward, upward[::-1]):
         return None
     rows = [[column.tokens for column in run] for run in (runs if order == upward else runs[::-1])]
+    # A chunk must not change after it was added.
     fixed = all(len(set(tokens)) == 1 for row in rows for tokens in row)
     if not fixed or len(set(map(len, rows))) > 1:
         return None
@@ -207,6 +210,7 @@ def _joined(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _cost(items: Sequence[Item]) -> float:
+    # Fixed text and quiet slots cost nothing. The less a piece says about its values, the more it costs.
     total = 0.0
     for item in items:
         if isinstance(item, AppendedBlock):
@@ -227,6 +231,7 @@ def _cost(items: Sequence[Item]) -> float:
 def _ends(texts: Sequence[str]) -> tuple[int, int]:
     shortest = min(map(len, texts))
     head = bisect_left(range(shortest), True, key=lambda size: _differ(texts, 0, size + 1))
+    # No token may be cut in two, so the equal part ends at a bound.
     head = max(texts[0].rfind(bound, 0, head) for bound in BOUNDS) + 1
     if max(map(len, texts)) - head <= _SMALL:
         return head, 0

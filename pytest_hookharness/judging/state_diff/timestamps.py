@@ -178,14 +178,15 @@ def _instants(match: re.Match[str], clock: SessionClock) -> list[float]:
     if zone[:1] in ("+", "-") and len(zone) in (3, 5):
         offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[3:]) if zone[3:] else 0)
         return [said.replace(tzinfo=timezone(offset)).timestamp()]
+    # Without a zone a time may be local or UTC, so both are returned.
     if "Y" in match.groupdict():
         return [said.timestamp(), said.replace(tzinfo=UTC).timestamp()]
     # A time of day means today, or yesterday if the session went past midnight.
     days = [datetime.fromtimestamp(when, UTC) for when in (clock.started, clock.now)]
     spread = [day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)]
-    states = [said.replace(year=day.year, month=day.month, day=day.day) for day in spread]
-    return [moment.timestamp() for moment in states] + [
-        moment.replace(tzinfo=UTC).timestamp() for moment in states
+    datetimes = [said.replace(year=day.year, month=day.month, day=day.day) for day in spread]
+    return [moment.timestamp() for moment in datetimes] + [
+        moment.replace(tzinfo=UTC).timestamp() for moment in datetimes
     ]
 
 

@@ -46,7 +46,7 @@ from pytest_hookharness.model.verdicts import (
 
 STANDING: tuple[str, ...] = (
     "The ids and timestamps of the host are derived from the seed and the position.",
-    "Decisions do not depend on the clock, chance, the kernel, the network, or files' times, links and blocks.",
+    "Decisions do not depend on clock, chance, kernel, network, or the times, links and blocks of files.",
 )
 # Added if the clock was moved.
 CLOCKS: tuple[str, ...] = (
@@ -211,6 +211,7 @@ def _name(hook_run: HookRun) -> str:
 
 
 def _ended(case: JudgeInput) -> Verdict:
+    # First the cap: after one override the hooks no longer decided alone, even if a later stop was allowed.
     if first_override(case.trace) is not None:
         return _capped(case)
     if reason := why_stop_not_allowed(case.trace, case.end):
@@ -240,6 +241,7 @@ def _cap_of(end: RunEnd, hooked: HookEvent | None) -> Cap:
 
 
 def _cut(case: JudgeInput, why: str) -> Verdict:
+    # The last turn may have completed a lasso just when the budget ended, so a proof comes first.
     proof = _proof(case)
     if proof is not None:
         return proof
@@ -251,6 +253,7 @@ def _proof(case: JudgeInput) -> Livelock | None:
     Return the livelock that a confirmed lasso proves, if nothing contradicts it.
     """
     lasso, states = case.lasso, case.trace.states
+    # The loop confirmed the lasso already; it is checked again, because a wrong proof is the worst mistake.
     if lasso is None or case.flaky:
         return None
     if is_confirmed(lasso, states) is not True or find_contradiction(states) is not None:
