@@ -32,7 +32,7 @@ states = st.builds(build_state, visibles, st.text(max_size=2), st.text(max_size=
 
 def content(of: State) -> tuple[object, ...]:
     """
-    All that the digest must depend on, told apart as JSON does.
+    Everything that the digest must depend on, as JSON.
     """
     return json.dumps(of.visible, sort_keys=True), of.agent, of.environment, dict(of.files), of.opaque
 
@@ -64,7 +64,7 @@ def test_order_does_not_count(one: State) -> None:
 @given(states, st.data())
 def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -> None:
     """
-    A file more, a file less, another kind, mode, content or path each give another digest.
+    An added or removed file, another kind, mode, content or path each give another digest.
     """
     new = dict(one.files)
     path = data.draw(st.sampled_from(sorted(new)) | st.text(max_size=4) if new else st.text(max_size=4))
@@ -79,11 +79,9 @@ def test_any_single_change_changes_the_digest(one: State, data: st.DataObject) -
 
 @UNHURRIED
 @given(st.lists(files, min_size=2, max_size=5), visibles)
-def test_bringing_up_to_date_gives_what_starting_anew_gives(
-    steps: list[dict[str, StateEntry]], visible: dict
-) -> None:
+def test_an_updated_digest_equals_a_new_one(steps: list[dict[str, StateEntry]], visible: dict) -> None:
     """
-    A digest that was updated from any earlier state is the one that is computed from nothing.
+    A digest that was updated from any earlier state equals the one that is computed from nothing.
     """
     last = None
     for step in steps:
@@ -97,7 +95,7 @@ def test_going_there_and_back_gives_the_first_digest(
     one: dict[str, StateEntry], other: dict[str, StateEntry]
 ) -> None:
     """
-    A state that comes back has the digest that it had.
+    A state that comes back has its earlier digest.
     """
     first = build_state({}, "", "", one)
     there = build_state({}, "", "", other, previous=first)
@@ -108,7 +106,7 @@ def test_going_there_and_back_gives_the_first_digest(
 @given(files, files)
 def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: dict[str, StateEntry]) -> None:
     """
-    Each file that differs is named once, in order, and reversed what was added was removed.
+    Each file that differs is named once, in order; in reverse, added files are removed ones.
     """
     there = changes(one, other)
     assert [change.path for change in there] == sorted(
@@ -128,17 +126,17 @@ def test_changes_name_exactly_what_differs(one: dict[str, StateEntry], other: di
         (StateEntry("file", 0o755, "x"), "mode"),
     ],
 )
-def test_the_weightiest_difference_is_named(after: StateEntry, how: str) -> None:
+def test_the_most_important_difference_is_named(after: StateEntry, how: str) -> None:
     """
-    A new kind outweighs new content, and that a new mode.
+    A new kind counts more than new content, and new content more than a new mode.
     """
     before = build_state({}, "", "", {"p": StateEntry("file", 0o644, "x")})
     assert changes(before, build_state({}, "", "", {"p": after})) == (Change(path="p", how=how),)
 
 
-def test_an_opaque_state_is_the_same_as_none() -> None:
+def test_an_opaque_state_equals_none() -> None:
     """
-    A state that is not known completely is not known to be the same as any, not even as itself.
+    A state that is not known completely equals no state, not even itself.
     """
     known = build_state({}, "", "", {})
     opaque = build_state({}, "", "", {}, "secret cannot be read")
@@ -150,7 +148,7 @@ def test_an_opaque_state_is_the_same_as_none() -> None:
 
 def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
     """
-    Where path, kind, mode and content of a file meet, nothing can move from one to the next.
+    Characters cannot move between path, kind, mode and content of a file without changing the digest.
     """
     alike = [
         ("a", StateEntry("file", 0o6, "44")),
@@ -162,7 +160,7 @@ def test_parts_of_an_entry_cannot_be_mistaken_for_each_other() -> None:
 
 def test_parts_of_the_rest_cannot_be_mistaken_for_each_other() -> None:
     """
-    What stands in one part cannot look like something in another.
+    A value in one part of the state cannot look like a value in another.
     """
     assert len({build_state({}, *words, {}).digest for words in (("ab", ""), ("a", "b"), ("", "ab"))}) == 3
 

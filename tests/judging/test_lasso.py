@@ -25,7 +25,7 @@ from pytest_hookharness.model.trace import State
 @dataclass(frozen=True)
 class Machine:
     """
-    A deterministic machine: the next node of each node, ``None`` for a stop, and what can be seen of it.
+    A deterministic machine: the next node of each node, ``None`` for a stop, and what is visible of it.
     """
 
     following: Sequence[int | None]
@@ -50,7 +50,7 @@ class Machine:
 @dataclass(frozen=True)
 class Result:
     """
-    What a drive came to: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
+    The result of a run: ``stopped``, ``budget``, ``livelock`` or ``flaky``.
     """
 
     word: str
@@ -60,7 +60,7 @@ class Result:
 
 def drive(machine: Machine, budget: int) -> Result:
     """
-    Play the machine as the loop does: one state after each turn, and the judge asked each time.
+    Run the machine as the loop does: one state after each turn, and ask the judge each time.
     """
     states: dict[int, State] = {}
     lasso: Lasso | None = None
@@ -79,7 +79,7 @@ def drive(machine: Machine, budget: int) -> Result:
 
 def oracle(machine: Machine, budget: int) -> Result:
     """
-    The right answer for a machine that shows everything, by walking it and looking back.
+    Return the right answer for a fully visible machine, by walking it.
     """
     path = machine.path(10 * budget)
     first = next(((path.index(n), i) for i, n in enumerate(path) if path.index(n) < i), None)
@@ -111,7 +111,7 @@ BUDGETS = st.integers(1, 160)
 @given(machines(), BUDGETS)
 def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) -> None:
     """
-    A lasso is proved exactly if the machine has one whose confirming lap fits into the budget.
+    A lasso is proved exactly if the machine has one whose confirming repetition fits into the budget.
     """
     expected, seen = oracle(machine, budget), drive(machine, budget)
     assert seen.word == expected.word
@@ -122,7 +122,7 @@ def test_finds_a_lasso_exactly_if_there_is_one(machine: Machine, budget: int) ->
 @given(machines(), BUDGETS)
 def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int) -> None:
     """
-    The run ends with the very turn that completes the confirming lap.
+    The run ends with the turn that completes the confirming repetition.
     """
     result = drive(machine, budget)
     if result.word == "livelock":
@@ -133,7 +133,7 @@ def test_takes_no_more_turns_than_the_proof_needs(machine: Machine, budget: int)
 @given(machines(), st.integers(0, 3))
 def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -> None:
     """
-    Going round a proved cycle once more proves the same cycle, only later.
+    Repeating a proved cycle once more proves the same cycle, only later.
     """
     result = drive(machine, 160)
     if result.lasso is None:
@@ -149,9 +149,9 @@ def test_unrolling_a_lasso_changes_nothing(machine: Machine, repetitions: int) -
 
 
 @given(machines(hidden=True), BUDGETS)
-def test_hidden_state_that_shows_in_the_lap_is_never_a_livelock(machine: Machine, budget: int) -> None:
+def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machine, budget: int) -> None:
     """
-    Where a hidden part of the state changes the confirming lap, the answer is flaky and not livelock.
+    If a hidden part of the state changes the confirming repetition, the answer is flaky and not livelock.
     """
     result = drive(machine, budget)
     seen = [machine.seen[node] for node in machine.path(result.states)]
@@ -168,9 +168,9 @@ def test_hidden_state_that_shows_in_the_lap_is_never_a_livelock(machine: Machine
 
 
 @given(machines(hidden=True), BUDGETS)
-def test_a_contradiction_is_a_state_with_two_answers(machine: Machine, budget: int) -> None:
+def test_a_contradiction_is_a_state_with_two_results(machine: Machine, budget: int) -> None:
     """
-    Two different answers of one seen state are found exactly if there are any.
+    Two different results of one visible state are found exactly if there are any.
     """
     seen = [machine.seen[node] for node in machine.path(budget)]
     pairs = set(pairwise(seen))
@@ -186,7 +186,7 @@ def test_what_is_not_known_completely_proves_nothing(
     machine: Machine, budget: int, data: st.DataObject
 ) -> None:
     """
-    A cycle that leads through a state which is not known completely is never proved.
+    A cycle through a state that is not known completely is never proved.
     """
     expected = oracle(machine, budget)
     if expected.word != "livelock" or expected.lasso is None:
@@ -199,29 +199,29 @@ def test_what_is_not_known_completely_proves_nothing(
 
 def counting(limit: int, seen: str = "same") -> Machine:
     """
-    A hook that lets go after some refusals and counts them where nobody looks.
+    A hook that allows the stop after some refusals and counts them in a hidden place.
     """
     return Machine([*range(1, limit), None], [seen] * limit)
 
 
 @pytest.mark.parametrize("limit", [1, 2])
-def test_a_hidden_counter_that_ends_it_within_the_lap_is_no_livelock(limit: int) -> None:
+def test_a_hidden_counter_within_the_repetition_is_no_livelock(limit: int) -> None:
     """
-    A hidden counter that lets go before the lap is over ends as a stop.
+    A hidden counter that allows the stop before the repetition is over ends as a stop.
     """
     assert drive(counting(limit), 50).word == "stopped"
 
 
-def test_a_hidden_counter_beyond_the_lap_is_what_a_lasso_cannot_see() -> None:
+def test_a_lasso_cannot_see_a_hidden_counter_beyond_it() -> None:
     """
-    A counter outside the state that acts after the confirming lap is taken for a livelock.
+    A counter outside the state that acts after the confirming repetition is reported as a livelock.
     """
     assert drive(counting(9), 50).word == "livelock"
 
 
 def test_a_counter_that_is_known_to_be_hidden_is_never_a_livelock() -> None:
     """
-    The same counter ends as a stop once the state says that it is not known completely.
+    The same counter ends as a stop if the state says that it is not known completely.
     """
     machine = counting(9)
     assert drive(Machine(machine.following, machine.seen, frozenset(range(9))), 50).word == "stopped"
@@ -260,7 +260,7 @@ def test_proposes_the_smallest_period(digests: str, expected: Lasso | None) -> N
         ("abb", False),
     ],
 )
-def test_one_more_lap_confirms_or_refutes(digests: str, expected: bool | None) -> None:
+def test_one_more_repetition_confirms_or_refutes(digests: str, expected: bool | None) -> None:
     """
     A cycle of two turns is confirmed by two more turns, refuted by the first that differs, else open.
     """
@@ -277,21 +277,21 @@ def test_a_gap_in_the_states_confirms_nothing() -> None:
 
 def test_states_without_a_digest_are_never_the_same() -> None:
     """
-    A state whose fingerprint was never taken equals nothing, not even its like.
+    A state whose digest was never computed equals no other state.
     """
     assert propose_lasso({1: State(), 2: State()}) is None
 
 
-def test_a_lap_that_says_nothing_begins_the_search_anew() -> None:
+def test_an_inconclusive_repetition_restarts_the_search() -> None:
     """
-    A lasso that could not be confirmed in its lap is given up for the one that the newest turn closes.
+    A lasso that its repetition could not confirm is replaced by the one that the newest turn closes.
     """
     known = states("aaa") | {2: State(digest="a", opaque="?")}
     assert follow_lasso(Lasso(1, 1), known) == (Lasso(1, 2), None)
 
 
-def test_names_where_one_state_went_two_ways() -> None:
+def test_names_where_one_state_had_two_results() -> None:
     """
-    A contradiction names the turn of the state and the later turn at which it went another way.
+    A contradiction names the turn of the state and the later turn after which it had another result.
     """
     assert find_contradiction(states("abcabd")) == Contradiction(2, 5)

@@ -1,5 +1,5 @@
 """
-Pitfalls that a single run shows: each is found in a trace that has it, and not in its neighbours.
+Pitfalls that a single run shows: each is found in a trace that has it, and not in similar traces.
 """
 
 from dataclasses import replace
@@ -111,8 +111,8 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
         ),
     ],
 )
-def test_a_promised_change_that_stays_away_is_found(exchanges, effects, texts) -> None:
-    """A file that must change with a decision is missed where it does not, and only there."""
+def test_a_missing_expected_change_is_found(exchanges, effects, texts) -> None:
+    """A file that must change with a decision is reported where it does not, and only there."""
     assert found(trace(*exchanges), effects=effects) == [("EARLY-EXIT", text) for text in texts]
 
 
@@ -152,7 +152,7 @@ LOCKED = [*read("a.md"), *read("b.md")]
     ],
 )
 def test_a_session_that_is_locked_out_is_found(exchanges, expected) -> None:
-    """Only a session in which nothing gets through, reads of several files included, is locked out."""
+    """Only a session in which nothing is allowed, reads of several files included, is locked out."""
     assert [name for name, _ in found(trace(GO, *exchanges))] == ["STUCK-PHASE"] * expected
 
 
@@ -160,7 +160,9 @@ BEGAN = [*ran("make", refused=True), *ran("begin", refused=False, changed="works
 
 
 def test_a_mark_that_is_left_over_is_found() -> None:
-    """What one session refuses and the next gives for nothing is told with what lay there, if so promised."""
+    """
+    A call that one session refuses and the next allows is reported with the files left over, if expected.
+    """
     seen = trace(GO, *BEGAN, AGAIN, GO, *ran("make", refused=False))
     text = (
         "The first Bash 'make' was refused in one session and allowed in the next, "
@@ -171,8 +173,8 @@ def test_a_mark_that_is_left_over_is_found() -> None:
     assert found(seen) == []
 
 
-def test_sessions_that_are_alike_are_well() -> None:
-    """A call that each session refuses at first is no finding, whatever becomes of it later."""
+def test_equal_sessions_are_no_finding() -> None:
+    """A call that each session refuses at first is no finding, whatever its later results."""
     seen = trace(GO, *BEGAN, *ran("make", refused=False), AGAIN, GO, *BEGAN, *ran("make", refused=False))
 
     assert found(seen, sessions_alike=True) == []
@@ -182,7 +184,7 @@ UNMEANT = {"ruling": Ruling.DENY, "silent": True, "unmeant": True}
 
 
 def test_output_that_is_taken_for_a_refusal_is_found() -> None:
-    """Output that a host takes for a refusal is one finding, without another for the reason it lacks."""
+    """Output that a host treats as a refusal is one finding, without another one for its missing reason."""
     seen = trace(asked(fire(out="{}\n", **UNMEANT), why="denied by a hook"))
     fault = trace(asked(fire(out="note\nmore", fault="mangled: no answer", **UNMEANT)))
     silent = trace(asked(fire(**UNMEANT)))
@@ -196,7 +198,7 @@ def test_output_that_is_taken_for_a_refusal_is_found() -> None:
 
 
 def test_a_refusal_that_was_meant_is_none() -> None:
-    """A refusal without a reason stays what it is."""
+    """A refusal without a reason stays a refusal."""
     bare = replace(fire(), reply=Reply(ruling=Ruling.DENY, silent=True, rule=RULE))
 
     assert [name for name, _ in found(trace(asked(bare)))] == ["SILENT-REFUSAL"]
@@ -214,8 +216,8 @@ def test_a_refusal_that_was_meant_is_none() -> None:
         ("reason of an allow", LINES, (), f"<x>{LINES}</x>", []),
     ],
 )
-def test_words_that_do_not_arrive_are_found(place, text, told, heard, names) -> None:
-    """Words for the agent that it is not shown are found, and short notes for the person are not."""
+def test_text_that_does_not_arrive_is_found(place, text, told, heard, names) -> None:
+    """Text for the agent that does not reach it is found, and short notes for the user are not."""
     lost = Unheard(place=place, text=text, rule=RULE)
 
     assert [name for name, _ in found(trace(asked(fire(unheard=lost), told=heard)), told=told)] == names
@@ -249,7 +251,7 @@ def loud(command: str, **more: object) -> HookRun:
     ],
 )
 def test_noise_of_several_hooks_is_found(hook_runs, texts) -> None:
-    """Several hooks that mutter, or say the same, at one event are told with what they cost."""
+    """Several hooks that write noise or the same text at one event are reported with the number of lines."""
     seen = [text for name, text in found(trace(asked(*hook_runs, told="x"))) if name == "DOUBLE-NOISE"]
 
     assert seen == texts

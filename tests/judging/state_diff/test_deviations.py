@@ -1,5 +1,5 @@
 """
-When a lap moves the files as the laps before did, and what is said when it does not.
+When a repetition changes the files as those before did, and what is said when it does not.
 """
 
 import json
@@ -72,8 +72,8 @@ def log(repetition):
         ),
     ],
 )
-def test_a_departure_names_file_and_place(write, after, said):
-    """What one lap did otherwise is said with the file, the place, what was seen and what was expected."""
+def test_a_deviation_names_file_and_place(write, after, said):
+    """A deviation is described with the file, the place, the seen value and the expected value."""
     before = files_of(write)(4)
     later = {"home/state": after} if after is None else files_of(lambda _: after)(0)
 
@@ -84,7 +84,7 @@ def test_a_departure_names_file_and_place(write, after, said):
 
 
 def test_numbers_and_ids_may_be_any():
-    """A number without a step, a process number and an id are as the pattern says, whatever they are."""
+    """A number without a step, a process number and an id match the pattern, whatever their value."""
 
     def write(repetition):
         drawn = "a1B2c3D4e5"[repetition:] + "Zy9X8w"[:repetition]
@@ -101,8 +101,8 @@ def test_numbers_and_ids_may_be_any():
     )
 
 
-def test_a_stamp_of_the_same_second_may_move_later():
-    """A stamp that did not change through three quick laps may change in the next, fixed text may not."""
+def test_a_time_of_the_same_second_may_change_later():
+    """A time that did not change in three fast repetitions may change in the next; fixed text may not."""
 
     def write(repetition, moment=STARTED):
         return f'{{"count": {repetition}, "last": {moment}, "limit": 50}}'
@@ -116,8 +116,8 @@ def test_a_stamp_of_the_same_second_may_move_later():
     assert pattern.find_deviation(before, {"home/state": write(5).replace("50", "51").encode()}, CLOCK) != ""
 
 
-def test_a_file_of_a_stamp_alone_may_move_later():
-    """A file outside the pattern may be stamped anew, and nothing else may happen to it."""
+def test_a_time_in_another_file_may_change_later():
+    """A time in a file outside of the pattern may change, and nothing else in it."""
     pattern = pattern_of(str)
     before = {"home/state": b"4", "home/last": b"%d" % STARTED}
 
@@ -139,8 +139,8 @@ def tied(repetition, lines=None):
     }
 
 
-def test_a_part_that_is_tied_follows_another():
-    """A count that was pushed alone may pull its copies along or be pulled back by them, and no more."""
+def test_a_dependent_part_follows_another():
+    """A count that was perturbed alone may change its copies or be reset by them, and nothing else."""
     pattern = pattern_of(tied)
     place = next(at for at, part in enumerate(pattern.parts) if part.path == "home/count")
     before = pattern.perturbed(Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=100))
@@ -156,8 +156,8 @@ def test_a_part_that_is_tied_follows_another():
     assert pattern.find_deviation(before, after(0, 5), CLOCK) != ""
 
 
-def test_growth_that_was_pushed_goes_on():
-    """A log that was pushed by thousands of lines is as the pattern says if one line more follows."""
+def test_growth_that_was_perturbed_continues():
+    """A log that was extended by thousands of lines matches the pattern if one more line follows."""
     pattern = pattern_of(log)
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
     before = pattern.perturbed(push)
@@ -169,8 +169,8 @@ def test_growth_that_was_pushed_goes_on():
     assert pattern.find_deviation(before, files_of(log)(5), CLOCK) != ""
 
 
-def test_steps_that_were_chance_can_be_taken_back():
-    """A number that counted by chance is a number without a step once another look at the lap refuted it."""
+def test_a_step_by_chance_is_refuted():
+    """A number that counted by chance loses its step once another repetition refutes it."""
 
     def write(repetition):
         return f"count={repetition} took={7 + 3 * repetition}"

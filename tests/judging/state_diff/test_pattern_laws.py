@@ -1,5 +1,5 @@
 """
-Laws of parting, for files that are made by known functions of the lap.
+Laws of the state diff, for files that are known functions of the repetition.
 """
 
 import json
@@ -189,7 +189,7 @@ def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
 
 def there(files: Files) -> dict[str, str]:
     """
-    The files that are there, without the values of stamps.
+    The existing files, without the values of times.
     """
     return {
         path: re.sub(str(int(STARTED))[:6] + r"\d{4}", "STAMP", content.decode())
@@ -200,7 +200,7 @@ def there(files: Files) -> dict[str, str]:
 
 def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
     """
-    The files that are there and were not the same at all moments from a lap on.
+    The existing files that were not the same in all states from a repetition on.
     """
     always = mechanism.files(first) if mechanism.every else {}
     return {path: text for path, text in there(files).items() if path not in always}
@@ -208,8 +208,10 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
-def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
-    """Parts that are pushed ahead by some laps make the files that so many true laps would have made."""
+def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
+    """
+    Parts that are extrapolated by some repetitions give the files that these repetitions would have written.
+    """
     pattern = followed(mechanism, first)
     pushed = pattern.perturbed(
         Perturbation(parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions)
@@ -220,8 +222,8 @@ def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30))
-def test_older_is_the_lap_before(mechanism, first):
-    """Parts that are put back make the files of one lap ago, byte for byte."""
+def test_older_values_give_the_repetition_before(mechanism, first):
+    """Parts that are reset to their older values give the files of one repetition ago, byte for byte."""
     pattern = followed(mechanism, first)
     older = pattern.perturbed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
     true = mechanism.files(first + 1)
@@ -235,8 +237,8 @@ def test_older_is_the_lap_before(mechanism, first):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
-def test_a_true_lap_is_no_departure(mechanism, first, repetition):
-    """Whatever lap one looks at, earlier or later, the next one moves the files as the pattern says."""
+def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
+    """Any repetition, earlier or later, changes the files according to the pattern."""
     pattern = followed(mechanism, first)
 
     assert pattern.find_deviation(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
@@ -244,8 +246,8 @@ def test_a_true_lap_is_no_departure(mechanism, first, repetition):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
-def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
-    """One more push by a lap is what one lap makes of any push, so it does not depart from the pattern."""
+def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, repetitions):
+    """One repetition after any extrapolation equals an extrapolation by one more, so it does not deviate."""
     pattern = followed(mechanism, first)
     one, other = (
         pattern.perturbed(
@@ -261,8 +263,8 @@ def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.data())
-def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
-    """One letter more, at any place of the file that is no stamp, is a departure from the pattern."""
+def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
+    """One more letter at any place of the file that is no time is a deviation."""
     pattern = followed(mechanism, first)
     after = mechanism.files(first + 3)
     path = mechanism.name(first + 3)
@@ -275,8 +277,8 @@ def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
 
 @LAWS
 @given(mechanisms(stamped=False), some.integers(2, 20))
-def test_two_laps_are_not_one(mechanism, first):
-    """Two laps in place of one are a departure."""
+def test_two_repetitions_are_not_one(mechanism, first):
+    """Two repetitions instead of one are a deviation."""
     pattern = followed(mechanism, first)
 
     assert pattern.find_deviation(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
@@ -284,8 +286,8 @@ def test_two_laps_are_not_one(mechanism, first):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(4, 6))
-def test_more_moments_say_the_same(mechanism, first, count):
-    """A pattern that is seen for more laps has parts of the same names and kinds."""
+def test_more_states_give_the_same_parts(mechanism, first, count):
+    """A pattern from more repetitions has parts of the same names and kinds."""
     few, many = followed(mechanism, first + count - 3), followed(mechanism, first, count)
 
     assert [(part.name, part.kind) for part in few.parts] == [(part.name, part.kind) for part in many.parts]
@@ -302,7 +304,9 @@ def test_more_moments_say_the_same(mechanism, first, count):
     )
 )
 def test_no_bytes_are_too_strange(moments):
-    """Any bytes give a pattern or say why not, and a pattern can be pushed, told and compared."""
+    """
+    Any bytes give a pattern or a reason why not, and a pattern can be perturbed, described and compared.
+    """
     pattern = find_pattern(moments, CLOCK)
     if isinstance(pattern, Irregular):
         assert pattern.paths
@@ -336,7 +340,7 @@ PIECES = [
     )
 )
 def test_no_text_is_too_strange(rows):
-    """Any text of numbers, times and punctuation gives a pattern or says why not, also if it ages by ages."""
+    """Any text of numbers, times and punctuation gives a pattern or a reason why not, also after ages."""
     moments = [{"a": "".join(row).encode()} for row in rows]
     pattern = find_pattern(moments, CLOCK)
     find_timestamps(moments[0], CLOCK).aged(1e15)

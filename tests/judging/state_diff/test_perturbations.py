@@ -1,5 +1,5 @@
 """
-What files look like when parts of them are pushed: bounds, one part at a time, ids, and the words for it.
+What files look like when parts of them are perturbed: limits, single parts, ids, and the descriptions.
 """
 
 import json
@@ -35,8 +35,8 @@ def pushed(pattern, how, *parts, repetitions=0, seconds=0.0):
     return json.loads(files["home/state"])
 
 
-def test_each_part_can_be_pushed_alone():
-    """A push moves the parts that it names and leaves all others as they are now."""
+def test_each_part_can_be_perturbed_alone():
+    """A perturbation changes the parts that it names and leaves all others as they are."""
     pattern, now = pattern_of(state), json.loads(state(4))
 
     assert pushed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
@@ -46,7 +46,7 @@ def test_each_part_can_be_pushed_alone():
 
 
 def test_growth_gets_fresh_distinct_ids():
-    """Chunks that are added have ids of the same length that nobody had before, the same ones each time."""
+    """Added chunks have new ids of the same length, the same ones each time."""
     pattern = pattern_of(state)
     entries = pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"]
     ids = {entry["id"] for entry in entries}
@@ -56,8 +56,8 @@ def test_growth_gets_fresh_distinct_ids():
     assert pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"] == entries
 
 
-def test_time_passes_for_stamps():
-    """Ageing a part makes it older, and with it the stamps of its file that are no parts of their own."""
+def test_times_of_a_file_age_together():
+    """A part that ages takes along the times of its file that are no parts themselves."""
     pattern, now = pattern_of(state), json.loads(state(4))
     # The first entry of a list is none that was added.
     first = {**now["ids"][0], "at": STARTED - 50}
@@ -93,7 +93,7 @@ def test_an_id_is_replaced_by_its_like(first, expression):
 
 
 def test_counts_are_exact_at_any_size():
-    """A count is pushed by any number of laps without rounding."""
+    """A count is extrapolated by any number of repetitions without rounding."""
     pattern = pattern_of(lambda repetition: f'{{"n": {10**20 + 3 * repetition}}}')
     files = pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10**30))
 
@@ -101,7 +101,7 @@ def test_counts_are_exact_at_any_size():
 
 
 def test_padding_is_kept_as_printf_does():
-    """A count with zeros in front keeps its width, and grows beyond it."""
+    """A count with leading zeros keeps its width, and grows beyond it."""
     pattern = pattern_of(lambda repetition: f"{repetition:03d}")
 
     for laps, text in [(1, b"005"), (96, b"100"), (1996, b"2000")]:
@@ -111,7 +111,7 @@ def test_padding_is_kept_as_printf_does():
 
 
 def test_a_number_without_step_moves_by_its_mean():
-    """A number that only grows is pushed by its mean step; one that turned round stays."""
+    """A number that only grows is extrapolated by its mean step, and one that also fell stays."""
     up, around = (
         pattern_of(lambda repetition: str(2**repetition)),
         pattern_of(lambda repetition: str([1, 1, 4, 9, 7][repetition])),
@@ -123,7 +123,7 @@ def test_a_number_without_step_moves_by_its_mean():
 
 
 def test_growth_is_bounded_in_chunks():
-    """A log grows by ten thousand chunks at most, and says so."""
+    """A log grows by ten thousand chunks at most, and reports that it was truncated."""
     pattern = pattern_of(lambda repetition: "".join(f"turn {at}\n" for at in range(repetition)))
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=50_000)
 
@@ -134,7 +134,7 @@ def test_growth_is_bounded_in_chunks():
 
 
 def test_growth_is_bounded_in_bytes():
-    """A log of long lines stays below four mebibytes, and says that it was clipped."""
+    """A log of long lines stays below four mebibytes, and reports that it was truncated."""
     pattern = pattern_of(lambda repetition: "".join(f"{at} {'x' * 9000}\n" for at in range(repetition)))
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=5_000)
     size = len(pattern.perturbed(push)["home/state"])
@@ -144,7 +144,7 @@ def test_growth_is_bounded_in_bytes():
 
 
 def test_files_are_bounded():
-    """A folder gets five hundred more files at most, each with a name and content of its own."""
+    """A folder gets five hundred more files at most, each with its own name and content."""
     pattern = pattern_of(lambda repetition: {f"tmp/block-{at}.txt": f"n {at}" for at in range(repetition)})
     push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=9_000)
     files = pattern.perturbed(push)
@@ -156,7 +156,7 @@ def test_files_are_bounded():
 
 
 def test_files_named_by_the_second_differ():
-    """Files whose names say nothing but the time are from before the session, so none hides another."""
+    """New files whose names contain only the time get times before the session, so none replaces another."""
     pattern = pattern_of(lambda repetition: {f"tmp/{STARTED + at}.txt": "x" for at in range(repetition)})
     files = pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=20))
 
@@ -165,7 +165,7 @@ def test_files_named_by_the_second_differ():
 
 
 def test_a_moved_file_is_gone_from_its_old_name():
-    """A push of a file name takes the file away from where it is now."""
+    """Perturbing a file name removes the file from its current path."""
     pattern = pattern_of(lambda repetition: {f"tmp/n-{repetition}": "x"})
 
     assert pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=6)) == {
@@ -176,16 +176,16 @@ def test_a_moved_file_is_gone_from_its_old_name():
     }
 
 
-def test_nothing_pushed_is_the_newest_moment():
-    """Without parts a push gives the newest files, byte for byte."""
+def test_no_parts_give_the_newest_state():
+    """A perturbation without parts gives the newest files, byte for byte."""
     pattern = pattern_of(state)
 
     assert pattern.newest == {"home/state": state(4).encode()}
     assert pattern.paths == ("home/state",)
 
 
-def test_pushes_are_told():
-    """Each push of each part is told in a few words with place and size."""
+def test_perturbations_are_described():
+    """Each perturbation of each part is described briefly with place and size."""
     pattern = pattern_of(state)
     everything = tuple(range(len(pattern.parts)))
 
@@ -205,8 +205,8 @@ def test_pushes_are_told():
     assert told(PerturbationKind.AGED)[-1] == ".last in home/state 3,600 seconds older"
 
 
-def test_at_a_pace_moving_times_go_on_and_others_stay():
-    """Laps ahead at a pace, a time that moved is as much later, and one that never did is what it was."""
+def test_at_a_pace_only_changing_times_advance():
+    """At a pace, a time that changed advances with the repetitions, and one that never did stays."""
     pattern, now = pattern_of(state), json.loads(state(4))
     push = Perturbation(
         parts=tuple(range(len(pattern.parts))), how=PerturbationKind.AHEAD, repetitions=7, pace=60.0

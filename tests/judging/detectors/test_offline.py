@@ -1,5 +1,5 @@
 """
-What is a loop of an agent's moves and what is none; the streams are written by hand, after the definitions.
+Which streams of an agent's calls are loops; the streams are written by hand, after the definitions.
 """
 
 from itertools import chain, repeat
@@ -89,19 +89,19 @@ NO_LOOPS = {
 
 @pytest.mark.parametrize(("stream", "titles"), LOOPS.values(), ids=LOOPS)
 def test_loops_are_named(stream, titles):
-    """A stream with a loop is told by its title and period."""
+    """A loop in a stream is reported with its title and period."""
     assert [loop.title for loop in detect(stream)] == titles
 
 
 @pytest.mark.parametrize("stream", NO_LOOPS.values(), ids=NO_LOOPS)
 def test_what_is_no_loop(stream):
-    """Polling, batch work, other people's words and the guard's own refusals are no loops."""
+    """Polling, batch work, text from others and the guard's own refusals are no loops."""
     assert detect(stream) == ()
 
 
 @pytest.mark.parametrize("period", range(1, 9))
 def test_every_period_is_the_smallest(period):
-    """A cycle of any period up to eight is told by its smallest period, with its laps and where it lies."""
+    """A cycle of up to eight calls is reported with its smallest period, its calls and its place."""
     lap = [run(f"step-{letter}") for letter in "abcdefgh"[:period]]
     (loop,) = detect([run("before"), *times(4, *lap), run("after")])
 
@@ -109,12 +109,12 @@ def test_every_period_is_the_smallest(period):
 
 
 def test_a_period_of_nine_is_beyond():
-    """A cycle of nine is longer than what is looked for."""
+    """A cycle of nine calls is too long to be detected."""
     assert detect(times(9, *(run(f"step-{letter}") for letter in "abcdefghi"))) == ()
 
 
 def test_the_words_of_a_loop():
-    """A loop is told with tool, arguments and count, and with what to do next."""
+    """A loop is reported with tool, arguments and count, and with advice."""
     (loop,) = detect(times(4, run("make")))
 
     assert loop.text == 'The same call was made 4 times in a row: Bash {"command": "make"}.'
@@ -122,7 +122,7 @@ def test_the_words_of_a_loop():
 
 
 def test_drift_is_said():
-    """That laps differ in their noise is part of the sentence."""
+    """The message mentions noise that differs between the repetitions."""
     (loop,) = detect([run(f"make # try {n}") for n in range(3)])
 
     assert loop.drifting
@@ -141,13 +141,13 @@ def test_drift_is_said():
     ],
 )
 def test_limits_out_of_reach(limits, says):
-    """A limit that no stream can come to is an error that names the window and what would fit."""
+    """A limit that no stream can reach is an error that names the window and what would fit."""
     with pytest.raises(Unreachable, match=says):
         Limits(**limits)
 
 
 def test_the_window_sets_the_longest_period():
-    """A window that holds three laps of two sees cycles of two, and none of three."""
+    """A window that holds three repetitions of two calls detects cycles of two, and none of three."""
     limits = Limits(window=6)
 
     assert len(detect(times(3, run("a"), run("b")), limits)) == 1

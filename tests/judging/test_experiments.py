@@ -1,5 +1,5 @@
 """
-Which experiments are made on a state, and what follows from what they show.
+Which perturbations of a state are probed, and what follows from the results.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ EFFECT = ProbeResult(reaction=ProbeEffect.EFFECT, what="the log was cut")
 def ask(
     *parts, react: Callable[[Perturbation], ProbeResult] = lambda _: SAME, **options
 ) -> tuple[ExperimentResult, list[Perturbation]]:
-    """The conclusion of an inquiry whose experiments come out as ``react`` says, and the experiments."""
+    """The result of a plan whose probes react as ``react`` says, and the probes."""
     pushes: list[Perturbation] = []
     experiment = plan_experiments(parts, **options)
     try:
@@ -51,8 +51,8 @@ def ahead(push: Perturbation) -> bool:
     return push.how is PerturbationKind.AHEAD
 
 
-def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
-    """Parts that never make a difference lead to a conclusion that names no place and no doubt."""
+def test_no_difference_gives_no_threshold():
+    """Parts that never make a difference give a result without a threshold and without a doubt."""
     conclusion, pushes = ask(COUNT, ID)
     assert conclusion == ExperimentResult()
     assert {push.how for push in pushes} == {
@@ -63,8 +63,8 @@ def test_nothing_that_makes_a_difference_is_a_conclusion_without_a_place():
     }
 
 
-def test_a_counter_is_pushed_by_doubling_to_a_million():
-    """The laps ahead are the next one, then double, and end at a million."""
+def test_a_counter_is_extrapolated_by_doubling_to_a_million():
+    """The numbers of repetitions are the next one, then doubled ones up to a million."""
     _, pushes = ask(COUNT)
     laps = [push.repetitions for push in pushes if ahead(push)]
     assert laps[:5] == [0, 1, 2, 4, 8]
@@ -73,8 +73,8 @@ def test_a_counter_is_pushed_by_doubling_to_a_million():
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 2, 3, 5, 17, 64, 65, 1000, 999_999])
-def test_the_threshold_of_a_valve_is_found_exactly(threshold):
-    """Whatever the lap from which on something else happens, bisecting names that very lap."""
+def test_a_threshold_is_found_exactly(threshold):
+    """Bisection finds the exact repetition from which on something else happens."""
     conclusion, _ = ask(
         COUNT, react=lambda push: OTHER if ahead(push) and push.repetitions >= threshold else SAME
     )
@@ -84,8 +84,8 @@ def test_the_threshold_of_a_valve_is_found_exactly(threshold):
     assert conclusion.seen == OTHER
 
 
-def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
-    """A count that matters at 50 alone is found if 50 stands in the source, and not otherwise."""
+def test_a_threshold_at_one_value_is_found_by_the_number_in_the_source():
+    """A count that matters only at 50 is found if 50 is written in the source, and not otherwise."""
 
     def exactly(push: Perturbation) -> ProbeResult:
         return OTHER if ahead(push) and 3 + push.repetitions == 50 else SAME
@@ -107,35 +107,37 @@ def test_a_limit_that_is_met_exactly_is_found_by_the_number_in_the_source():
         ((COUNT, replace(COUNT, before="24", after="23", step=-1)), {}, 10),
     ],
 )
-def test_meetings_are_tried(parts, options, repetitions):
-    """The lap at which a count or size stands at a number, at 0, or at another count is tried."""
+def test_candidates_for_thresholds_are_tried(parts, options, repetitions):
+    """The repetition where a count or size reaches a number, 0, or another count is tried."""
     _, pushes = ask(*parts, **options)
     assert repetitions in [push.repetitions for push in pushes if ahead(push)]
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
-    """A limit that moves with its counter is no valve, though the counter pushed alone would pass it."""
+    """
+    A limit that moves with its counter is no threshold, although perturbing it alone would exceed it.
+    """
     conclusion, _ = ask(
         COUNT, LIMIT, react=lambda push: OTHER if ahead(push) and push.parts == (0,) else SAME
     )
     assert conclusion == ExperimentResult(alone=(0,))
 
 
-def test_an_identifier_that_decides_leaves_all_open():
-    """If it matters which identifier is there, nothing follows, for the next one is not known."""
+def test_an_identifier_that_decides_is_inconclusive():
+    """If the value of an identifier matters, nothing follows, because the next one is unknown."""
     conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is PerturbationKind.REPLACED else SAME)
     assert "the value of home/.id matters" in conclusion.unclear
 
 
-def test_another_effect_on_the_way_is_a_place_too():
-    """A state from which files move otherwise is named, although the decision there is the same."""
+def test_another_effect_on_the_path_is_a_threshold_too():
+    """A state from which files change differently is named, although the decision is the same."""
     conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.repetitions >= 100 else SAME)
     assert conclusion.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
     assert conclusion.seen == EFFECT
 
 
-def test_another_effect_of_a_part_alone_is_no_place():
-    """What no longer fits the rest may be mended by the hook; only another decision counts there."""
+def test_another_effect_of_a_part_alone_is_no_threshold():
+    """A hook may repair a part that no longer matches the rest, so only another decision counts there."""
     conclusion, _ = ask(COUNT, LIMIT, react=lambda push: EFFECT if len(push.parts) == 1 else SAME)
     assert conclusion == ExperimentResult()
 
@@ -150,8 +152,8 @@ def test_the_time_after_which_something_else_happens_is_found(limit):
     assert limit <= conclusion.perturbation.seconds <= max(limit + 1, limit * 1.021)
 
 
-def test_a_moment_that_makes_a_difference_is_waited_for():
-    """What happens after a second already is made sure of by really waiting."""
+def test_a_second_that_makes_a_difference_is_waited_for():
+    """A difference after one second is checked by really waiting."""
     conclusion, pushes = ask(
         react=lambda push: (
             OTHER if push.seconds and push.how in (PerturbationKind.AGED, PerturbationKind.WAITED) else SAME
@@ -167,21 +169,23 @@ def test_stored_times_that_are_names_say_nothing_about_time():
     assert conclusion == ExperimentResult(timeless=True)
 
 
-def test_time_is_not_asked_about_where_that_is_not_wanted():
-    """Without parts, time and transcript there is nothing to try."""
+def test_time_is_not_probed_if_unwanted():
+    """Without parts, time and transcript there is nothing to probe."""
     assert ask(time=False) == (ExperimentResult(), [])
 
 
-def test_a_transcript_whose_length_decides_leaves_all_open():
-    """A transcript that nobody opened, and whose length decides, is said to matter."""
+def test_a_transcript_whose_length_decides_is_inconclusive():
+    """If the length of a transcript that no hook opened decides, the result says so."""
     conclusion, _ = ask(
         react=lambda push: OTHER if push.how is PerturbationKind.TRANSCRIPT else SAME, transcript=True
     )
     assert "the length of the transcript" in conclusion.unclear
 
 
-def test_at_a_pace_the_clock_goes_on_with_the_laps_and_no_other_time_passes():
-    """At a pace laps are pushed ahead though no part moves, a few years at most, and nothing is aged."""
+def test_at_a_pace_only_the_repetitions_pass_time():
+    """
+    At a pace repetitions are extrapolated even without parts, for a few years at most, and nothing is aged.
+    """
     conclusion, pushes = ask(pace=DAY)
 
     assert conclusion == ExperimentResult()
@@ -190,8 +194,8 @@ def test_at_a_pace_the_clock_goes_on_with_the_laps_and_no_other_time_passes():
     assert {push.how for push in ask()[1]} == {PerturbationKind.AGED}
 
 
-def test_at_a_pace_the_lap_is_found_at_which_time_ends_it():
-    """The lap from which on the clock makes a difference is found exactly."""
+def test_at_a_pace_the_threshold_in_time_is_found():
+    """The repetition from which on the clock makes a difference is found exactly."""
     conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.repetitions * push.pace >= 300 else SAME)
 
     assert conclusion.perturbation == Perturbation(

@@ -1,5 +1,5 @@
 """
-When turns are the same but for numbers, times and ids.
+When turns are the same except for numbers, times and ids.
 """
 
 import random
@@ -24,7 +24,7 @@ RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
 
 
 def turn(number, *, refused=True, reason="try 1 of 3"):
-    """One stop and what became of it."""
+    """One stop and its result."""
     ruling = Ruling.DENY if refused else Ruling.ALLOW
     decision = Decision(
         event="Stop", ruling=ruling, refused=refused, reasons=(reason,) if refused else (), rule=RULE
@@ -52,7 +52,7 @@ def period_of(word):
     ],
 )
 def test_texts_that_differ_in_numbers_times_and_ids_have_one_outline(one, other):
-    """Numbers, times, ids and the number of lines that are alike are no part of an outline."""
+    """Numbers, times, ids and the number of similar lines are not part of an outline."""
     assert outline(one) == outline(other)
 
 
@@ -64,8 +64,8 @@ def test_texts_with_other_words_have_other_outlines(one, other):
     assert outline(one) != outline(other)
 
 
-def test_turns_with_counting_reasons_have_one_conduct():
-    """A refusal that counts in its words is the same conduct, and one that is let through is not."""
+def test_turns_with_counting_reasons_have_the_same_actions():
+    """A refusal with a counter in its reason is the same action, and an allowed stop is another."""
     assert actions_of(turn(1, reason="try 1")) == actions_of(turn(2, reason="try 2"))
     assert actions_of(turn(1)) != actions_of(turn(2, refused=False))
 
@@ -78,13 +78,13 @@ def test_turns_with_counting_reasons_have_one_conduct():
         ("abcdefghijklm" * 3, None),
     ],
 )  # fmt: skip
-def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginning(word, period):
-    """A period needs its beginning and two laps, and is the shortest there is."""
+def test_the_period_is_the_shortest_one_that_came_twice(word, period):
+    """A period needs its beginning and two repetitions, and is the shortest one."""
     assert period_of(word) == period
 
 
-def test_a_period_needs_the_same_standing_at_its_beginning():
-    """Turns of one conduct after which something else holds are not alike."""
+def test_a_period_needs_the_same_state_at_its_beginning():
+    """Turns with the same actions and another state afterwards are not similar."""
     likenesses = {number: TurnSignature(("a",), standing) for number, standing in enumerate("xyy", 1)}
     assert [*find_similar_periods(3, likenesses.get)] == []
 
@@ -102,17 +102,17 @@ def test_a_period_needs_the_same_standing_at_its_beginning():
     ],
 )
 def test_a_difference_says_what_came_instead(seen, words):
-    """What departs from the expected conduct is said in a few words, and nothing if nothing does."""
+    """A difference in the actions is described briefly, and equal actions give no text."""
     assert describe_difference(turn(1), seen) == words
 
 
 def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
-    """A refusal that names a file whose name is drawn."""
+    """A refusal that names a file with a random name."""
     return f"Not done (input kept in stop-input.{''.join(dice.choices(alphabet, k=length))})."
 
 
-def test_a_drawn_name_that_looks_like_a_word_is_one():
-    """In each of 200 runs turns with drawn names become alike and stay so, whatever chance draws."""
+def test_a_random_name_that_looks_like_a_word_is_an_id():
+    """In each of 200 runs turns with random names become similar and stay so, whatever names come."""
     surprises = 0
     for seed in range(200):
         dice, outlines = random.Random(seed), TextOutlines()  # noqa: S311  # dice, not secrets
@@ -143,7 +143,9 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
     ],
 )
 def test_a_word_is_no_id(before, word):
-    """What stands where less than two ids did, or differs in length or letters, or came before, is a word."""
+    """
+    A word at a place with fewer than two ids, of another length or alphabet, or seen before them, is no id.
+    """
     outlines = TextOutlines()
     for one in before:
         outlines.of(f"It is {one} now.")

@@ -1,5 +1,5 @@
 """
-How large what grows is, in the ways in which a hook may ask.
+Sizes that grow, in the units that a hook may measure.
 """
 
 import pytest
@@ -23,7 +23,7 @@ def test_sizes_of_a_file(before, after, expected):
 
 
 def test_files_of_a_folder():
-    """The number of files in a folder is measured where files come."""
+    """The number of files in a folder is measured if files are added."""
     paths = [f"tmp/d/{number}" for number in range(7)]
 
     assert find_growing_sizes({"tmp/d/6": None}, {"tmp/d/6": b""}, paths) == (GrowingSize(7, 1),)
