@@ -22,12 +22,12 @@ def outcome(*calls, verdict=None):
     steps = []
     for turn, (move, refused) in enumerate(calls, 1):
         ruling = Ruling.DENY if refused else Ruling.NONE
-        fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
+        hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
         decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
         done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
         exchanges = (
             Moved(move=move),
-            HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision),
+            HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision),
             done,
         )
         steps += [
@@ -81,9 +81,9 @@ def test_only_harmless_sessions_count():
 )
 def test_files_above_the_project(path, name):
     """A file in a parent folder of the project is recognised, and one directly in /tmp is not."""
-    fire = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
+    hook_run = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
     hooked = HookEvent(
-        event="PreToolUse", hook_runs=(fire,), decision=Decision(event="PreToolUse", rule=RULE)
+        event="PreToolUse", hook_runs=(hook_run,), decision=Decision(event="PreToolUse", rule=RULE)
     )
     assert written_above_project(path, hooked) == name
 

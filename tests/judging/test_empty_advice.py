@@ -17,10 +17,10 @@ def refusals(*reasons, silent=False):
 
     def hooked(reason):
         reply = Reply(ruling=Ruling.DENY, reason=reason, silent=silent, rule=RULE)
-        fire = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
-        told = {"reasons": (reason,), "refused": True}
-        decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **told)
-        return HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
+        hook_run = HookRun(hook=Hook(event="Stop", command="./gate.sh"), payload={}, reply=reply)
+        refusal = {"reasons": (reason,), "refused": True}
+        decision = Decision(event="Stop", ruling=Ruling.DENY, rule=RULE, **refusal)
+        return HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)
 
     steps = [Step(number=n, turn=n, exchange=hooked(reason)) for n, reason in enumerate(reasons, 1)]
     return Trace(steps=tuple(steps))

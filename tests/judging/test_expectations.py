@@ -74,7 +74,7 @@ def asked(
 ) -> HookEvent:
     refused = ruling is Ruling.DENY and not overridden
     run = ProcessResult(ending=Exited(0), leftovers=tuple(Process(n, "sleep 9", 0) for n in range(leftovers)))
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event=event, command="./lint.sh"),
         payload=payload or {},
         run=run,
@@ -88,7 +88,7 @@ def asked(
         reasons=(reason,) if reason else (),
         rule=RULE,
     )
-    return HookEvent(event=event, target=target, hook_runs=(fire,) if fired else (), decision=decision)
+    return HookEvent(event=event, target=target, hook_runs=(hook_run,) if fired else (), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -217,13 +217,13 @@ def test_what_the_agent_must_be_told() -> None:
     """
     lost = Unheard(place="reason of an allow", text="tabs", rule=RULE)
     run = ProcessResult(ending=Exited(0), stderr=Output(b"spaces", 6))
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event="Stop", command="./x"), payload={}, run=run, reply=Reply(unheard=lost, rule=RULE)
     )
     decision = Decision(event="Stop", to_agent=("<x>short lines</x>",), rule=RULE)
     seen = outcome(
         Expectation(told=("short", "tabs", "spaces", "blank")),
-        trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(fire,), decision=decision)),
+        trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)),
     )
     found = find_violations(seen, initial={}, final={}, final_text=nothing)
 

@@ -30,14 +30,14 @@ DECISION = Decision(event="Stop", ruling=Ruling.NONE, refused=False, rule=RULE)
 
 
 def fired(turn: int, wall: float, ending: Ending = FINE, command: str = "./lint.sh") -> Step:
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event="Stop", command=command),
         payload={},
         run=ProcessResult(ending=ending, wall=wall, limit=60.0),
         reply=Reply(ruling=Ruling.NONE, rule=RULE),
     )
     return Step(
-        number=turn, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(fire,), decision=DECISION)
+        number=turn, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=DECISION)
     )
 
 

@@ -36,26 +36,26 @@ def ask(
     *parts, react: Callable[[Perturbation], ProbeResult] = lambda _: SAME, **options
 ) -> tuple[ExperimentResult, list[Perturbation]]:
     """The result of a plan whose probes react as ``react`` says, and the probes."""
-    pushes: list[Perturbation] = []
+    perturbations: list[Perturbation] = []
     experiment = plan_experiments(parts, **options)
     try:
-        push = next(experiment)
+        perturbation = next(experiment)
         while True:
-            pushes.append(push)
-            push = experiment.send(react(push))
+            perturbations.append(perturbation)
+            perturbation = experiment.send(react(perturbation))
     except StopIteration as ended:
-        return ended.value, pushes
+        return ended.value, perturbations
 
 
-def ahead(push: Perturbation) -> bool:
-    return push.how is PerturbationKind.AHEAD
+def ahead(perturbation: Perturbation) -> bool:
+    return perturbation.how is PerturbationKind.AHEAD
 
 
 def test_no_difference_gives_no_threshold():
     """Parts that never make a difference give a result without a threshold and without a doubt."""
-    conclusion, pushes = ask(COUNT, ID)
-    assert conclusion == ExperimentResult()
-    assert {push.how for push in pushes} == {
+    result, perturbations = ask(COUNT, ID)
+    assert result == ExperimentResult()
+    assert {perturbation.how for perturbation in perturbations} == {
         PerturbationKind.OLDER,
         PerturbationKind.AHEAD,
         PerturbationKind.AGED,
@@ -65,30 +65,31 @@ def test_no_difference_gives_no_threshold():
 
 def test_a_counter_is_extrapolated_by_doubling_to_a_million():
     """The numbers of repetitions are the next one, then doubled ones up to a million."""
-    _, pushes = ask(COUNT)
-    laps = [push.repetitions for push in pushes if ahead(push)]
-    assert laps[:5] == [0, 1, 2, 4, 8]
-    assert laps[-1] == MOST_REPETITIONS == 1_000_000
-    assert len(laps) == 22
+    _, perturbations = ask(COUNT)
+    repetitions = [perturbation.repetitions for perturbation in perturbations if ahead(perturbation)]
+    assert repetitions[:5] == [0, 1, 2, 4, 8]
+    assert repetitions[-1] == MOST_REPETITIONS == 1_000_000
+    assert len(repetitions) == 22
 
 
 @pytest.mark.parametrize("threshold", [0, 1, 2, 3, 5, 17, 64, 65, 1000, 999_999])
 def test_a_threshold_is_found_exactly(threshold):
     """Bisection finds the exact repetition from which on something else happens."""
-    conclusion, _ = ask(
-        COUNT, react=lambda push: OTHER if ahead(push) and push.repetitions >= threshold else SAME
+    result, _ = ask(
+        COUNT,
+        react=lambda perturbation: (
+            OTHER if ahead(perturbation) and perturbation.repetitions >= threshold else SAME
+        ),
     )
-    assert conclusion.perturbation == Perturbation(
-        parts=(0,), how=PerturbationKind.AHEAD, repetitions=threshold
-    )
-    assert conclusion.seen == OTHER
+    assert result.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=threshold)
+    assert result.seen == OTHER
 
 
 def test_a_threshold_at_one_value_is_found_by_the_number_in_the_source():
     """A count that matters only at 50 is found if 50 is written in the source, and not otherwise."""
 
-    def exactly(push: Perturbation) -> ProbeResult:
-        return OTHER if ahead(push) and 3 + push.repetitions == 50 else SAME
+    def exactly(perturbation: Perturbation) -> ProbeResult:
+        return OTHER if ahead(perturbation) and 3 + perturbation.repetitions == 50 else SAME
 
     found, _ = ask(COUNT, react=exactly, numbers=(2, 50))
     missed, _ = ask(COUNT, react=exactly, numbers=(2,))
@@ -109,64 +110,77 @@ def test_a_threshold_at_one_value_is_found_by_the_number_in_the_source():
 )
 def test_candidates_for_thresholds_are_tried(parts, options, repetitions):
     """The repetition where a count or size reaches a number, 0, or another count is tried."""
-    _, pushes = ask(*parts, **options)
-    assert repetitions in [push.repetitions for push in pushes if ahead(push)]
+    _, perturbations = ask(*parts, **options)
+    assert repetitions in [perturbation.repetitions for perturbation in perturbations if ahead(perturbation)]
 
 
 def test_a_part_that_decides_only_alone_is_named_and_proves_nothing():
     """
     A limit that moves with its counter is no threshold, although perturbing it alone would exceed it.
     """
-    conclusion, _ = ask(
-        COUNT, LIMIT, react=lambda push: OTHER if ahead(push) and push.parts == (0,) else SAME
+    result, _ = ask(
+        COUNT,
+        LIMIT,
+        react=lambda perturbation: OTHER if ahead(perturbation) and perturbation.parts == (0,) else SAME,
     )
-    assert conclusion == ExperimentResult(alone=(0,))
+    assert result == ExperimentResult(alone=(0,))
 
 
 def test_an_identifier_that_decides_is_inconclusive():
     """If the value of an identifier matters, nothing follows, because the next one is unknown."""
-    conclusion, _ = ask(ID, react=lambda push: OTHER if push.how is PerturbationKind.REPLACED else SAME)
-    assert "the value of home/.id matters" in conclusion.unclear
+    result, _ = ask(
+        ID, react=lambda perturbation: OTHER if perturbation.how is PerturbationKind.REPLACED else SAME
+    )
+    assert "the value of home/.id matters" in result.unclear
 
 
 def test_another_effect_on_the_path_is_a_threshold_too():
     """A state from which files change differently is named, although the decision is the same."""
-    conclusion, _ = ask(COUNT, react=lambda push: EFFECT if ahead(push) and push.repetitions >= 100 else SAME)
-    assert conclusion.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
-    assert conclusion.seen == EFFECT
+    result, _ = ask(
+        COUNT,
+        react=lambda perturbation: (
+            EFFECT if ahead(perturbation) and perturbation.repetitions >= 100 else SAME
+        ),
+    )
+    assert result.perturbation == Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)
+    assert result.seen == EFFECT
 
 
 def test_another_effect_of_a_part_alone_is_no_threshold():
     """A hook may repair a part that no longer matches the rest, so only another decision counts there."""
-    conclusion, _ = ask(COUNT, LIMIT, react=lambda push: EFFECT if len(push.parts) == 1 else SAME)
-    assert conclusion == ExperimentResult()
+    result, _ = ask(COUNT, LIMIT, react=lambda perturbation: EFFECT if len(perturbation.parts) == 1 else SAME)
+    assert result == ExperimentResult()
 
 
 @pytest.mark.parametrize("limit", [1.5, 300.0, HOUR, 5 * HOUR, 20 * DAY])
 def test_the_time_after_which_something_else_happens_is_found(limit):
     """The time that must pass is found to within two per cent, or a second."""
-    conclusion, _ = ask(
-        react=lambda push: OTHER if push.how is PerturbationKind.AGED and push.seconds >= limit else SAME
+    result, _ = ask(
+        react=lambda perturbation: (
+            OTHER if perturbation.how is PerturbationKind.AGED and perturbation.seconds >= limit else SAME
+        )
     )
-    assert conclusion.perturbation is not None
-    assert limit <= conclusion.perturbation.seconds <= max(limit + 1, limit * 1.021)
+    assert result.perturbation is not None
+    assert limit <= result.perturbation.seconds <= max(limit + 1, limit * 1.021)
 
 
 def test_a_second_that_makes_a_difference_is_waited_for():
     """A difference after one second is checked by really waiting."""
-    conclusion, pushes = ask(
-        react=lambda push: (
-            OTHER if push.seconds and push.how in (PerturbationKind.AGED, PerturbationKind.WAITED) else SAME
+    result, perturbations = ask(
+        react=lambda perturbation: (
+            OTHER
+            if perturbation.seconds and perturbation.how in (PerturbationKind.AGED, PerturbationKind.WAITED)
+            else SAME
         )
     )
-    assert conclusion.perturbation is not None
-    assert conclusion.perturbation.how is pushes[-1].how is PerturbationKind.WAITED
+    assert result.perturbation is not None
+    assert result.perturbation.how is perturbations[-1].how is PerturbationKind.WAITED
 
 
 def test_stored_times_that_are_names_say_nothing_about_time():
     """If any change of stored times matters, and waiting does not, nothing is said about time."""
-    conclusion, _ = ask(react=lambda push: OTHER if push.how is PerturbationKind.AGED else SAME)
-    assert conclusion == ExperimentResult(timeless=True)
+    result, _ = ask(react=lambda perturbation: OTHER if perturbation.how is PerturbationKind.AGED else SAME)
+    assert result == ExperimentResult(timeless=True)
 
 
 def test_time_is_not_probed_if_unwanted():
@@ -176,28 +190,34 @@ def test_time_is_not_probed_if_unwanted():
 
 def test_a_transcript_whose_length_decides_is_inconclusive():
     """If the length of a transcript that no hook opened decides, the result says so."""
-    conclusion, _ = ask(
-        react=lambda push: OTHER if push.how is PerturbationKind.TRANSCRIPT else SAME, transcript=True
+    result, _ = ask(
+        react=lambda perturbation: OTHER if perturbation.how is PerturbationKind.TRANSCRIPT else SAME,
+        transcript=True,
     )
-    assert "the length of the transcript" in conclusion.unclear
+    assert "the length of the transcript" in result.unclear
 
 
 def test_at_a_pace_only_the_repetitions_pass_time():
     """
     At a pace repetitions are extrapolated even without parts, for a few years at most, and nothing is aged.
     """
-    conclusion, pushes = ask(pace=DAY)
+    result, perturbations = ask(pace=DAY)
 
-    assert conclusion == ExperimentResult()
-    assert {(push.how, push.pace) for push in pushes} == {(PerturbationKind.AHEAD, DAY)}
-    assert max(push.repetitions for push in pushes) == 5 * 365
-    assert {push.how for push in ask()[1]} == {PerturbationKind.AGED}
+    assert result == ExperimentResult()
+    assert {(perturbation.how, perturbation.pace) for perturbation in perturbations} == {
+        (PerturbationKind.AHEAD, DAY)
+    }
+    assert max(perturbation.repetitions for perturbation in perturbations) == 5 * 365
+    assert {perturbation.how for perturbation in ask()[1]} == {PerturbationKind.AGED}
 
 
 def test_at_a_pace_the_threshold_in_time_is_found():
     """The repetition from which on the clock makes a difference is found exactly."""
-    conclusion, _ = ask(pace=10.0, react=lambda push: OTHER if push.repetitions * push.pace >= 300 else SAME)
+    result, _ = ask(
+        pace=10.0,
+        react=lambda perturbation: OTHER if perturbation.repetitions * perturbation.pace >= 300 else SAME,
+    )
 
-    assert conclusion.perturbation == Perturbation(
+    assert result.perturbation == Perturbation(
         parts=(), how=PerturbationKind.AHEAD, repetitions=30, pace=10.0
     )

@@ -53,7 +53,7 @@ class Problem:
     rule: Rule | None = RULE
 
 
-def fire(
+def hook_run(
     ending: Ending | None = None,
     *,
     fault: str | None = None,
@@ -98,7 +98,7 @@ def test_what_came_too_late_is_reported(ended: Exited | None, said: bytes, late:
     The finding about a hook that was cut after its answer names the answer that came too late.
     """
     cut = TimedOut(after=1.0, by=Cut.LIMIT, ended=ended)
-    (finding,) = find(trace(hooked(fire(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
+    (finding,) = find(trace(hooked(hook_run(run=ProcessResult(ending=cut, stdout=Output(said, len(said)))))))
 
     assert finding.name == "HUNG-HOOK"
     assert late in finding.text
@@ -109,10 +109,10 @@ def test_a_cancelled_refusal_is_found() -> None:
     """
     A refusal that other output cancelled is a finding, and one that stands or ends with the turn is none.
     """
-    lost = fire(ruling=Ruling.DENY)
+    lost = hook_run(ruling=Ruling.DENY)
     halted = Decision(event="Stop", ruling=Ruling.NONE, refused=False, halt="enough", rule=RULE)
 
-    assert names(trace(hooked(lost, fire()))) == ["MANGLED"]
+    assert names(trace(hooked(lost, hook_run()))) == ["MANGLED"]
     assert names(trace(hooked(lost, refused=True, reasons=("no",)))) == []
     assert names(trace(HookEvent(event="Stop", hook_runs=(lost,), decision=halted))) == []
 
@@ -121,7 +121,10 @@ def test_a_clean_trace_has_no_findings() -> None:
     """
     Hooks that end, answer and refuse with a reason give no finding.
     """
-    assert find(trace(hooked(fire()), hooked(fire(Exited(2)), refused=True, reasons=("lint failed",)))) == ()
+    assert (
+        find(trace(hooked(hook_run()), hooked(hook_run(Exited(2)), refused=True, reasons=("lint failed",))))
+        == ()
+    )
 
 
 @pytest.mark.parametrize(
@@ -154,7 +157,7 @@ def test_every_ending_and_fault_is_reported_once(
     """
     What a process did and what its host made of it give one finding of the right kind.
     """
-    assert names(trace(hooked(fire(ending, fault=fault)))) == expected
+    assert names(trace(hooked(hook_run(ending, fault=fault)))) == expected
 
 
 def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
@@ -162,7 +165,7 @@ def test_a_cut_at_the_hook_timeout_is_an_assumption() -> None:
     Only for a hook run that was cut before its host's limit it is assumed that it never ends.
     """
     texts = [
-        find(trace(hooked(fire(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
+        find(trace(hooked(hook_run(TimedOut(5, by=host, doing=(WAITS,))))))[0].text
         for host in (Cut.LIMIT, Cut.HOOK_TIMEOUT)
     ]
     assert ["assumed: never ends" in text for text in texts] == [False, True]
@@ -175,21 +178,21 @@ def test_processes_that_are_left_over_are_found() -> None:
     """
     other = Process(8, "server", 0.1)
     left = ProcessResult(ending=Exited(0), leftovers=(SLEEP,))
-    assert names(trace(hooked(fire(run=left)))) == ["LEFTOVER"]
+    assert names(trace(hooked(hook_run(run=left)))) == ["LEFTOVER"]
     held = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP,))
-    assert names(trace(hooked(fire(run=held)))) == ["HELD-OPEN"]
+    assert names(trace(hooked(hook_run(run=held)))) == ["HELD-OPEN"]
     both = ProcessResult(ending=HeldOpen(Exited(0), 0.5, (SLEEP,)), leftovers=(SLEEP, other))
-    assert names(trace(hooked(fire(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
+    assert names(trace(hooked(hook_run(run=both)))) == ["HELD-OPEN", "LEFTOVER"]
 
 
 def test_output_that_the_harness_cut_is_found() -> None:
     """
     Output beyond what the harness keeps is a finding.
     """
-    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
+    assert names(trace(hooked(hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 3)))))) == [
         "OUTPUT-CUT"
     ]
-    assert names(trace(hooked(fire(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
+    assert names(trace(hooked(hook_run(run=ProcessResult(ending=Exited(0), stdout=Output(b"ab", 2)))))) == []
 
 
 @pytest.mark.parametrize("reasons,expected", [((), 1), (("  \n",), 1), (("lint failed",), 0)])
@@ -197,7 +200,7 @@ def test_a_refusal_without_a_reason_is_found(reasons: tuple[str, ...], expected:
     """
     A refusal is silent exactly if only white space reaches the agent.
     """
-    assert names(trace(hooked(fire(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
+    assert names(trace(hooked(hook_run(), refused=True, reasons=reasons))) == ["SILENT-REFUSAL"] * expected
 
 
 @pytest.mark.parametrize("silent,expected", [((True,), 1), ((True, True), 1), ((True, False), 0)])
@@ -205,8 +208,8 @@ def test_words_of_the_host_are_no_reason(silent: tuple[bool, ...], expected: int
     """
     A refusal by silent hooks has no reason, whatever the host says instead.
     """
-    fires = [fire(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
-    agreed = fire(silent=True)
+    fires = [hook_run(Exited(2), ruling=Ruling.DENY, silent=one) for one in silent]
+    agreed = hook_run(silent=True)
     seen = trace(hooked(*fires, agreed, refused=True, reasons=("[./hook.sh]: No stderr output",)))
     assert names(seen) == ["SILENT-REFUSAL"] * expected
 
@@ -235,7 +238,7 @@ def test_hooks_that_ran_or_are_unknown_are_not_missed() -> None:
     """
     With a hook run, without known settings, or with a reported cause, no hook is missed.
     """
-    assert find(trace(hooked(fire())), configured=("Stop",)) == ()
+    assert find(trace(hooked(hook_run())), configured=("Stop",)) == ()
     assert find(Trace()) == ()
     told = find(Trace(), configured=(), problems=[Problem("malformed")])
     assert [finding.name for finding in told] == ["CONFIG-OFF"]
@@ -267,7 +270,7 @@ def test_one_state_with_two_results_is_a_finding() -> None:
     A contradiction among the states is found in the trace, or reported by the loop.
     """
     states = {turn: State(digest=digest) for turn, digest in enumerate("aab", 1)}
-    flaky = find(trace(hooked(fire()), hooked(fire()), hooked(fire()), states=states))
+    flaky = find(trace(hooked(hook_run()), hooked(hook_run()), hooked(hook_run()), states=states))
     assert [(finding.name, finding.turn) for finding in flaky] == [("FLAKY", 3)]
     assert [finding.name for finding in find(Trace(), flaky=True)] == ["FLAKY"]
 
@@ -276,8 +279,8 @@ def test_equal_findings_are_one_with_a_count() -> None:
     """
     A defect that occurs in every turn is reported once, with the first turn and the number of times.
     """
-    crash = fire(Exited(1), fault="crashed: exit code 1")
-    findings = find(trace(hooked(fire()), hooked(crash), hooked(crash), hooked(crash, crash)))
+    crash = hook_run(Exited(1), fault="crashed: exit code 1")
+    findings = find(trace(hooked(hook_run()), hooked(crash), hooked(crash), hooked(crash, crash)))
     assert [(item.name, item.turn, item.times) for item in findings] == [("CRASHED", 2, 4)]
 
 
@@ -285,7 +288,7 @@ def test_defects_that_differ_are_not_mixed() -> None:
     """
     Two different exit codes of one hook are two findings.
     """
-    one, three = (fire(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
+    one, three = (hook_run(Exited(code), fault=f"crashed: exit code {code}") for code in (1, 3))
     assert [item.times for item in find(trace(hooked(one, three), hooked(one)))] == [2, 1]
 
 
@@ -294,7 +297,7 @@ def test_process_numbers_do_not_keep_findings_apart() -> None:
     The same leftover command of two hook runs is one finding, although its process id differs.
     """
     runs = [ProcessResult(ending=Exited(0), leftovers=(Process(pid, "sleep 9", 0),)) for pid in (7, 8)]
-    assert [item.times for item in find(trace(*(hooked(fire(run=run)) for run in runs)))] == [2]
+    assert [item.times for item in find(trace(*(hooked(hook_run(run=run)) for run in runs)))] == [2]
 
 
 def test_every_finding_says_what_to_do() -> None:
@@ -310,7 +313,7 @@ def test_every_finding_says_what_to_do() -> None:
 
 def test_a_cut_in_the_middle_of_nested_sessions_is_no_endless_hook():
     """A hook run is not assumed to be endless while sessions that it started are still running."""
-    asked = hooked(fire(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))
+    asked = hooked(hook_run(TimedOut(after=10.0, by=Cut.HOOK_TIMEOUT)))
     children = (
         ChildSession(number=1, ended="idle"),
         ChildSession(number=2),

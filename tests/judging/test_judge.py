@@ -59,7 +59,7 @@ def asked(
     rule: Rule = RULE,
 ) -> HookEvent:
     ruling = Ruling.DENY if refused or overridden else Ruling.NONE
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event=event, command="./hook.sh"),
         payload={},
         run=run or ProcessResult(ending=Exited(0)),
@@ -68,7 +68,7 @@ def asked(
     decision = Decision(
         event=event, ruling=ruling, refused=refused, overridden=overridden, halt=halt, rule=RULE
     )
-    return HookEvent(event=event, hook_runs=(fire,), decision=decision)
+    return HookEvent(event=event, hook_runs=(hook_run,), decision=decision)
 
 
 def trace(*exchanges: Exchange, states: Mapping[int, State] | None = None) -> Trace:
@@ -365,9 +365,9 @@ def test_a_host_that_waits_for_what_a_hook_asked_is_hung() -> None:
     question = replace(
         asked("BeforeTool"), decision=Decision(event="BeforeTool", ruling=Ruling.ASK, rule=ASSUMED)
     )
-    (fire,) = question.hook_runs
+    (hook_run,) = question.hook_runs
     reply = Reply(ruling=Ruling.ASK, rule=ASSUMED)
-    question = replace(question, hook_runs=(*cut.hook_runs, replace(fire, reply=reply)))
+    question = replace(question, hook_runs=(*cut.hook_runs, replace(hook_run, reply=reply)))
     seen = trace(PROMPT, EDIT, cut, EDIT, question, asked("Notification"))
 
     verdict = judge(JudgeInput(seen, RunEnd(how="waiting", turn=2, rule=ASSUMED)))

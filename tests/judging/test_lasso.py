@@ -161,10 +161,10 @@ def test_hidden_state_that_shows_in_the_repetition_is_no_livelock(machine: Machi
         return
     begin = repeat - 1 - seen[:repeat][::-1].index(seen[repeat])
     period = repeat - begin
-    lap = seen[repeat : repeat + period + 1]
-    whole = seen[begin : begin + len(lap)] == lap
+    repetition = seen[repeat : repeat + period + 1]
+    whole = seen[begin : begin + len(repetition)] == repetition
     assert (result.word == "flaky") == (not whole)
-    assert (result.word == "livelock") == (whole and len(lap) == period + 1)
+    assert (result.word == "livelock") == (whole and len(repetition) == period + 1)
 
 
 @given(machines(hidden=True), BUDGETS)

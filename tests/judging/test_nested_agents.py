@@ -51,11 +51,11 @@ def hooked(
     before: str, after: str, *, children: tuple[ChildSession, ...] = (), stderr: str = ""
 ) -> HookEvent:
     run = ProcessResult(ending=Exited(0), stderr=Output(stderr.encode(), len(stderr)))
-    fire = HookRun(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
+    hook_run = HookRun(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
     decision = Decision(event="PostToolUse", rule=RULE)
     return HookEvent(
         event="PostToolUse",
-        hook_runs=(fire,),
+        hook_runs=(hook_run,),
         decision=decision,
         changes=changed(before, after) if before != after else (),
         children=children,

@@ -36,7 +36,9 @@ LINES = "Indent with tabs.\nKeep it short."
 GO, AGAIN = Prompt(text="Go."), Resume()
 
 
-def fire(command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object) -> HookRun:
+def hook_run(
+    command: str = "./a.sh", *, code: int = 0, out: str = "", err: str = "", **reply: object
+) -> HookRun:
     ended = ProcessResult(
         ending=Exited(code),
         stdout=Output(out.encode(), len(out)),
@@ -68,7 +70,7 @@ def asked(
 
 
 def denied(**how: str) -> HookEvent:
-    return asked(fire(code=2, err="no", ruling=Ruling.DENY, reason="no"), **how)
+    return asked(hook_run(code=2, err="no", ruling=Ruling.DENY, reason="no"), **how)
 
 
 def trace(*exchanges: Exchange | Event) -> Trace:
@@ -84,7 +86,7 @@ def found(seen: Trace, **promised: object) -> list[tuple[str, str]]:
 
 STAYED = "PreToolUse of Bash, allow: .state did not change"
 EFFECT = {"PreToolUse:allow": (".state",)}
-COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
+COUNTED, UNCOUNTED = asked(hook_run(), changed="workspace/.state/n"), asked(hook_run())
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ COUNTED, UNCOUNTED = asked(fire(), changed="workspace/.state/n"), asked(fire())
             [f"{STAYED}; the same hook changed it on PreToolUse of Bash, deny."],
         ),
         (
-            (asked(fire(), changed="workspace/.stated"),),
+            (asked(hook_run(), changed="workspace/.stated"),),
             {"PreToolUse": (".state",)},
             [f"{STAYED}, and no other hook run changed it."],
         ),
@@ -129,7 +131,7 @@ def ran(command: str, *, refused: bool, changed: str = "") -> list[Exchange]:
     changes = (Change(path=changed, how="added"),) if changed else ()
     call = ToolCall(name="Bash", input={"command": command})
     done = Performed(call=call, result=ToolResult(), refused=refused, changes=changes)
-    return [Moved(move=RunCommand(command=command)), denied() if refused else asked(fire()), done]
+    return [Moved(move=RunCommand(command=command)), denied() if refused else asked(hook_run()), done]
 
 
 LOCKED = [*read("a.md"), *read("b.md")]
@@ -185,9 +187,9 @@ UNMEANT = {"ruling": Ruling.DENY, "silent": True, "unmeant": True}
 
 def test_output_that_is_taken_for_a_refusal_is_found() -> None:
     """Output that a host treats as a refusal is one finding, without another one for its missing reason."""
-    seen = trace(asked(fire(out="{}\n", **UNMEANT), why="denied by a hook"))
-    fault = trace(asked(fire(out="note\nmore", fault="mangled: no answer", **UNMEANT)))
-    silent = trace(asked(fire(**UNMEANT)))
+    seen = trace(asked(hook_run(out="{}\n", **UNMEANT), why="denied by a hook"))
+    fault = trace(asked(hook_run(out="note\nmore", fault="mangled: no answer", **UNMEANT)))
+    silent = trace(asked(hook_run(**UNMEANT)))
 
     assert found(seen) == [
         ("STDOUT-DENIES", "PreToolUse: exit code 0 with '{}' on standard output, and the host refuses.")
@@ -199,7 +201,7 @@ def test_output_that_is_taken_for_a_refusal_is_found() -> None:
 
 def test_a_refusal_that_was_meant_is_none() -> None:
     """A refusal without a reason stays a refusal."""
-    bare = replace(fire(), reply=Reply(ruling=Ruling.DENY, silent=True, rule=RULE))
+    bare = replace(hook_run(), reply=Reply(ruling=Ruling.DENY, silent=True, rule=RULE))
 
     assert [name for name, _ in found(trace(asked(bare)))] == ["SILENT-REFUSAL"]
 
@@ -220,11 +222,11 @@ def test_text_that_does_not_arrive_is_found(place, text, told, heard, names) -> 
     """Text for the agent that does not reach it is found, and short notes for the user are not."""
     lost = Unheard(place=place, text=text, rule=RULE)
 
-    assert [name for name, _ in found(trace(asked(fire(unheard=lost), told=heard)), told=told)] == names
+    assert [name for name, _ in found(trace(asked(hook_run(unheard=lost), told=heard)), told=told)] == names
 
 
 def loud(command: str, **more: object) -> HookRun:
-    return fire(command, err="alive\n", **more)  # type: ignore[arg-type]
+    return hook_run(command, err="alive\n", **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,10 @@ def loud(command: str, **more: object) -> HookRun:
             (loud("a"), loud("b")),
             ["PreToolUse: 2 hooks write to standard error and decide nothing; 2 lines for one event."],
         ),
-        ((fire("a", context="x"), fire("b", context="x")), ["PreToolUse: 2 hooks say the same, 'x'."]),
+        (
+            (hook_run("a", context="x"), hook_run("b", context="x")),
+            ["PreToolUse: 2 hooks say the same, 'x'."],
+        ),
         (
             (
                 loud("a", code=2, ruling=Ruling.DENY, reason="[a]: alive"),
@@ -242,10 +247,10 @@ def loud(command: str, **more: object) -> HookRun:
             ),
             ["PreToolUse: 2 hooks say the same, 'alive'."],
         ),
-        ((loud("a"), fire("b")), []),
+        ((loud("a"), hook_run("b")), []),
         ((loud("a"), loud("b", code=2, ruling=Ruling.DENY, reason="alive")), []),
         ((loud("a"), loud("b", code=1, fault="crashed: 1")), []),
-        ((fire("a", context="x"), fire("b", context="y")), []),
+        ((hook_run("a", context="x"), hook_run("b", context="y")), []),
         # Their hosts found an answer on standard error.
         ((loud("a", user_text="x"), loud("b", user_text="y")), []),
     ],

@@ -32,19 +32,21 @@ def outcome(verdict=None, steps=(), **more):
 
 
 def refusal(turn, reason="Run the tests."):
-    fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
     moved = Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop()))
     return moved, Step(
-        number=2 * turn + 1, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
+        number=2 * turn + 1,
+        turn=turn,
+        exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision),
     )
 
 
 def written(path):
     decision = Decision(event="Stop", rule=RULE)
-    fire = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
     hooked = HookEvent(
-        event="Stop", hook_runs=(fire,), decision=decision, changes=(Change(path=path, how="added"),)
+        event="Stop", hook_runs=(hook_run,), decision=decision, changes=(Change(path=path, how="added"),)
     )
     return Step(number=1, turn=1, exchange=hooked)
 

@@ -48,10 +48,10 @@ LOOPS = {
         times(3, EDIT, run("pytest", "1 failed", FAILED), call("Read", "text", file_path="a.py"), run("ls")),
         ["cycle of 4"],
     ),
-    "one action twice in a lap": (times(3, run("a"), run("b"), run("a"), run("c")), ["cycle of 4"]),
+    "one action twice in a repetition": (times(3, run("a"), run("b"), run("a"), run("c")), ["cycle of 4"]),
     "one error, three calls": ([run(w, "no network", FAILED) for w in "abc"], ["failures"]),
     "refused by another hook": (times(3, run("push", "never", ActionResult.REFUSED)), ["repetition"]),
-    "results that nobody told": (times(3, run("make", "", ActionResult.UNKNOWN)), ["repetition"]),
+    "unknown results": (times(3, run("make", "", ActionResult.UNKNOWN)), ["repetition"]),
     "two loops, one after the other": (
         [*times(3, run("a")), *times(3, run("b"))],
         ["repetition", "repetition"],

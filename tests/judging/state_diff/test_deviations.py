@@ -23,7 +23,7 @@ def files_of(write):
 
 
 def pattern_of(write, first=2):
-    return find_pattern([files_of(write)(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files_of(write)(number) for number in range(first, first + 3)], CLOCK)
 
 
 def log(repetition):
@@ -159,8 +159,8 @@ def test_a_dependent_part_follows_another():
 def test_growth_that_was_perturbed_continues():
     """A log that was extended by thousands of lines matches the pattern if one more line follows."""
     pattern = pattern_of(log)
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
-    before = pattern.perturbed(push)
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
+    before = pattern.perturbed(perturbation)
 
     assert pattern.find_deviation(before, files_of(log)(3_005), CLOCK) == ""
     assert "turn" not in pattern.find_deviation(

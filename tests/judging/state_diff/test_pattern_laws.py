@@ -31,13 +31,13 @@ Value = Callable[[int], str]
 @dataclass(frozen=True)
 class Mechanism:
     """
-    A file as a function of the lap.
+    A file as a function of the repetition.
 
     Attributes:
-        words: What it is, for a failing law.
-        text: Its text at a lap.
-        name: Its path at a lap.
-        every: Whether the files of all laps are there, not only the newest.
+        words: What it is, for the message of a failing law.
+        text: Its text in a repetition.
+        name: Its path in a repetition.
+        every: Whether the files of all repetitions exist, not only the newest.
     """
 
     words: str
@@ -46,11 +46,11 @@ class Mechanism:
     every: bool = False
 
     def files(self, repetition: int) -> Files:
-        laps = range(repetition + 1) if self.every else [repetition]
-        return {self.name(one): self.text(one).encode() for one in laps}
+        numbers = range(repetition + 1) if self.every else [repetition]
+        return {self.name(one): self.text(one).encode() for one in numbers}
 
-    def moments(self, first: int, count: int = 3) -> list[Files]:
-        return [self.files(lap) for lap in range(first, first + count)]
+    def states(self, first: int, count: int = 3) -> list[Files]:
+        return [self.files(number) for number in range(first, first + count)]
 
     def __repr__(self) -> str:
         return self.words
@@ -103,8 +103,8 @@ def grown(piece: Value, *, front: bool = False) -> Value:
 
 def listed(value: Value, *, front: bool, indent: int | None) -> Value:
     def write(repetition: int) -> str:
-        laps = range(repetition, -1, -1) if front else range(repetition + 1)
-        entries = [{"text": f"<{value(one)}>"} for one in laps]
+        numbers = range(repetition, -1, -1) if front else range(repetition + 1)
+        entries = [{"text": f"<{value(one)}>"} for one in numbers]
         return json.dumps(
             {"count": repetition, "entries": entries, "last": f"at {value(repetition)}"}, indent=indent
         )
@@ -182,7 +182,7 @@ def everything(pattern: Pattern) -> tuple[int, ...]:
 
 
 def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
-    pattern = find_pattern(mechanism.moments(first, count), CLOCK)
+    pattern = find_pattern(mechanism.states(first, count), CLOCK)
     assert isinstance(pattern, Pattern), pattern
     return pattern
 
@@ -213,11 +213,11 @@ def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
     Parts that are extrapolated by some repetitions give the files that these repetitions would have written.
     """
     pattern = followed(mechanism, first)
-    pushed = pattern.perturbed(
+    perturbed = pattern.perturbed(
         Perturbation(parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions)
     )
 
-    assert there(pushed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
+    assert there(perturbed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
 
 
 @LAWS
@@ -303,19 +303,19 @@ def test_more_states_give_the_same_parts(mechanism, first, count):
         max_size=5,
     )
 )
-def test_no_bytes_are_too_strange(moments):
+def test_no_bytes_are_too_strange(states):
     """
     Any bytes give a pattern or a reason why not, and a pattern can be perturbed, described and compared.
     """
-    pattern = find_pattern(moments, CLOCK)
+    pattern = find_pattern(states, CLOCK)
     if isinstance(pattern, Irregular):
         assert pattern.paths
         assert pattern.why.endswith(".")
         return
     for how in PerturbationKind:
-        push = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
-        pattern.find_deviation(pattern.perturbed(push), moments[-1], CLOCK)
-        pattern.describe_all(push)
+        perturbation = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
+        pattern.find_deviation(pattern.perturbed(perturbation), states[-1], CLOCK)
+        pattern.describe_all(perturbation)
 
 
 PIECES = [
@@ -341,10 +341,10 @@ PIECES = [
 )
 def test_no_text_is_too_strange(rows):
     """Any text of numbers, times and punctuation gives a pattern or a reason why not, also after ages."""
-    moments = [{"a": "".join(row).encode()} for row in rows]
-    pattern = find_pattern(moments, CLOCK)
-    find_timestamps(moments[0], CLOCK).aged(1e15)
+    states = [{"a": "".join(row).encode()} for row in rows]
+    pattern = find_pattern(states, CLOCK)
+    find_timestamps(states[0], CLOCK).aged(1e15)
     if isinstance(pattern, Pattern):
-        push = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
-        pattern.find_deviation(pattern.perturbed(push), moments[-1], CLOCK)
+        perturbation = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
+        pattern.find_deviation(pattern.perturbed(perturbation), states[-1], CLOCK)
         assert all(part.kind in PartKind for part in pattern.parts)

@@ -21,7 +21,7 @@ def pattern_of(write, first=2):
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() for path, text in made.items()}
 
-    return find_pattern([files(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files(number) for number in range(first, first + 3)], CLOCK)
 
 
 def state(repetition):
@@ -29,7 +29,7 @@ def state(repetition):
     return json.dumps({"count": repetition, "ids": entries, "last": STARTED + repetition, "born": STARTED})
 
 
-def pushed(pattern, how, *parts, repetitions=0, seconds=0.0):
+def perturbed(pattern, how, *parts, repetitions=0, seconds=0.0):
     chosen = parts or tuple(range(len(pattern.parts)))
     files = pattern.perturbed(Perturbation(parts=chosen, how=how, repetitions=repetitions, seconds=seconds))
     return json.loads(files["home/state"])
@@ -39,21 +39,21 @@ def test_each_part_can_be_perturbed_alone():
     """A perturbation changes the parts that it names and leaves all others as they are."""
     pattern, now = pattern_of(state), json.loads(state(4))
 
-    assert pushed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
-    assert pushed(pattern, PerturbationKind.OLDER, 0) == {**now, "count": 3}
-    assert pushed(pattern, PerturbationKind.OLDER, 1) == {**now, "ids": now["ids"][:-1]}
-    assert pushed(pattern, PerturbationKind.OLDER, 2) == {**now, "last": STARTED + 3}
+    assert perturbed(pattern, PerturbationKind.AHEAD, 0, repetitions=1000) == {**now, "count": 1004}
+    assert perturbed(pattern, PerturbationKind.OLDER, 0) == {**now, "count": 3}
+    assert perturbed(pattern, PerturbationKind.OLDER, 1) == {**now, "ids": now["ids"][:-1]}
+    assert perturbed(pattern, PerturbationKind.OLDER, 2) == {**now, "last": STARTED + 3}
 
 
 def test_growth_gets_fresh_distinct_ids():
     """Added chunks have new ids of the same length, the same ones each time."""
     pattern = pattern_of(state)
-    entries = pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"]
+    entries = perturbed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"]
     ids = {entry["id"] for entry in entries}
 
     assert len(ids) == len(entries) == 504
     assert all(re.fullmatch("[0-9A-Za-z]{10}", one) for one in ids)
-    assert pushed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"] == entries
+    assert perturbed(pattern, PerturbationKind.AHEAD, 1, repetitions=500)["ids"] == entries
 
 
 def test_times_of_a_file_age_together():
@@ -63,9 +63,9 @@ def test_times_of_a_file_age_together():
     first = {**now["ids"][0], "at": STARTED - 50}
     older = {"count": 4, "ids": [first, *now["ids"][1:]], "last": STARTED + 4 - 50, "born": STARTED - 50}
 
-    assert pushed(pattern, PerturbationKind.AGED, 2, seconds=50) == older
-    assert pushed(pattern, PerturbationKind.AGED, 0, seconds=50) == now
-    aged = pushed(pattern, PerturbationKind.AGED, 1, seconds=50)
+    assert perturbed(pattern, PerturbationKind.AGED, 2, seconds=50) == older
+    assert perturbed(pattern, PerturbationKind.AGED, 0, seconds=50) == now
+    aged = perturbed(pattern, PerturbationKind.AGED, 1, seconds=50)
     assert [entry["at"] for entry in aged["ids"]] == [STARTED + at - 50 for at in range(4)]
 
 
@@ -104,10 +104,10 @@ def test_padding_is_kept_as_printf_does():
     """A count with leading zeros keeps its width, and grows beyond it."""
     pattern = pattern_of(lambda repetition: f"{repetition:03d}")
 
-    for laps, text in [(1, b"005"), (96, b"100"), (1996, b"2000")]:
-        assert pattern.perturbed(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=laps)) == {
-            "home/state": text
-        }
+    for numbers, text in [(1, b"005"), (96, b"100"), (1996, b"2000")]:
+        assert pattern.perturbed(
+            Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=numbers)
+        ) == {"home/state": text}
 
 
 def test_a_number_without_step_moves_by_its_mean():
@@ -116,43 +116,43 @@ def test_a_number_without_step_moves_by_its_mean():
         pattern_of(lambda repetition: str(2**repetition)),
         pattern_of(lambda repetition: str([1, 1, 4, 9, 7][repetition])),
     )
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10)
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=10)
 
-    assert up.perturbed(push) == {"home/state": b"76"}
-    assert around.perturbed(push) == {"home/state": b"7"}
+    assert up.perturbed(perturbation) == {"home/state": b"76"}
+    assert around.perturbed(perturbation) == {"home/state": b"7"}
 
 
 def test_growth_is_bounded_in_chunks():
     """A log grows by ten thousand chunks at most, and reports that it was truncated."""
     pattern = pattern_of(lambda repetition: "".join(f"turn {at}\n" for at in range(repetition)))
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=50_000)
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=50_000)
 
-    assert pattern.perturbed(push)["home/state"].decode().splitlines()[-1] == "turn 10003"
-    assert pattern.truncated(push) == (0,)
+    assert pattern.perturbed(perturbation)["home/state"].decode().splitlines()[-1] == "turn 10003"
+    assert pattern.truncated(perturbation) == (0,)
     assert pattern.truncated(Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=100)) == ()
-    assert pattern.describe_all(push) == "home/state of 10,004 lines"
+    assert pattern.describe_all(perturbation) == "home/state of 10,004 lines"
 
 
 def test_growth_is_bounded_in_bytes():
     """A log of long lines stays below four mebibytes, and reports that it was truncated."""
     pattern = pattern_of(lambda repetition: "".join(f"{at} {'x' * 9000}\n" for at in range(repetition)))
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=5_000)
-    size = len(pattern.perturbed(push)["home/state"])
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=5_000)
+    size = len(pattern.perturbed(perturbation)["home/state"])
 
     assert 4 * 1024 * 1024 - 20_000 < size <= 4 * 1024 * 1024
-    assert pattern.truncated(push) == (0,)
+    assert pattern.truncated(perturbation) == (0,)
 
 
 def test_files_are_bounded():
     """A folder gets five hundred more files at most, each with its own name and content."""
     pattern = pattern_of(lambda repetition: {f"tmp/block-{at}.txt": f"n {at}" for at in range(repetition)})
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=9_000)
-    files = pattern.perturbed(push)
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=9_000)
+    files = pattern.perturbed(perturbation)
 
     assert len(files) == 502
     assert files["tmp/block-503.txt"] == b"n 503"
-    assert pattern.truncated(push) == (0,)
-    assert pattern.describe_all(push) == "500 more files block-*.txt in tmp"
+    assert pattern.truncated(perturbation) == (0,)
+    assert pattern.describe_all(perturbation) == "500 more files block-*.txt in tmp"
 
 
 def test_files_named_by_the_second_differ():
@@ -189,7 +189,7 @@ def test_perturbations_are_described():
     pattern = pattern_of(state)
     everything = tuple(range(len(pattern.parts)))
 
-    def told(how):
+    def describe(how):
         return pattern.describe_all(
             Perturbation(parts=everything, how=how, repetitions=996, seconds=3600)
         ).split(", $")
@@ -198,22 +198,24 @@ def test_perturbations_are_described():
         pattern.describe(0, Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=996))
         == "count 1,000 in home/state"
     )
-    assert told(PerturbationKind.OLDER)[0] == "$.count in home/state back at 3"
+    assert describe(PerturbationKind.OLDER)[0] == "$.count in home/state back at 3"
     assert "996 more in $.ids in home/state" in pattern.describe_all(
         Perturbation(parts=everything, how=PerturbationKind.AHEAD, repetitions=996)
     )
-    assert told(PerturbationKind.AGED)[-1] == ".last in home/state 3,600 seconds older"
+    assert describe(PerturbationKind.AGED)[-1] == ".last in home/state 3,600 seconds older"
 
 
 def test_at_a_pace_only_changing_times_advance():
     """At a pace, a time that changed advances with the repetitions, and one that never did stays."""
     pattern, now = pattern_of(state), json.loads(state(4))
-    push = Perturbation(
+    perturbation = Perturbation(
         parts=tuple(range(len(pattern.parts))), how=PerturbationKind.AHEAD, repetitions=7, pace=60.0
     )
 
-    files = json.loads(pattern.perturbed(push)["home/state"])
+    files = json.loads(pattern.perturbed(perturbation)["home/state"])
 
     assert files["last"] == now["last"] + 420
     assert files["born"] == now["born"]
-    assert [entry["at"] - now["last"] for entry in files["ids"][4:]] == [60 * lap - 1 for lap in range(1, 8)]
+    assert [entry["at"] - now["last"] for entry in files["ids"][4:]] == [
+        60 * number - 1 for number in range(1, 8)
+    ]

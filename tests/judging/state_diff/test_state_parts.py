@@ -35,7 +35,7 @@ def recognised(write, first=3):
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() if isinstance(text, str) else text for path, text in made.items()}
 
-    return find_pattern([files(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files(number) for number in range(first, first + 3)], CLOCK)
 
 
 def seen(write, first=3):
@@ -220,8 +220,8 @@ def test_two_states_are_too_few():
 )
 def test_only_the_session_makes_a_time(started, kind):
     """A number of the right size is a time if it lies within the session, and else a count."""
-    moments = [{"a": str(STARTED + lap).encode()} for lap in range(3)]
-    pattern = find_pattern(moments, SessionClock(started=started, now=started + 2 * 10**6))
+    states = [{"a": str(STARTED + number).encode()} for number in range(3)]
+    pattern = find_pattern(states, SessionClock(started=started, now=started + 2 * 10**6))
 
     assert [part.kind.name for part in pattern.parts] == [kind]
 
