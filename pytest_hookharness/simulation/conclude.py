@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from pytest_hookharness import hosts
-from pytest_hookharness.judging.expectations.check_expectations import violations
+from pytest_hookharness.judging.expectations.check_expectations import find_violations
 from pytest_hookharness.judging.findings.find import find
 from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.verdict import conclusion
-from pytest_hookharness.judging.verdict.run_end import RunEnd, duration
-from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED
+from pytest_hookharness.judging.verdict.conclusion import form_conclusion
+from pytest_hookharness.judging.verdict.run_end import RunEnd, format_duration
+from pytest_hookharness.judging.verdict.verdict import CLOCKS, CONTAINED, RECORDED, UNCONTAINED, JudgeInput
 from pytest_hookharness.model.background import BackgroundReport
 from pytest_hookharness.model.expectations import Expectation
 from pytest_hookharness.model.outcome import Outcome
@@ -79,19 +79,21 @@ def conclude_session(
     """
     stem = evidence.lasso.stem if evidence.lasso is not None else None
     in_cycle = [step for step in evidence.trace.steps if stem is not None and step.turn > stem]
-    formed = conclusion.form(
-        evidence.trace,
-        evidence.end,
-        cap=hosts.cap_for(evidence.session, used_tools(in_cycle)),
-        limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
-        lasso=evidence.lasso,
-        flaky=evidence.flaky,
-        masked=testbed.scanner.masked,
-        assumptions=tuple(_assumptions(testbed, evidence)),
-        problems=_settings_problems(testbed),
-        configured=tuple(hook.event for hook in testbed.configuration.hooks),
-        probing=evidence.probes[-1] if evidence.probes else None,
-        expect=testbed.scenario.expect,
+    formed = form_conclusion(
+        JudgeInput(
+            evidence.trace,
+            evidence.end,
+            cap=hosts.cap_for(evidence.session, used_tools(in_cycle)),
+            limits=hosts.find_limits(evidence.session, evidence.trace.turns, evidence.period),
+            lasso=evidence.lasso,
+            flaky=evidence.flaky,
+            masked=testbed.scanner.masked,
+            assumptions=tuple(_assumptions(testbed, evidence)),
+            problems=_settings_problems(testbed),
+            configured=tuple(hook.event for hook in testbed.configuration.hooks),
+            probing=evidence.probes[-1] if evidence.probes else None,
+            expect=testbed.scenario.expect,
+        )
     )
     verdict = formed.verdict
     if _is_blind(testbed) and isinstance(verdict, Terminated):
@@ -135,14 +137,16 @@ def conclude_threads(
     events = tuple(hook.event for hook in testbed.configuration.hooks)
     # If only background processes have hooks, and these ran, no missing hook is reported.
     configured = events or (None if background.threads or background.denials else ())
-    formed = conclusion.form(
-        trace,
-        end,
-        assumptions=(UNCONTAINED, *recorded, *testbed.sandbox.notes, *testbed.scanner.unapplied),
-        problems=_settings_problems(testbed),
-        configured=configured,
-        # The sessions of several threads are not held against what the scenario expects of one.
-        expect=Expectation(),
+    formed = form_conclusion(
+        JudgeInput(
+            trace,
+            end,
+            assumptions=(UNCONTAINED, *recorded, *testbed.sandbox.notes, *testbed.scanner.unapplied),
+            problems=_settings_problems(testbed),
+            configured=configured,
+            # The sessions of several threads are not held against what the scenario expects of one.
+            expect=Expectation(),
+        )
     )
     return _build(
         testbed,
@@ -203,7 +207,7 @@ def _build(
         probe_reports=probes,
         background=background,
     )
-    broken = violations(outcome, initial=initial, final=testbed.files, final_text=testbed.read_text)
+    broken = find_violations(outcome, initial=initial, final=testbed.files, final_text=testbed.read_text)
     return replace(outcome, violations=broken)
 
 
@@ -232,7 +236,7 @@ def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:
     if testbed.settings.coverage_store is not None:
         yield RECORDED
     if testbed.scenario.pace:
-        yield f"Assumed by the scenario: {duration(testbed.scenario.pace)} pass between its turns."
+        yield f"Assumed by the scenario: {format_duration(testbed.scenario.pace)} pass between its turns."
     if not testbed.transcript_counts:
         yield "No hook opened the transcript, so changes of its size and time were not watched."
     if any(evidence.trace.children()):

@@ -19,8 +19,7 @@ from collections.abc import Callable, Mapping
 
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.state.file_contents import Contents
-from pytest_hookharness.judging.recurrence.cycle import Lasso, follow
-from pytest_hookharness.judging.recurrence.fingerprint import environment_digest, state
+from pytest_hookharness.judging.recurrence.cycle import Lasso, build_state, environment_digest, follow_lasso
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.moves import Observation
 from pytest_hookharness.model.outcome import Outcome
@@ -147,7 +146,7 @@ class Loop:
         # The host has written to the transcript since the last hook run. That counts if hooks read it.
         self._testbed.scan()
         position = self._driver.agent.position
-        after = state(
+        after = build_state(
             visible=self._driver.visible,
             agent=json.dumps([position.text, *map(repr, seen.messages), self._testbed.answers.position]),
             environment=self._environment,
@@ -164,7 +163,7 @@ class Loop:
         Follow a cycle of equal states; return an end once it was driven a second time.
         """
         before = self._lasso
-        self._lasso, sure = follow(before, self._history.states)
+        self._lasso, sure = follow_lasso(before, self._history.states)
         if self._lasso is not None and self._lasso != before:
             # Read without any cache, to be compared with the same files at the end of the repetition.
             self._files_in_full = self._testbed.read_in_full()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_hookharness.judging.findings.codes import look_up_ending
 from pytest_hookharness.judging.findings.finding_catalogue import look_up
-from pytest_hookharness.judging.findings.loop_endings import look_up_ending
 from pytest_hookharness.model.checkup import CheckReport, HookSet, Problem, Symptom
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.terminal.check_report import as_json, render_check

@@ -94,7 +94,7 @@ PROBING = ProbeReport(
         StatePart(path="workspace/.n", name="count", kind=PartKind.COUNTER, before="1", after="2", step=1),
     ),
 )
-FINDING = Finding(code="HH001", name="HUNG-FIRE", text="It hung.", advice="Give it a limit.", turn=2, times=3)
+FINDING = Finding(code="HH001", name="HUNG-HOOK", text="It hung.", advice="Give it a limit.", turn=2, times=3)
 
 
 def sections(text):
@@ -169,7 +169,7 @@ def test_what_the_trace_knows_is_filled_in():
             "`count in workspace/.n`",
             "`Exit code 2 refuses.` (observed: `a host, 1.0, measured`)",
             "`Eight are honoured.` (assumed: `b`)",
-            "HH001 HUNG-FIRE: It hung. (first in turn 2, 3 times)",
+            "HH001 HUNG-HOOK: It hung. (first in turn 2, 3 times)",
         ],
         "The Fix": ["The same stop will be refused forever.", "Give it a limit."],
         "Test Cases Affected": [

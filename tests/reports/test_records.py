@@ -156,7 +156,7 @@ TRACE = Trace(steps=(Step(number=1, turn=1, exchange=hooked(fire())),))
 
 def ended(verdict, **others):
     given = {
-        "findings": (Finding(code="HH001", name="HUNG-FIRE", text="It hung.", rule=RULE),),
+        "findings": (Finding(code="HH001", name="HUNG-HOOK", text="It hung.", rule=RULE),),
         "violations": (Violation(path="expect.verdict", expected="terminated", seen="livelock"),),
         "calls": {"npm": (DoubleCall(("npm", "test"), stdin=b"x"),)},
         "probe_reports": (PROBING,),

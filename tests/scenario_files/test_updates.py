@@ -122,7 +122,7 @@ def test_what_is_promised_and_broken_is_changed(before, after, seen):
         "name: x\nexpect: {}\n",
         "name: x\nexpect: {within: 2, blocks: 1, reasons: tests}\n",
         "name: x\nexpect: {blocks: {min: 0, max: 1}, verdict: terminated}\n",
-        "name: x\nexpect: {findings: [HUNG-FIRE]}\n",
+        "name: x\nexpect: {findings: [HUNG-HOOK]}\n",
     ],
 )
 def test_what_was_kept_or_never_promised_stays(text):

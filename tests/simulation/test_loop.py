@@ -378,7 +378,7 @@ def test_a_wall_budget_says_nothing_about_a_fire(harness, play):
         harness.settings = whole
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "HUNG-FIRE" not in [finding.name for finding in outcome.findings]
+    assert "HUNG-HOOK" not in [finding.name for finding in outcome.findings]
     assert not any("hook_timeout" in text for text in outcome.assumptions)
 
 
@@ -395,7 +395,7 @@ def test_no_end_of_input(play):
 
     (fire,) = (fire for _, fire in outcome.trace.hook_runs())
     assert outcome.verdict == Terminated(turn=1)
-    assert [finding.name for finding in outcome.findings] == ["HUNG-FIRE"]
+    assert [finding.name for finding in outcome.findings] == ["HUNG-HOOK"]
     assert "stdin" in str(fire.run.ending)
 
 

@@ -238,7 +238,7 @@ def test_the_length_of_a_transcript_that_nobody_opens(play):
     outcome = play(hooks={"Stop": size}, env=OFF, turns=4)
 
     assert isinstance(outcome.verdict, Undecided)
-    assert "how long the transcript is" in outcome.verdict.why
+    assert "the length of the transcript" in outcome.verdict.why
 
 
 def test_an_agent_that_counts_is_not_taken_for_one_that_does_not(play):

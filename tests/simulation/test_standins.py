@@ -232,4 +232,4 @@ def test_a_gate_that_also_refuses_with_the_variables_is_not_open(play):
     (_, child), *_ = outcome.trace.children()
 
     assert [fire.ruling for fire in child.hook_runs if fire.event == "PreToolUse"] == ["none"]
-    assert "GATE-OPEN" not in [finding.name for finding in outcome.findings]
+    assert "GUARD-OPEN" not in [finding.name for finding in outcome.findings]

@@ -22,7 +22,7 @@ from pytest_hookharness.campaigns.run import simulate
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.checkup.complaints import complaints
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms
 from pytest_hookharness.model.checkup import CheckReport, CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.moves import Act, Edit, RunCommand
 from pytest_hookharness.model.outcome import Outcome
@@ -128,7 +128,7 @@ class CheckRun:
         woken = {step.event for _, step in first.outcome.trace.hooked() if step.hook_runs}
         self._play("single events", [*checkups.plan_asks(self.place, woken)])
         yield
-        if any(complaint.kind == "HUNG-FIRE" for complaint in complaints(first.outcome)):
+        if any(complaint.kind == "HUNG-FIRE" for complaint in find_symptoms(first.outcome)):
             self._undecided.append(_HUNG)
             return
         endless = first.outcome.verdict_name in ("livelock", "capped")
@@ -309,7 +309,7 @@ class CheckRun:
             outcome = self._simulate(session, wall, slot, base)
         except (SimulationError, WorkspaceError):
             return None
-        found = complaints(outcome, mark=corpora.MARK, harmless=session.harmless)
+        found = find_symptoms(outcome, mark=corpora.MARK, harmless=session.harmless)
         return next((one for one in found if one.cause == wanted.cause), None)
 
     def shows(self, scenario: Scenario, wanted: Symptom) -> bool:
@@ -321,4 +321,4 @@ class CheckRun:
             outcome = self._simulate(session, self.settings.wall, None, self.base)
         except (SimulationError, WorkspaceError):
             return False
-        return not outcome.passed and any(one.cause == wanted.cause for one in complaints(outcome))
+        return not outcome.passed and any(one.cause == wanted.cause for one in find_symptoms(outcome))

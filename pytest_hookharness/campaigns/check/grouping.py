@@ -17,7 +17,7 @@ from pytest_hookharness.campaigns.check.hook_statistics import (
     percentile,
 )
 from pytest_hookharness.campaigns.stress.alterations import ReplayScript
-from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.model.checkup import CheckSession, HookSet, Problem, Symptom
 from pytest_hookharness.model.expectations import counted
 from pytest_hookharness.model.outcome import Outcome
@@ -117,7 +117,7 @@ def group(played: Sequence[PlayedSession], *, mark: str) -> tuple[Evidence, ...]
     for one in played:
         if one.outcome is None:
             continue
-        for complaint in complaints(one.outcome, mark=mark, harmless=one.session.harmless):
+        for complaint in find_symptoms(one.outcome, mark=mark, harmless=one.session.harmless):
             causes.setdefault(complaint.cause, []).append((one.session, one.outcome, complaint))
     found: dict[str, Evidence] = {}
     for seen in causes.values():
@@ -148,7 +148,7 @@ def summarise(place: HookSet, played: Sequence[PlayedSession]) -> Summary:
     wrong = {problem.complaint.hook for problem in problems}
     unplayed = [f"{one.session.title.capitalize()}: {one.why}." for one in played if one.outcome is None]
     ending = [one.outcome for one in played if one.outcome is not None and one.session.ends]
-    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in doubts(outcome))
+    open_ends = dict.fromkeys(doubt for outcome in ending for doubt in open_questions(outcome))
     unshown = [_unwoken(hook) for hook in find_silent(place, outcomes) if hook.command not in wrong]
     return Summary(
         problems=problems,

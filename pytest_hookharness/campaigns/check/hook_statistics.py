@@ -16,9 +16,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from pytest_hookharness.campaigns.check.rewording import foreign_tools, misnamed_tools
-from pytest_hookharness.judging.findings.codes import INERT_GUARD, SLOW
+from pytest_hookharness.judging.findings.codes import ENDLESS, INERT_GUARD, SLOW
 from pytest_hookharness.judging.findings.finding_catalogue import NEVER_FIRED, catalogue
-from pytest_hookharness.judging.findings.loop_endings import ENDLESS
 from pytest_hookharness.model.checkup import HookSet, Problem, Symptom
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.processes import Exited, ProcessResult

@@ -21,9 +21,10 @@ from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import Contents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes, state
+from pytest_hookharness.judging.recurrence.cycle import build_state, changes
 from pytest_hookharness.judging.verdict import conclusion
 from pytest_hookharness.judging.verdict.run_end import RunEnd
+from pytest_hookharness.judging.verdict.verdict import JudgeInput
 from pytest_hookharness.model.exploration import LATE, Expansion, Successor
 from pytest_hookharness.model.moves import Act, Move, Script
 from pytest_hookharness.model.outcome import INCONCLUSIVE_FINDINGS
@@ -201,7 +202,7 @@ class _StateExpansion:
         Return what the end of a turn means to an agent that wants to stop.
         """
         end = driver.run_end(ended) if ended is not None else RunEnd(how="idle", turn=driver.turn)
-        formed = conclusion.form(Trace(steps=tuple(driver.steps)), end)
+        formed = conclusion.form_conclusion(JudgeInput(Trace(steps=tuple(driver.steps)), end))
         undecided = [finding.name for finding in formed.findings if finding.name in INCONCLUSIVE_FINDINGS]
         match formed.verdict:
             case Terminated() if undecided:
@@ -250,7 +251,7 @@ class _StateExpansion:
         session = {**driver.visible, "files seen": sorted(driver.progress.session.known_files)}
         visible = {"session": self._neutral(json.dumps(session, sort_keys=True))}
         answers = json.dumps(testbed.answers.position)
-        return state(visible=visible, agent=answers, environment="", files=differing).digest
+        return build_state(visible=visible, agent=answers, environment="", files=differing).digest
 
     def _entry(self, path: str) -> StateEntry:
         entry = self._testbed.files.get(path)

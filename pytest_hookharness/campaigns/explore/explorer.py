@@ -21,11 +21,11 @@ from pytest_hookharness.campaigns.explore.state_graph import StateGraph
 from pytest_hookharness.judging.recurrence.reachability import (
     Exit,
     Graph,
-    find_locked,
+    find_nearest,
+    find_path,
     find_reachable,
     find_stopping,
-    find_way,
-    nearest,
+    find_traps,
 )
 from pytest_hookharness.model.exploration import (
     BEYOND,
@@ -173,7 +173,7 @@ class Explorer:
             self._lost[INTERRUPTED] += 1
         graph = self._targets()
         inside = starts.get(since) if since is not None else None
-        escape = find_way(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
+        escape = find_path(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
         return Exploration(
             menu=tuple(self._candidates.moves),
             states=len(graph),
@@ -282,7 +282,7 @@ class Explorer:
         lengths = {root: len(graph.paths[root]) for root in self._roots}
         while True:
             targets = self._targets()
-            found = nearest(targets, lengths, find_locked(targets))
+            found = find_nearest(targets, lengths, find_traps(targets))
             if found is None:
                 return None
             root, path = found

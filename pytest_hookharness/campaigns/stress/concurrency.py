@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pytest_hookharness import agents, hosts
 from pytest_hookharness.judging.comparison.lost_updates import Weights, doubts, losses, weigh
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.mutations import Wide
 from pytest_hookharness.model.processes import Cut, ProcessResult, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload

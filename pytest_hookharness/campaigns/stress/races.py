@@ -15,7 +15,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.races.steering import run_interleaved
 from pytest_hookharness.judging.comparison.lost_updates import Tally, find_lost, find_torn, tally
 from pytest_hookharness.judging.findings.codes import LOST_UPDATES, TORN_STATE
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.parallel import Parallel
 from pytest_hookharness.model.processes import ProcessResult, ProcessSpec, TimedOut
 from pytest_hookharness.model.protocol import Hook, Payload, Ruling

@@ -26,8 +26,8 @@ from pytest_hookharness.frontends.option_types import seconds, whole
 from pytest_hookharness.frontends.output import incident_files
 from pytest_hookharness.frontends.output.trace_files import TraceItem
 from pytest_hookharness.frontends.progress import shell_line
+from pytest_hookharness.judging.findings.codes import look_up_ending
 from pytest_hookharness.judging.findings.finding_catalogue import catalogue, look_up, nearest
-from pytest_hookharness.judging.findings.loop_endings import look_up_ending
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.reports.safe_text import plain

@@ -19,7 +19,7 @@ from pytest_hookharness.frontends.output.trace_files import SUFFIX, read_file
 from pytest_hookharness.hosts.transcript_readers.transcript_formats import UnknownTranscript, read_transcript
 from pytest_hookharness.judging.detectors.messages import Limits
 from pytest_hookharness.judging.detectors.offline import detect
-from pytest_hookharness.judging.detectors.window import is_own
+from pytest_hookharness.judging.detectors.window import is_guard_refusal
 from pytest_hookharness.model.actions import Action, ActionResult, Analysis
 from pytest_hookharness.reports.html.page import page
 from pytest_hookharness.reports.markdown.incident import unfinished
@@ -50,7 +50,7 @@ def analyze(path: Path, limits: Limits | None = None) -> Analysis:
         actions=len(actions),
         unanswered=sum(action.outcome is ActionResult.UNKNOWN for action in actions),
         unread={**records.malformed, **stream.left_out},
-        own=sum(map(is_own, actions)),
+        own=sum(map(is_guard_refusal, actions)),
         loops=detect(stream.items, limits),
     )
 

@@ -197,7 +197,7 @@ EXPECT = RecordShape(
             name="findings",
             shape=Many(
                 noun="a list of findings",
-                item=Text(noun="a finding", pattern=patterns.FINDING, example="HUNG-FIRE"),
+                item=Text(noun="a finding", pattern=patterns.FINDING, example="HUNG-HOOK"),
             ),
             doc="Findings that must occur; no others may.",
         ),

@@ -16,7 +16,7 @@ from pytest_hookharness import agents, hosts
 from pytest_hookharness.execution.processes.sandbox import Supervisor
 from pytest_hookharness.judging.verdict.conclusion import judge_threads
 from pytest_hookharness.judging.verdict.run_end import RunEnd
-from pytest_hookharness.judging.verdict.verdict import judge
+from pytest_hookharness.judging.verdict.verdict import JudgeInput, judge
 from pytest_hookharness.model.background import USER, HookThread
 from pytest_hookharness.model.moves import Act, Prompt, RunCommand, Script, Tools, Wait
 from pytest_hookharness.model.outcome import Outcome
@@ -45,7 +45,7 @@ class _ThreadRun:
     def judge(self) -> Verdict:
         steps = tuple(self.driver.steps)
         cap = hosts.cap_for(self.driver.progress.session, used_tools(steps))
-        return judge(Trace(steps=steps), self.end, cap=cap)
+        return judge(JudgeInput(Trace(steps=steps), self.end, cap=cap))
 
 
 class ThreadSessions:

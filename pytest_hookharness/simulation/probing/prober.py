@@ -20,18 +20,18 @@ from dataclasses import replace
 from pytest_hookharness import hosts
 from pytest_hookharness.execution.snapshots.snapshot import SnapshotError
 from pytest_hookharness.execution.state.file_contents import is_statements
-from pytest_hookharness.judging.probing.experiments import Experiment, ExperimentResult, inquire
-from pytest_hookharness.judging.probing.sizes import Measure
-from pytest_hookharness.judging.recurrence.fingerprint import changes
-from pytest_hookharness.judging.recurrence.similar_turns import difference
+from pytest_hookharness.judging.probing.experiments import ExperimentPlan, ExperimentResult, plan_experiments
+from pytest_hookharness.judging.probing.sizes import GrowingSize
+from pytest_hookharness.judging.recurrence.cycle import changes
+from pytest_hookharness.judging.recurrence.similar_turns import describe_difference
 from pytest_hookharness.judging.state_diff import (
     Files,
     Pattern,
     SessionClock,
-    find_stamps,
-    same_but_for_stamps,
+    equal_except_timestamps,
+    find_timestamps,
 )
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.probes import (
     Perturbation,
     PerturbationKind,
@@ -66,7 +66,7 @@ class Prober:
         *,
         clock: SessionClock,
         pattern: Pattern | None = None,
-        sizes: Sequence[Measure] = (),
+        sizes: Sequence[GrowingSize] = (),
         numbers: Sequence[int] = (),
         remaining: Callable[[], float],
         on_probe: Callable[[], None] = lambda: None,
@@ -98,7 +98,7 @@ class Prober:
         self._numbers = numbers
         self._remaining = remaining
         self._on_probe = on_probe
-        self._stamped = find_stamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
+        self._stamped = find_timestamps({**repetition.written, **(pattern.newest if pattern else {})}, clock)
         self._probes: list[Probe] = []
         self._left: Files = {}
         self._farthest_ahead: tuple[Files, ProbeResult] = ({}, ProbeResult(reaction=ProbeEffect.SAME))
@@ -119,7 +119,7 @@ class Prober:
             return self._report(ExperimentResult(unclear=unclear), slow=slow)
         with checkpoint:
             conclusion = self._control(checkpoint) or self._make_probes(
-                inquire(
+                plan_experiments(
                     self._parts,
                     sizes=self._sizes,
                     numbers=self._numbers,
@@ -170,17 +170,19 @@ class Prober:
         if self._pattern is None:
             return None
         push = Perturbation(parts=tuple(range(len(self._parts))), how=PerturbationKind.OLDER)
-        before = self._pattern.pushed(push)
+        before = self._pattern.perturbed(push)
         # The host keeps its own counters as they are now: a part that follows those does not follow the
         # files.
         start = self._repetition.start
         point = replace(self._repetition.point, agent=start.agent, clock=start.clock)
         seen = self._probe(push, checkpoint, point)
         if seen.reaction is ProbeEffect.EFFECT:
-            self._pattern = self._pattern.relaxed(before, self._left)
+            self._pattern = self._pattern.without_refuted_steps(before, self._left)
             seen = self._probe(push, checkpoint, point)
         if seen.reaction is not ProbeEffect.DECISION:
-            names = [self._parts[place].place for place in self._pattern.unpredictable(before, self._left)]
+            names = [
+                self._parts[place].place for place in self._pattern.find_unpredictable(before, self._left)
+            ]
             if names:
                 return ExperimentResult(
                     unclear=f"{', '.join(names)} changes by an unknown rule", unpredictable=True
@@ -189,7 +191,7 @@ class Prober:
             return None
         return ExperimentResult(unclear=f"the same repetition, run once more, went another way: {seen.what}")
 
-    def _make_probes(self, experiment: Experiment, checkpoint: Checkpoint) -> ExperimentResult:
+    def _make_probes(self, experiment: ExperimentPlan, checkpoint: Checkpoint) -> ExperimentResult:
         push = next(experiment, None)
         while push is not None:
             if self._remaining() == 0.0:
@@ -259,7 +261,7 @@ class Prober:
                 files = self._write(files, checkpoint)
                 checkpoint.editor.age(push.seconds)
             case _ if self._pattern is not None:
-                files = self._write(self._pattern.pushed(push), checkpoint)
+                files = self._write(self._pattern.perturbed(push), checkpoint)
             case _:
                 pass
         return files
@@ -282,7 +284,7 @@ class Prober:
             if request is None:
                 return ProbeResult(reaction=ProbeEffect.DECISION, what="it took too long", turn=number)
             seen = [step for step in driver.steps if step.turn == driver.turn]
-            what = difference(expected, seen, self._repetition.outline)
+            what = describe_difference(expected, seen, self._repetition.outline)
             over = isinstance(request, hosts.Ended) or (
                 isinstance(request, hosts.NextAct) and request.turn_over
             )
@@ -310,13 +312,13 @@ class Prober:
         self._left = {path: checkpoint.editor.read(path) for path in {*followed, *rest}}
         for path in rest:
             # A time of few digits is the same in several repetitions, and then is not.
-            if same_but_for_stamps(self._repetition.written.get(path), self._left[path], clock):
+            if equal_except_timestamps(self._repetition.written.get(path), self._left[path], clock):
                 del self._left[path]
         rest = [path for path in rest if path in self._left]
         what = ""
         if pattern is not None:
-            what = pattern.departure({**pattern.newest, **before}, self._left, clock)
-            if pattern.clipped(push):
+            what = pattern.find_deviation({**pattern.newest, **before}, self._left, clock)
+            if pattern.truncated(push):
                 # Some parts could not grow as far as the others were pushed, so they no longer fit together.
                 what = ""
         elif rest:
@@ -325,24 +327,26 @@ class Prober:
 
     def _describe(self, push: Perturbation) -> str:
         if push.how is PerturbationKind.AGED:
-            return f"{duration(push.seconds)} passed"
+            return f"{format_duration(push.seconds)} passed"
         if push.how is PerturbationKind.WAITED:
-            return f"waited {duration(push.seconds)}"
+            return f"waited {format_duration(push.seconds)}"
         if push.how is PerturbationKind.AHEAD and not push.repetitions:
             return "one more repetition"
-        reached = self._pattern.reached(push) if self._pattern is not None else ""
+        reached = self._pattern.describe_all(push) if self._pattern is not None else ""
         if push.how is PerturbationKind.AHEAD and push.pace:
-            return ", ".join(filter(None, [reached, f"{duration(push.repetitions * push.pace)} later"]))
+            return ", ".join(
+                filter(None, [reached, f"{format_duration(push.repetitions * push.pace)} later"])
+            )
         if self._pattern is None or push.how is PerturbationKind.TRANSCRIPT:
             return str(push.how.value)
         return reached or "one more repetition"
 
     def _threshold(self, conclusion: ExperimentResult) -> Threshold | None:
-        push, seen = conclusion.push, conclusion.seen
+        push, seen = conclusion.perturbation, conclusion.seen
         if push is None or seen is None:
             return None
         if push.how in (PerturbationKind.AGED, PerturbationKind.WAITED):
-            at = f"{duration(push.seconds)} without a turn"
+            at = f"{format_duration(push.seconds)} without a turn"
             return Threshold(at=at, what=seen.what, seconds=push.seconds, allows_stop=seen.allows_stop)
         turn = self._repetition.point.turn + push.repetitions * self._repetition.period + max(1, seen.turn)
         return Threshold(

@@ -108,4 +108,4 @@ def _finding(call: _PassedCall) -> Finding:
         f"In session {call.child.number}, started from {call.child.starter}, the guard hook lets a call of "
         f"{tool} pass; with the same input but without {names} it refuses."
     )
-    return finding_catalogue.GATE_OPEN.found(text, turn=call.turn, hook=call.hook.command)
+    return finding_catalogue.GUARD_OPEN.found(text, turn=call.turn, hook=call.hook.command)

@@ -7,12 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from pytest_hookharness.judging.probing.experiments import LAWFUL
-from pytest_hookharness.judging.probing.sizes import Measure, measures
-from pytest_hookharness.judging.recurrence.cycle import Lasso
-from pytest_hookharness.judging.recurrence.fingerprint import same
-from pytest_hookharness.judging.recurrence.similar_turns import like_periods
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.probing.experiments import PREDICTABLE
+from pytest_hookharness.judging.probing.sizes import GrowingSize, find_growing_sizes
+from pytest_hookharness.judging.recurrence.cycle import Lasso, same_state
+from pytest_hookharness.judging.recurrence.similar_turns import find_similar_periods
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.judging.verdict.run_end import RunEnd
 from pytest_hookharness.model.probes import ProbeEffect, ProbeReport, Threshold
 from pytest_hookharness.model.trace import HookEvent
@@ -105,7 +104,7 @@ class ProbeSchedule:
         """
         later = [turn + lasso.period for turn in range(lasso.stem, lasso.stem + lasso.period + 1)]
         states = self._history.states
-        differing = [turn for turn in later if not same(states[turn - lasso.period], states[turn])]
+        differing = [turn for turn in later if not same_state(states[turn - lasso.period], states[turn])]
         if not all(
             self._history.only_time_differs(turn - lasso.period, turn, self._clock) for turn in differing
         ):
@@ -146,7 +145,7 @@ class ProbeSchedule:
         """
         Return the report on the first period whose parts move by a progression; ``None`` if there is none.
         """
-        for period in like_periods(turn, self._history.signature):
+        for period in find_similar_periods(turn, self._history.signature):
             if self._tries >= _TRY_LIMIT:
                 return None
             if turn < self._not_before_by_period.get(period, 0):
@@ -182,14 +181,14 @@ class ProbeSchedule:
         self._awaited = None
         if threshold.reaction is not ProbeEffect.DECISION:
             return None
-        if any(part.kind not in LAWFUL for part in report.parts):
+        if any(part.kind not in PREDICTABLE for part in report.parts):
             # The next id or process number was only guessed.
             return None
         now, before = (
             self._history.signature(threshold.turn),
             self._history.signature(threshold.turn - report.period),
         )
-        if now is None or before is None or now.conduct != before.conduct:
+        if now is None or before is None or now.actions != before.actions:
             return None
         return self._end(
             "disagreed",
@@ -201,10 +200,10 @@ class ProbeSchedule:
         contents = self._history.changed_files((turn - 2 * period, turn - period, turn))
         if isinstance(contents, str):
             return None
-        pattern = recognise(contents, self._clock)
+        pattern = find_pattern(contents, self._clock)
         return None if isinstance(pattern, Irregular) else pattern
 
-    def _sizes(self, period: int) -> tuple[Measure, ...]:
+    def _sizes(self, period: int) -> tuple[GrowingSize, ...]:
         turn = self._driver.turn
         contents = self._history.changed_files((turn - period, turn))
         if isinstance(contents, str):
@@ -217,8 +216,8 @@ class ProbeSchedule:
         ]
         recently = sum(1 for number in refused if number > turn - period)
         # A hook may count both, turns and refusals, in the transcript or in a log that is not covered.
-        counted = (Measure(turn, period), *((Measure(len(refused), recently),) if recently else ()))
-        return (*counted, *measures(before, after, self._history.states[turn].files))
+        counted = (GrowingSize(turn, period), *((GrowingSize(len(refused), recently),) if recently else ()))
+        return (*counted, *find_growing_sizes(before, after, self._history.states[turn].files))
 
     def _probe(self, period: int, pattern: Pattern | None) -> ProbeReport:
         driver = self._driver

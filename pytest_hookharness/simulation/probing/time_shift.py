@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_hookharness.judging.findings import finding_catalogue
-from pytest_hookharness.judging.state_diff import Files, SessionClock, find_stamps
-from pytest_hookharness.judging.verdict.run_end import duration
+from pytest_hookharness.judging.state_diff import Files, SessionClock, find_timestamps
+from pytest_hookharness.judging.verdict.run_end import format_duration
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.verdicts import Capped, Finding, Livelock, Terminated
 from pytest_hookharness.simulation.session.checkpoint import CheckpointEditor
@@ -42,7 +42,7 @@ class TimeShift:
         """
         Whether a file that was written contains a time of this run.
         """
-        return bool(find_stamps(self._written, self._clock).parts)
+        return bool(find_timestamps(self._written, self._clock).parts)
 
     def let_pass(self, seconds: float) -> None:
         """
@@ -52,7 +52,7 @@ class TimeShift:
         newest = max(self._history.states, default=0)
         self._passed = seconds + (self._passed if newest == self._turn else 0.0)
         self._turn = newest
-        self._editor.write(find_stamps(self._written, self._clock).aged(self._passed))
+        self._editor.write(find_timestamps(self._written, self._clock).aged(self._passed))
         self._editor.age(seconds)
         self._started -= seconds
 
@@ -112,7 +112,7 @@ def compare(fast: Outcome, simulate: Callable[[float], Outcome]) -> Finding | No
             low = middle
     text = (
         f"With turns that follow at once it {_describe(fast)}; "
-        f"with {duration(high)} between them, it {_describe(slow)}."
+        f"with {format_duration(high)} between them, it {_describe(slow)}."
     )
     return finding_catalogue.CLOCK.found(text)
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from pytest_hookharness.execution.state.file_contents import LARGEST_STATE_FILE, Contents
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
 from pytest_hookharness.simulation.testbed.run_settings import SimulationError
 from pytest_hookharness.simulation.testbed.testbed import Testbed

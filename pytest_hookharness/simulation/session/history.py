@@ -11,15 +11,15 @@ from itertools import pairwise
 
 from pytest_hookharness import agents
 from pytest_hookharness.execution.workspace.workspace import WorkspaceError
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.judging.recurrence.similar_turns import (
-    LONGEST,
+    LONGEST_PERIOD,
     TextOutline,
     TextOutlines,
     TurnSignature,
-    conduct,
+    actions_of,
 )
-from pytest_hookharness.judging.state_diff import Files, SessionClock, same_but_for_stamps
+from pytest_hookharness.judging.state_diff import Files, SessionClock, equal_except_timestamps
 from pytest_hookharness.model.moves import Message, Observation
 from pytest_hookharness.model.trace import HookEvent, HookRun, State, StateEntry, Step
 from pytest_hookharness.simulation.session.driver import SessionDriver, SessionPoint
@@ -121,7 +121,7 @@ class History:
                 continue
         self._contents[turn] = contents
         # No comparison looks back further than two of the longest periods.
-        self._contents.pop(turn - 2 * LONGEST - 1, None)
+        self._contents.pop(turn - 2 * LONGEST_PERIOD - 1, None)
 
     def signature(self, turn: int) -> TurnSignature | None:
         """
@@ -135,7 +135,7 @@ class History:
             # A state that cannot be compared gets its turn's number, which no other signature has.
             unique = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
             messages = [*map(self._outlined, seen.messages)]
-            standing = [
+            parts = [
                 unique,
                 dict(state.visible),
                 state.environment,
@@ -143,8 +143,8 @@ class History:
                 point.answers,
                 messages,
             ]
-            text = json.dumps(standing, sort_keys=True, default=str)
-            self._signatures[turn] = TurnSignature(conduct=conduct(steps, self.outlines.of), standing=text)
+            text = json.dumps(parts, sort_keys=True, default=str)
+            self._signatures[turn] = TurnSignature(actions=actions_of(steps, self.outlines.of), state=text)
         return self._signatures[turn]
 
     def point(self, turn: int) -> SessionPoint:
@@ -189,7 +189,7 @@ class History:
         return all(
             change.how == "content"
             and before.get(change.path) is not None
-            and same_but_for_stamps(before.get(change.path), after.get(change.path), clock)
+            and equal_except_timestamps(before.get(change.path), after.get(change.path), clock)
             for change in changes(one, other)
         )
 

@@ -19,7 +19,7 @@ from pytest_hookharness.execution.processes.slots import CpuSlot
 from pytest_hookharness.execution.snapshots.snapshot import Snapshots
 from pytest_hookharness.execution.state.scan import Scanner
 from pytest_hookharness.execution.workspace.workspace import OUTSIDE, Workspace
-from pytest_hookharness.judging.recurrence.fingerprint import changes
+from pytest_hookharness.judging.recurrence.cycle import changes
 from pytest_hookharness.model.protocol import Payload
 from pytest_hookharness.model.scenario import Scenario
 from pytest_hookharness.model.trace import Change, StateEntry

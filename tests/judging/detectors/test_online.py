@@ -1,5 +1,5 @@
 """
-How a guard meets an agent call by call: when it refuses, what it says, and that there is always a way out.
+The online detector call by call: when it refuses, what it says, and that the agent can always continue.
 """
 
 import json
@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_hookharness.judging.detectors.messages import MARK, Limits, preview
-from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, freeze, thaw
+from pytest_hookharness.judging.detectors.online import Malformed, OnlineDetector, from_json, to_json
 from pytest_hookharness.model.actions import Action, ActionResult
 
 LIMITS = Limits()
@@ -15,7 +15,7 @@ LIMITS = Limits()
 
 class Session:
     """
-    An agent behind a guard, and the files that it works on.
+    An agent behind the guard, and the files that it works on.
     """
 
     def __init__(self):
@@ -24,7 +24,7 @@ class Session:
         self.said = []
 
     def call(self, tool, result="ok", outcome=ActionResult.DONE, **arguments):
-        """Try a call; give the text of its refusal, or nothing."""
+        """Try a call; return the text of its refusal, or ``None``."""
         intent = Action(tool=tool, arguments=arguments)
         file = arguments.get("file_path")
         self.watch, refusal = self.watch.before(intent, self.files.get(file), LIMITS)
@@ -48,7 +48,7 @@ def session():
 
 
 def test_the_third_call_is_refused(session):
-    """The call that would be the third like it is refused, with a reason that names it and a way on."""
+    """The third equal call is refused, with a reason that names it and a way to continue."""
     assert [session.run("make") for _ in range(2)] == ["", ""]
 
     refusal = session.run("make")
@@ -58,15 +58,17 @@ def test_the_third_call_is_refused(session):
     assert "\nNext: " in refusal
 
 
-def test_a_stubborn_agent_gets_out(session):
-    """After each refusal the same call is let through twice, so its own refusals never keep it refused."""
+def test_a_stubborn_agent_is_not_locked_out(session):
+    """
+    After each refusal the same call is allowed twice, so the guard's own refusals never lock the agent out.
+    """
     refused = [bool(session.run("make")) for _ in range(9)]
 
     assert refused == [False, False, True] * 3
 
 
-def test_another_move_gets_out_too(session):
-    """A refused call is let through after another move."""
+def test_another_call_is_a_way_out_too(session):
+    """A refused call is allowed after another call."""
     for _ in range(3):
         session.run("make")
 
@@ -75,14 +77,14 @@ def test_another_move_gets_out_too(session):
 
 
 def test_a_cycle_is_refused_at_its_last_call(session):
-    """The call that would end the third lap of a cycle is refused, and none before it."""
+    """The call that would complete the third repetition of a cycle is refused, and none before it."""
     refused = [bool(session.run(word, word, ActionResult.DONE)) for word in "abcabcabc"]
 
     assert refused == [False] * 8 + [True]
 
 
 def test_failures_stop_the_next_call(session):
-    """After three failures with one error text the next call is refused, but not a look at a file."""
+    """After three failures with one error text the next call is refused, unless it reads a file."""
     for word in ("build", "link", "pack"):
         assert session.run(word) == ""
 
@@ -93,7 +95,7 @@ def test_failures_stop_the_next_call(session):
 
 
 def test_the_ladder_of_failed_edits(session):
-    """A failed edit is warned of, the second asks for a read before the next, the third ends the editing."""
+    """A failed edit gives a warning, the second requires a read first, and the third ends the editing."""
     session.files["a.py"] = "\n".join(f"line {number}" for number in range(20))
 
     assert session.edit("one") == ""
@@ -101,7 +103,7 @@ def test_the_ladder_of_failed_edits(session):
     assert "line 9" in session.said[-1]
     assert "line 10" not in session.said[-1]
     assert session.edit("two") == ""
-    assert "it was not read since" in session.edit("three")
+    assert "you have not read it since" in session.edit("three")
     session.call("Read", "text", file_path="a.py")
     assert session.edit("three") == ""
     session.call("Read", "text", file_path="a.py")
@@ -110,7 +112,7 @@ def test_the_ladder_of_failed_edits(session):
 
 
 def test_a_successful_edit_ends_the_ladder(session):
-    """After an edit that succeeded failures are counted anew."""
+    """After a successful edit failures are counted from 0."""
     session.edit("one")
     session.edit("two", ActionResult.DONE)
 
@@ -120,7 +122,7 @@ def test_a_successful_edit_ends_the_ladder(session):
 
 
 def test_a_file_that_changed_is_shown_first(session):
-    """An edit whose passage is gone because the file changed is refused once, and shown the file."""
+    """An edit whose passage disappeared because the file changed is refused once, and the file is shown."""
     session.files["a.py"] = "old\n"
     session.call("Read", "old", file_path="a.py")
     session.files["a.py"] = "new\n"
@@ -133,7 +135,7 @@ def test_a_file_that_changed_is_shown_first(session):
 
 
 def test_content_counts_and_not_time(session):
-    """A file that was written anew with the same text, or changed elsewhere, does not stop an edit."""
+    """A file that was rewritten with the same text, or changed elsewhere, does not stop an edit."""
     session.files["a.py"] = "old\n"
     session.call("Read", "old", file_path="a.py")
     session.files["a.py"] = "old\nand more\n"
@@ -142,7 +144,7 @@ def test_content_counts_and_not_time(session):
 
 
 def test_a_new_text_over_unseen_changes(session):
-    """A whole new text is refused once where the file changed behind the agent."""
+    """Rewriting a whole file is refused once if the file changed since the agent read it."""
     session.files["a.py"] = "old\n"
     session.call("Read", "old", file_path="a.py")
     session.files["a.py"] = "theirs\n"
@@ -153,7 +155,7 @@ def test_a_new_text_over_unseen_changes(session):
 
 
 def test_a_preview_is_plain():
-    """A preview holds ten lines, none of them too long, and nothing that acts on a terminal."""
+    """A preview has ten shortened lines without characters that control a terminal."""
     shown = preview("\x1b[2J\n" + "x" * 500 + "\n" * 30)
 
     assert "\x1b" not in shown
@@ -161,13 +163,13 @@ def test_a_preview_is_plain():
     assert max(map(len, shown.split("\n"))) == 200
 
 
-def test_memory_survives_being_kept(session):
-    """What is kept as JSON comes back as it was."""
+def test_memory_survives_json(session):
+    """Memory that is stored as JSON comes back unchanged."""
     session.files["a.py"] = "old\n"
     session.run("make")
     session.edit("one")
 
-    assert thaw(json.loads(json.dumps(freeze(session.watch)))) == session.watch
+    assert from_json(json.loads(json.dumps(to_json(session.watch)))) == session.watch
 
 
 @pytest.mark.parametrize(
@@ -184,13 +186,13 @@ def test_memory_survives_being_kept(session):
     ],
 )
 def test_strange_memory_is_refused(kept_workspace):
-    """JSON of another form is told apart from memory."""
+    """JSON of another form is rejected."""
     with pytest.raises(Malformed):
-        thaw(kept_workspace)
+        from_json(kept_workspace)
 
 
-def test_memory_goes_round_with_the_agent(session):
-    """An agent that does the same for ever brings the memory to states that it had before."""
+def test_memory_repeats_with_the_agent(session):
+    """An agent that repeats itself forever brings the memory back to earlier states."""
     seen = set()
     for _ in range(300):
         session.run("status", f"{len(seen)}", ActionResult.DONE)
@@ -199,6 +201,6 @@ def test_memory_goes_round_with_the_agent(session):
         session.run("ls", "", ActionResult.DONE)
     for _ in range(30):
         session.run("make")
-        seen.add(json.dumps(freeze(session.watch)))
+        seen.add(json.dumps(to_json(session.watch)))
 
     assert len(seen) < 6

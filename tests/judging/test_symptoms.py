@@ -1,10 +1,10 @@
 """
-Claims about complaints: what of an outcome is wrong with hooks that promise nothing.
+Symptoms: what is wrong in an outcome, for hooks without expectations.
 """
 
 import pytest
 
-from pytest_hookharness.judging.checkup.complaints import complaints, doubts
+from pytest_hookharness.judging.checkup.symptoms import find_symptoms, open_questions
 from pytest_hookharness.judging.findings.codes import TEXT_MATCH, WRONG_KEY
 from pytest_hookharness.judging.findings.finding_catalogue import CRASHED, NEVER_FIRED
 from pytest_hookharness.model.faults import TrialResult
@@ -32,48 +32,50 @@ def outcome(verdict=None, steps=(), **more):
 
 
 def refusal(turn, reason="Run the tests."):
-    fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=Ruling.DENY, reason=reason, rule=RULE))
     decision = Decision(event="Stop", ruling=Ruling.DENY, refused=True, reasons=(reason,), rule=RULE)
     moved = Step(number=2 * turn, turn=turn, exchange=Moved(move=Stop()))
     return moved, Step(
-        number=2 * turn + 1, turn=turn, exchange=HookEvent(event="Stop", hook_runs=(fire,), decision=decision)
+        number=2 * turn + 1,
+        turn=turn,
+        exchange=HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision),
     )
 
 
 def written(path):
     decision = Decision(event="Stop", rule=RULE)
-    fire = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
+    hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(rule=RULE))
     hooked = HookEvent(
-        event="Stop", hook_runs=(fire,), decision=decision, changes=(Change(path=path, how="added"),)
+        event="Stop", hook_runs=(hook_run,), decision=decision, changes=(Change(path=path, how="added"),)
     )
     return Step(number=1, turn=1, exchange=hooked)
 
 
-def test_no_complaint_of_a_clean_run():
-    """An outcome without findings whose hooks let go gives no complaint."""
-    assert complaints(outcome()) == ()
+def test_a_clean_run_has_no_symptom():
+    """An outcome without findings whose hooks allow the stop has no symptom."""
+    assert find_symptoms(outcome()) == ()
 
 
 def test_livelock_names_who_refused():
-    """A livelock is a complaint about the hook that refused, with its words."""
-    (found,) = complaints(outcome(Livelock(stem=1, period=1), refusal(1)))
+    """A livelock is a symptom of the hook that refused, with its reason."""
+    (found,) = find_symptoms(outcome(Livelock(stem=1, period=1), refusal(1)))
     assert (found.kind, found.hook) == ("livelock", "./check.sh")
     assert "Run the tests." in found.text
 
 
 @pytest.mark.parametrize(("times", "kinds"), [(9, ["no-end"]), (3, [])])
 def test_stops_that_are_refused_to_the_last_turn(times, kinds):
-    """A run that ends undecided is a complaint if many stops were refused and none was let through."""
+    """An undecided run is a symptom if many stops were refused and none was allowed."""
     steps = [step for turn in range(1, times + 1) for step in refusal(turn)]
     seen = outcome(Undecided(turn=times, why="no repeat"), steps)
-    assert [one.kind for one in complaints(seen)] == kinds
-    assert bool(doubts(seen)) is not bool(kinds)
+    assert [one.kind for one in find_symptoms(seen)] == kinds
+    assert bool(open_questions(seen)) is not bool(kinds)
 
 
 @pytest.mark.parametrize(("code", "number"), [(CRASHED, 1), (NEVER_FIRED, 0)])
 def test_only_what_hooks_are_to_blame_for(code, number):
-    """A finding about a hook is a complaint, and one about the made-up session is none."""
-    assert len(complaints(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
+    """A finding about a hook is a symptom, and one about the generated session is none."""
+    assert len(find_symptoms(outcome(findings=(code.found("seen", hook="./check.sh"),)))) == number
 
 
 @pytest.mark.parametrize(
@@ -88,13 +90,15 @@ def test_only_what_hooks_are_to_blame_for(code, number):
     ],
 )
 def test_files_that_hooks_may_not_touch(path, kinds):
-    """The index, files outside and the mark are complaints, files of the workspace and of HOME are none."""
-    assert [one.kind for one in complaints(outcome(steps=[written(path)]), mark="MARK")] == kinds
+    """
+    Writing the index, files outside or the marker is a symptom, writing in the workspace or HOME is none.
+    """
+    assert [one.kind for one in find_symptoms(outcome(steps=[written(path)]), mark="MARK")] == kinds
 
 
 @pytest.mark.parametrize(("verdict", "number"), [("closed", 1), ("open", 0)])
-def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
-    """A guard that refuses data is a complaint, one that does not look into other code is none."""
+def test_a_guard_hook_that_can_be_bypassed_is_no_symptom(verdict, number):
+    """A guard hook that refuses data is a symptom, one that can be bypassed is none."""
     finding = TEXT_MATCH.found("`rm` is refused otherwise.", hook="./guard.sh")
     cell = TrialResult(
         cause="quoting",
@@ -103,11 +107,11 @@ def test_a_guard_that_is_got_round_is_no_complaint(verdict, number):
         hook="./guard.sh",
         evidence=f"{finding.code} {finding.name}: {finding.text}",
     )
-    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number
 
 
 def asked(turn, *, refused):
-    """A call that must be allowed, and what became of it."""
+    """A call that must be allowed, and its result."""
     call = ToolCall(name="Write", input={}, expect="allow")
     performed = Performed(call=call, result=ToolResult(), refused=refused)
     steps = refusal(turn) if refused else ()
@@ -117,15 +121,15 @@ def asked(turn, *, refused):
 @pytest.mark.parametrize(
     ("refusals", "number"), [((False, True), 1), ((True, False), 0), ((True, True), 0), ((False, False), 0)]
 )
-def test_words_that_only_speak_of_something(refusals, number):
-    """A call refused for its words is a complaint only after one with other words was allowed."""
+def test_words_that_only_mention_something(refusals, number):
+    """A call that is refused for its text is a symptom only after one with other text was allowed."""
     steps = [step for turn, refused in enumerate(refusals, 1) for step in asked(turn, refused=refused)]
-    assert [one.kind for one in complaints(outcome(steps=steps))] == ["RAW-JSON"] * number
+    assert [one.kind for one in find_symptoms(outcome(steps=steps))] == ["RAW-JSON"] * number
 
 
 @pytest.mark.parametrize(("fault", "number"), [(str(TwoAgents()), 0), (str(TwoSessions()), 1)])
 def test_agents_of_one_session_may_be_counted_together(fault, number):
-    """A count that other sessions change is a complaint, and one that agents of a session share is none."""
+    """A counter that other sessions change is a symptom, and one that agents of a session share is none."""
     finding = WRONG_KEY.found("another's count", hook="./count.sh")
     cell = TrialResult(cause="sessions", fault=fault, verdict="differs", hook="./count.sh")
-    assert len(complaints(outcome(findings=(finding,), trial_results=(cell,)))) == number
+    assert len(find_symptoms(outcome(findings=(finding,), trial_results=(cell,)))) == number

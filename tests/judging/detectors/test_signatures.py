@@ -1,5 +1,5 @@
 """
-What counts as noise, and where.
+What the detectors ignore as noise, and where.
 """
 
 import pytest
@@ -27,7 +27,7 @@ from pytest_hookharness.judging.detectors.signatures import (
     ],
 )
 def test_drifting_text_is_masked(one, other):
-    """Times, durations, temporary names and counted attempts are the same text."""
+    """Times, durations, temporary names and counted attempts are masked."""
     assert mask_times(one) == mask_times(other)
 
 
@@ -43,12 +43,12 @@ def test_drifting_text_is_masked(one, other):
     ],
 )
 def test_names_are_not_masked(one, other):
-    """Numbers that name things, places in files, and files that are not temporary differ."""
+    """Numbers that name things, places in files, and files that are not temporary are kept."""
     assert mask_times(one) != mask_times(other)
 
 
 def test_results_and_errors():
-    """Ids are noise in results, all numbers in errors, and an exit code alone is no error text."""
+    """Ids are noise in results, numbers are noise in errors, and an exit code alone is no error text."""
     uuid = "0b1e7a5e-0000-4000-8000-{:012}"
 
     assert mask_result("id " + uuid.format(1)) == mask_result("id " + uuid.format(2))
@@ -59,7 +59,7 @@ def test_results_and_errors():
 
 
 def test_long_texts_are_still_compared():
-    """Texts beyond what is searched are alike if only their digits differ, and otherwise not."""
+    """Two very long texts are alike exactly if they differ only in their digits."""
     assert mask_result("a1" * 9000) == mask_result("a2" * 9000)
     assert mask_result("a1" * 9000) != mask_result("b1" * 9000)
 
@@ -88,5 +88,5 @@ def test_long_texts_are_still_compared():
     ],
 )
 def test_kinds_of_calls(tool, arguments, kind):
-    """What a call is for is told by its tool, and for a shell by its command."""
+    """The kind of a call is known from its tool, and for a shell from its command."""
     assert kind_of(tool, arguments) is kind

@@ -1,5 +1,5 @@
 """
-Which promises of a scenario were kept; each is shown kept, and broken by a trace that does not keep it.
+Which expectations of a scenario are met; each is shown met, and broken by another trace.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_hookharness.judging.expectations.check_expectations import violations, with_findings
+from pytest_hookharness.judging.expectations.check_expectations import find_violations, with_findings
 from pytest_hookharness.model import moves
 from pytest_hookharness.model.expectations import CapExpectation, Expectation, FileExpectations, Range
 from pytest_hookharness.model.moves import Prompt, Script, Stop, ToolCall, ToolResult, Tools
@@ -74,7 +74,7 @@ def asked(
 ) -> HookEvent:
     refused = ruling is Ruling.DENY and not overridden
     run = ProcessResult(ending=Exited(0), leftovers=tuple(Process(n, "sleep 9", 0) for n in range(leftovers)))
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event=event, command="./lint.sh"),
         payload=payload or {},
         run=run,
@@ -88,7 +88,7 @@ def asked(
         reasons=(reason,) if reason else (),
         rule=RULE,
     )
-    return HookEvent(event=event, target=target, hook_runs=(fire,) if fired else (), decision=decision)
+    return HookEvent(event=event, target=target, hook_runs=(hook_run,) if fired else (), decision=decision)
 
 
 def trace(*exchanges: Exchange) -> Trace:
@@ -141,24 +141,24 @@ def broken(
     final: Mapping[str, StateEntry] | None = None,
     final_text: Callable[[str], str | None] = nothing,
 ) -> list[str]:
-    found = violations(seen, initial=initial or {}, final=final or {}, final_text=final_text)
+    found = find_violations(seen, initial=initial or {}, final=final or {}, final_text=final_text)
     return [violation.path for violation in found]
 
 
 @pytest.mark.parametrize("promised", VERDICTS)
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_a_verdict_keeps_only_its_own_promise(promised: Verdict, verdict: Verdict) -> None:
+def test_a_verdict_meets_only_its_own_expectation(promised: Verdict, verdict: Verdict) -> None:
     """
-    The promised verdict is kept by that verdict and by no other.
+    The expected verdict is met by that verdict and by no other.
     """
     word = verdict_name(promised)
     seen = broken(outcome(Expectation(verdict=word), verdict=verdict))
     assert seen == ([] if promised is verdict else ["expect.verdict"])
 
 
-def test_an_undecided_run_keeps_no_other_promise() -> None:
+def test_an_undecided_run_meets_no_other_expectation() -> None:
     """
-    Where no verdict is promised, an undecided run is still a broken promise.
+    Without an expected verdict, an undecided run is still a broken expectation.
     """
     undecided = Undecided(turn=2, why="no end")
     assert broken(outcome(Expectation(), verdict=undecided)) == ["expect.verdict"]
@@ -168,17 +168,17 @@ def test_an_undecided_run_keeps_no_other_promise() -> None:
 @pytest.mark.parametrize("within,expected", [(2, []), (1, ["expect.within"])])
 def test_within_counts_iterations(within: int, expected: list[str]) -> None:
     """
-    The promised number of iterations is a ceiling.
+    The expected number of iterations is a maximum.
     """
     assert broken(outcome(Expectation(verdict="terminated", within=within))) == expected
 
 
-def test_within_is_part_of_a_verdict_that_was_not_kept() -> None:
+def test_within_is_part_of_a_broken_verdict() -> None:
     """
-    Where the verdict is another one, the promise names both and is broken once.
+    If the verdict is another one, the expectation names both and is broken once.
     """
     seen = outcome(Expectation(verdict="terminated", within=1), verdict=LOOP)
-    found = violations(seen, initial={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final_text=nothing)
     assert found == (Violation(path="expect.verdict", expected="terminated within 1", seen="livelock"),)
 
 
@@ -204,39 +204,39 @@ KEPT_AND_BROKEN: list[tuple[Expectation, list[str]]] = [
 
 
 @pytest.mark.parametrize("expect,expected", KEPT_AND_BROKEN)
-def test_promises_about_events(expect: Expectation, expected: list[str]) -> None:
+def test_expectations_about_events(expect: Expectation, expected: list[str]) -> None:
     """
-    Blocks, fires, decisions, reasons and what must happen are kept or broken by what the trace holds.
+    Blocks, hook runs, decisions, reasons and required events are checked against the trace.
     """
     assert broken(outcome(expect)) == expected
 
 
 def test_what_the_agent_must_be_told() -> None:
     """
-    A promise of what the agent is told is kept by what reaches it, and names where else it was said.
+    An expected text for the agent is met by what reaches it, and the violation names where else it was said.
     """
     lost = Unheard(place="reason of an allow", text="tabs", rule=RULE)
     run = ProcessResult(ending=Exited(0), stderr=Output(b"spaces", 6))
-    fire = HookRun(
+    hook_run = HookRun(
         hook=Hook(event="Stop", command="./x"), payload={}, run=run, reply=Reply(unheard=lost, rule=RULE)
     )
     decision = Decision(event="Stop", to_agent=("<x>short lines</x>",), rule=RULE)
     seen = outcome(
         Expectation(told=("short", "tabs", "spaces", "blank")),
-        trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(fire,), decision=decision)),
+        trace(Moved(move=Stop()), HookEvent(event="Stop", hook_runs=(hook_run,), decision=decision)),
     )
-    found = violations(seen, initial={}, final={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final={}, final_text=nothing)
 
     assert [(one.path, one.seen) for one in found] == [
-        ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which it does not see"),
-        ("expect.told[2]", "printed by a hook of Stop in turn 1, and not shown to it"),
+        ("expect.told[1]", "said as reason of an allow (Stop, turn 1), which the agent does not see"),
+        ("expect.told[2]", "printed by a hook of Stop in turn 1, but not shown to the agent"),
         ("expect.told[3]", "no hook said it"),
     ]
 
 
 def test_a_refusal_that_was_overridden_is_no_block() -> None:
     """
-    A refusal that the guard set aside counts as allowed, and not as a block.
+    A refusal that the cap overrode counts as allowed, and not as a block.
     """
     seen = trace(Moved(move=Stop()), asked(ruling=Ruling.DENY, overridden=True))
     expect = Expectation(blocks=Range.exactly(0), decisions={"Stop": ("allow",)})
@@ -244,9 +244,9 @@ def test_a_refusal_that_was_overridden_is_no_block() -> None:
     assert broken(outcome(Expectation(decisions={"Stop": ("none",)}), seen)) == ["expect.decisions.Stop"]
 
 
-def test_what_must_happen_needs_a_hook_that_was_fired() -> None:
+def test_what_must_happen_needs_a_hook_run() -> None:
     """
-    An event that came by without a hook does not count as having happened.
+    An event without a hook run does not count as having happened.
     """
     seen = trace(Moved(move=Stop()), asked(fired=False))
     assert broken(outcome(Expectation(sometimes=("Stop",)), seen)) == ["expect.sometimes[0]"]
@@ -261,7 +261,7 @@ def test_what_must_happen_needs_a_hook_that_was_fired() -> None:
         (Expectation(evidence="masked"), ["expect.evidence"]),
     ],
 )
-def test_promises_about_the_cycle(expect: Expectation, expected: list[str]) -> None:
+def test_expectations_about_the_cycle(expect: Expectation, expected: list[str]) -> None:
     """
     Period and evidence are those of the proved loop.
     """
@@ -269,9 +269,9 @@ def test_promises_about_the_cycle(expect: Expectation, expected: list[str]) -> N
 
 
 @pytest.mark.parametrize("expect", [Expectation(period=2), Expectation(evidence="exact")])
-def test_promises_about_the_cycle_need_one(expect: Expectation) -> None:
+def test_expectations_about_the_cycle_need_one(expect: Expectation) -> None:
     """
-    A promise about the cycle is broken where no loop was proved.
+    An expectation about the cycle is broken if no loop was proved.
     """
     assert len(broken(outcome(expect))) == 1
 
@@ -287,9 +287,9 @@ def test_promises_about_the_cycle_need_one(expect: Expectation) -> None:
         (Terminated(turn=2), set[str]()),
     ],
 )
-def test_promises_about_the_guard(verdict: Verdict, kept_workspace: set[str]) -> None:
+def test_expectations_about_the_cap(verdict: Verdict, kept_workspace: set[str]) -> None:
     """
-    A guard is present if it ended or would end this very loop.
+    A cap is present if it ended or would end this very loop.
     """
     promises = {
         "present": CapExpectation(),
@@ -314,7 +314,7 @@ CRASH = Finding(code="HH005", name="CRASHED", text="exit code 1")
         ((), (CRASH,), ["expect.findings"]),
         (("HH005",), (CRASH,), []),
         (("crashed",), (CRASH,), []),
-        (("CRASHED", "HUNG-FIRE"), (CRASH,), ["expect.findings[1]"]),
+        (("CRASHED", "HUNG-HOOK"), (CRASH,), ["expect.findings[1]"]),
         (("CRASHD",), (CRASH,), ["expect.findings[0]", "expect.findings"]),
     ],
 )
@@ -322,26 +322,28 @@ def test_findings_are_not_allowed_unless_named(
     named: tuple[str, ...], findings: tuple[Finding, ...], expected: list[str]
 ) -> None:
     """
-    Every finding must be named by code or name, and every named one must occur.
+    Every finding must be expected by code or name, and every expected one must occur.
     """
     assert broken(outcome(Expectation(findings=named), findings=findings)) == expected
 
 
 @pytest.mark.parametrize("named, expected", [((), ["expect.findings"]), (("CRASHED",), [])])
 def test_findings_that_are_made_later_count_the_same(named: tuple[str, ...], expected: list[str]) -> None:
-    """A finding that is added to a judged outcome breaks the promise of none, and keeps that of its name."""
+    """
+    A finding that is added to a judged outcome breaks the expectation of none, and meets that of its name.
+    """
     judged = outcome(Expectation(findings=named))
-    judged = replace(judged, violations=violations(judged, initial={}, final_text=nothing))
+    judged = replace(judged, violations=find_violations(judged, initial={}, final_text=nothing))
 
     assert [one.path for one in with_findings(judged, (CRASH,)).violations] == expected
 
 
-def test_a_misspelt_finding_is_told_the_nearest() -> None:
+def test_a_misspelt_finding_gets_the_nearest_name() -> None:
     """
-    A name that no finding has is answered with the name that comes closest.
+    An unknown name of a finding is answered with the most similar name.
     """
     seen = outcome(Expectation(findings=("CRASHD",)), findings=(CRASH,))
-    found = violations(seen, initial={}, final_text=nothing)
+    found = find_violations(seen, initial={}, final_text=nothing)
     assert "nearest is CRASHED" in found[0].expected
 
 
@@ -354,18 +356,18 @@ def test_a_misspelt_finding_is_told_the_nearest() -> None:
         (0, Expectation(leftovers=Range(min=1)), ["expect.leftovers"]),
     ],
 )
-def test_nothing_may_be_left_over_unless_promised(
+def test_no_process_may_be_left_over_unless_expected(
     left: int, expect: Expectation, expected: list[str]
 ) -> None:
     """
-    Processes that are left over break the promise unless their number was promised.
+    Leftover processes break the expectation unless their number is expected.
     """
     assert broken(outcome(expect, trace(Moved(move=Stop()), asked(leftovers=left)))) == expected
 
 
 def test_naming_the_finding_names_its_processes() -> None:
     """
-    A scenario that names the finding about left over processes need not count them as well.
+    A scenario that expects the finding about leftover processes need not count them as well.
     """
     finding = Finding(code="HH003", name="LEFTOVER", text="sleep")
     seen = trace(Moved(move=Stop()), asked(leftovers=1))
@@ -402,9 +404,9 @@ BEFORE = {"workspace/kept": OLD, "workspace/changed": OLD, "workspace/gone": OLD
         (FileExpectations(unchanged=("never-there",)), ["expect.files.unchanged[0]"]),
     ],
 )
-def test_promises_about_files(files: FileExpectations, expected: list[str]) -> None:
+def test_expectations_about_files(files: FileExpectations, expected: list[str]) -> None:
     """
-    Files at the end are compared with the promised text, part or absence, and with how they were.
+    Files at the end are compared with the expected text, part or absence, and with their first state.
     """
     texts = {"kept": "a\nb\n"}
     seen = outcome(Expectation(files=files))
@@ -418,11 +420,11 @@ def test_the_last_state_is_the_end_unless_entries_are_given() -> None:
     seen = outcome(Expectation(files=FileExpectations(unchanged=("changed",))))
     states = {1: State(files=BEFORE), 2: State(files=FILES)}
     seen = replace(seen, trace=replace(seen.trace, states=states))
-    assert len(violations(seen, initial=BEFORE, final_text=nothing)) == 1
-    assert len(violations(seen, initial=FILES, final_text=nothing)) == 0
+    assert len(find_violations(seen, initial=BEFORE, final_text=nothing)) == 1
+    assert len(find_violations(seen, initial=FILES, final_text=nothing)) == 0
 
 
-def test_what_cannot_be_read_is_never_a_promise_kept() -> None:
+def test_an_unreadable_file_never_meets_an_expectation() -> None:
     """
     An error while a file is read leaves the check as an error.
     """
@@ -467,18 +469,18 @@ def performed(of: ToolCall, *, refused: bool = False) -> Performed:
         ("never made", []),
     ],
 )
-def test_promises_about_one_call(promised: str, became: str, after: list[Exchange]) -> None:
+def test_expectations_about_one_call(promised: str, became: str, after: list[Exchange]) -> None:
     """
-    What became of a call is whether it was carried out, and whether the person would have been asked.
+    The result of a call is whether it was carried out, and whether the user would have been asked.
     """
     move = Tools(calls=(call(promised),))
     seen = outcome(Expectation(), trace(Moved(move=move), *after), script=Script(acts=(move,)))
     assert broken(seen) == ([] if became == promised else ["agent[1].expect"])
 
 
-def test_parallel_calls_are_told_apart() -> None:
+def test_parallel_calls_are_distinguished() -> None:
     """
-    Of two calls in one turn each is judged by what became of itself.
+    Of two calls in one turn each is checked by its own result.
     """
     other = replace(BASH, input={"command": "rm"}, label="agent[1]")
     move = Tools(calls=(call("deny"), call("allow", other), call("allow", READ)))
@@ -495,7 +497,7 @@ def test_parallel_calls_are_told_apart() -> None:
 
 def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
     """
-    Of two calls of one tool the one that was carried out with another input is the one nobody refused.
+    Of two calls of one tool the one that was carried out with another input is the one that was allowed.
     """
     other = replace(BASH, input={"command": "rm"})
     move = Tools(calls=(call("deny"), call("allow", other)))
@@ -506,7 +508,7 @@ def test_a_call_that_the_hooks_changed_is_not_mixed_up() -> None:
 
 def test_two_like_calls_need_two_that_were_made() -> None:
     """
-    One call that was carried out keeps the promise of one call only.
+    One call that was carried out meets the expectation of one call only.
     """
     move = Tools(calls=(call("allow"), call("allow")))
     once = trace(Moved(move=move), performed(BASH))
@@ -517,16 +519,16 @@ def test_two_like_calls_need_two_that_were_made() -> None:
 
 def test_a_shell_move_is_judged_like_a_call() -> None:
     """
-    A promise on a run, an edit or a read is kept by the call that the host made of it.
+    An expectation about a run, an edit or a read is met by the call that the host made of it.
     """
     move = moves.RunCommand(command="ls", expect="deny", label="agent[0]")
     assert broken(outcome(Expectation(), trace(Moved(move=move), pre(Ruling.DENY)))) == []
     assert broken(outcome(Expectation(), trace(Moved(move=move), performed(BASH)))) == ["agent[0].expect"]
 
 
-def test_a_promised_call_that_was_never_made_is_broken() -> None:
+def test_an_expected_call_that_was_never_made_is_broken() -> None:
     """
-    A run that ends before a promised call does not keep the promise, whatever it was.
+    A run that ends before an expected call breaks the expectation, whatever it was.
     """
     script = Script(acts=(Prompt(text="Go."), moves.Read(file="x", expect="allow")))
     assert broken(outcome(Expectation(), script=script)) == ["agent[1].expect"]
@@ -534,7 +536,7 @@ def test_a_promised_call_that_was_never_made_is_broken() -> None:
 
 def test_paths_are_those_of_the_variant() -> None:
     """
-    A promise of a variant is named by the key path under which it was written.
+    A broken expectation of a variant is named by the key path in the file.
     """
     origin = Origin(file=Path("lint.scenario.yaml"), marks={"variants.old.expect.blocks": (9, 5)})
     seen = outcome(Expectation(blocks=TWO), origin=origin, variant="old")

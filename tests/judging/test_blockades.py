@@ -1,11 +1,10 @@
 """
-Claims about habits: what hooks do all through a session.
+What hooks do throughout a session.
 """
 
 import pytest
 
-from pytest_hookharness.judging.checkup.complaints import complaints
-from pytest_hookharness.judging.checkup.session_patterns import find_blockades, lies_beside
+from pytest_hookharness.judging.checkup.symptoms import find_blockades, find_symptoms, written_above_project
 from pytest_hookharness.model.moves import Edit, Read, RunCommand, ToolCall, ToolResult
 from pytest_hookharness.model.outcome import Outcome
 from pytest_hookharness.model.protocol import Basis, Decision, Hook, Reply, Rule, Ruling
@@ -23,12 +22,12 @@ def outcome(*calls, verdict=None):
     steps = []
     for turn, (move, refused) in enumerate(calls, 1):
         ruling = Ruling.DENY if refused else Ruling.NONE
-        fire = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
+        hook_run = HookRun(hook=HOOK, payload={}, reply=Reply(ruling=ruling, rule=RULE))
         decision = Decision(event="PreToolUse", ruling=ruling, refused=refused, rule=RULE)
         done = Performed(call=ToolCall(name="Tool", input={}), result=ToolResult(text=""), refused=refused)
         exchanges = (
             Moved(move=move),
-            HookEvent(event="PreToolUse", hook_runs=(fire,), decision=decision),
+            HookEvent(event="PreToolUse", hook_runs=(hook_run,), decision=decision),
             done,
         )
         steps += [
@@ -43,7 +42,7 @@ def outcome(*calls, verdict=None):
 
 
 def test_all_harmless_work_refused():
-    """A guard that refuses each look, each edit and most commands is BLOCKS-EVERYTHING."""
+    """A guard hook that refuses each read, each edit and most commands is BLOCKS-EVERYTHING."""
     (found,) = find_blockades(outcome((COMMAND, True), (COMMAND, False), (LOOK, True), (EDIT, True)))
     assert (found.kind, found.hook) == ("BLOCKS-EVERYTHING", "./guard.sh")
 
@@ -58,16 +57,16 @@ def test_all_harmless_work_refused():
         [(LOOK, True), (EDIT, True)],
     ],
 )
-def test_guards_that_let_some_work_through(calls):
-    """A guard that lets looks, some edits or most commands through, or was asked too little, is none."""
+def test_guard_hooks_that_allow_some_work(calls):
+    """A guard hook that allows reads, some edits or most commands, or that ran too rarely, is no finding."""
     assert [*find_blockades(outcome(*calls))] == []
 
 
-def test_only_harmless_sessions_are_looked_at():
-    """Where a session asks for what guards refuse, refusals are no complaint."""
+def test_only_harmless_sessions_count():
+    """In a session that asks for forbidden work, refusals are no symptom."""
     seen = outcome((COMMAND, True), (LOOK, True), (EDIT, True))
-    assert complaints(seen) == ()
-    assert [one.kind for one in complaints(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
+    assert find_symptoms(seen) == ()
+    assert [one.kind for one in find_symptoms(seen, harmless=True)] == ["BLOCKS-EVERYTHING"]
 
 
 @pytest.mark.parametrize(
@@ -81,15 +80,15 @@ def test_only_harmless_sessions_are_looked_at():
     ],
 )
 def test_files_above_the_project(path, name):
-    """What is written in a folder above the project lies beside it, and what lies in /tmp itself does not."""
-    fire = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
+    """A file in a parent folder of the project is recognised, and one directly in /tmp is not."""
+    hook_run = HookRun(hook=HOOK, payload={"cwd": "/tmp/base/item/workspace"}, reply=Reply(rule=RULE))
     hooked = HookEvent(
-        event="PreToolUse", hook_runs=(fire,), decision=Decision(event="PreToolUse", rule=RULE)
+        event="PreToolUse", hook_runs=(hook_run,), decision=Decision(event="PreToolUse", rule=RULE)
     )
-    assert lies_beside(path, hooked) == name
+    assert written_above_project(path, hooked) == name
 
 
-def test_circles_of_the_agent_are_no_complaint():
-    """A session that its host ended without setting a refusal aside says nothing of the hooks."""
+def test_loops_of_the_agent_are_no_symptom():
+    """A session that its host ended without overriding a refusal says nothing about the hooks."""
     guard = Cap(overrides=None, why="circles", rule=RULE)
-    assert complaints(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()
+    assert find_symptoms(outcome((COMMAND, False), verdict=Capped(turn=1, cap=guard))) == ()

@@ -1,5 +1,5 @@
 """
-When turns are the same but for numbers, times and ids.
+When turns are the same except for numbers, times and ids.
 """
 
 import random
@@ -8,12 +8,12 @@ import string
 import pytest
 
 from pytest_hookharness.judging.recurrence.similar_turns import (
-    LONGEST,
+    LONGEST_PERIOD,
     TextOutlines,
     TurnSignature,
-    conduct,
-    difference,
-    like_periods,
+    actions_of,
+    describe_difference,
+    find_similar_periods,
     outline,
 )
 from pytest_hookharness.model.moves import Stop
@@ -24,7 +24,7 @@ RULE = Rule("a stop is refused", Basis.ASSUMED, "the test")
 
 
 def turn(number, *, refused=True, reason="try 1 of 3"):
-    """One stop and what became of it."""
+    """One stop and its result."""
     ruling = Ruling.DENY if refused else Ruling.ALLOW
     decision = Decision(
         event="Stop", ruling=ruling, refused=refused, reasons=(reason,) if refused else (), rule=RULE
@@ -38,7 +38,7 @@ def turn(number, *, refused=True, reason="try 1 of 3"):
 def period_of(word):
     """The period of turns of which each letter stands for one kind."""
     likenesses = {number: TurnSignature((letter,), "") for number, letter in enumerate(word, 1)}
-    return next(like_periods(len(word), likenesses.get), None)
+    return next(find_similar_periods(len(word), likenesses.get), None)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def period_of(word):
     ],
 )
 def test_texts_that_differ_in_numbers_times_and_ids_have_one_outline(one, other):
-    """Numbers, times, ids and the number of lines that are alike are no part of an outline."""
+    """Numbers, times, ids and the number of similar lines are not part of an outline."""
     assert outline(one) == outline(other)
 
 
@@ -64,28 +64,29 @@ def test_texts_with_other_words_have_other_outlines(one, other):
     assert outline(one) != outline(other)
 
 
-def test_turns_with_counting_reasons_have_one_conduct():
-    """A refusal that counts in its words is the same conduct, and one that is let through is not."""
-    assert conduct(turn(1, reason="try 1")) == conduct(turn(2, reason="try 2"))
-    assert conduct(turn(1)) != conduct(turn(2, refused=False))
+def test_turns_with_counting_reasons_have_the_same_actions():
+    """A refusal with a counter in its reason is the same action, and an allowed stop is another."""
+    assert actions_of(turn(1, reason="try 1")) == actions_of(turn(2, reason="try 2"))
+    assert actions_of(turn(1)) != actions_of(turn(2, refused=False))
 
 
 @pytest.mark.parametrize(
     ("word", "period"),
     [
         ("aaa", 1), ("xaaa", 1), ("aa", None), ("ababab", 2), ("abab", None), ("abcabcabc", 3),
-        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST), ("abcdefghijklm" * 3, None),
+        ("aab", None), ("abaab", None), ("x" + "abcdefghijkl" * 3, LONGEST_PERIOD),
+        ("abcdefghijklm" * 3, None),
     ],
 )  # fmt: skip
-def test_the_period_is_the_shortest_that_was_gone_round_twice_after_its_beginning(word, period):
-    """A period needs its beginning and two laps, and is the shortest there is."""
+def test_the_period_is_the_shortest_one_that_came_twice(word, period):
+    """A period needs its beginning and two repetitions, and is the shortest one."""
     assert period_of(word) == period
 
 
-def test_a_period_needs_the_same_standing_at_its_beginning():
-    """Turns of one conduct after which something else holds are not alike."""
+def test_a_period_needs_the_same_state_at_its_beginning():
+    """Turns with the same actions and another state afterwards are not similar."""
     likenesses = {number: TurnSignature(("a",), standing) for number, standing in enumerate("xyy", 1)}
-    assert [*like_periods(3, likenesses.get)] == []
+    assert [*find_similar_periods(3, likenesses.get)] == []
 
 
 @pytest.mark.parametrize(
@@ -93,25 +94,25 @@ def test_a_period_needs_the_same_standing_at_its_beginning():
     [
         (turn(1), ""),
         (turn(1, reason="try 9 of 3"), ""),
-        (turn(1, refused=False), "Stop was let through"),
-        (turn(1, reason="the last try"), "Stop was refused with other words: 'the last try'"),
-        (turn(1)[:1], "less took place"),
-        ((*turn(1), turn(1)[1]), "the event Stop came in addition"),
+        (turn(1, refused=False), "Stop was allowed"),
+        (turn(1, reason="the last try"), "Stop was refused with another reason: 'the last try'"),
+        (turn(1)[:1], "fewer steps"),
+        ((*turn(1), turn(1)[1]), "additionally the event Stop"),
         (turn(1)[1:], "the event Stop instead of the agent's stop"),
     ],
 )
 def test_a_difference_says_what_came_instead(seen, words):
-    """What departs from the expected conduct is said in a few words, and nothing if nothing does."""
-    assert difference(turn(1), seen) == words
+    """A difference in the actions is described briefly, and equal actions give no text."""
+    assert describe_difference(turn(1), seen) == words
 
 
 def drawn(dice, alphabet=string.ascii_letters + string.digits, length=6):
-    """A refusal that names a file whose name is drawn."""
+    """A refusal that names a file with a random name."""
     return f"Not done (input kept in stop-input.{''.join(dice.choices(alphabet, k=length))})."
 
 
-def test_a_drawn_name_that_looks_like_a_word_is_one():
-    """In each of 200 runs turns with drawn names become alike and stay so, whatever chance draws."""
+def test_a_random_name_that_looks_like_a_word_is_an_id():
+    """In each of 200 runs turns with random names become similar and stay so, whatever names come."""
     surprises = 0
     for seed in range(200):
         dice, outlines = random.Random(seed), TextOutlines()  # noqa: S311  # dice, not secrets
@@ -119,13 +120,15 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
         read = [outlines.of(text) for text in texts]
         likenesses = {number: TurnSignature((text,), "") for number, text in enumerate(read, 1)}
 
-        assert any(any(like_periods(last, likenesses.get)) for last in range(3, 9)), seed
+        assert any(any(find_similar_periods(last, likenesses.get)) for last in range(3, 9)), seed
         assert len({*read[8:]}) == 1, seed
         # By itself such a text does not show that the name is drawn.
         words = [text for text in texts[8:] if outline(text) != read[8]]
         surprises += len(words)
         expected = turn(1, reason=texts[9])
-        assert not any(difference(expected, turn(2, reason=text), outlines.of) for text in words), seed
+        assert not any(describe_difference(expected, turn(2, reason=text), outlines.of) for text in words), (
+            seed
+        )
     assert surprises > 20
 
 
@@ -140,7 +143,9 @@ def test_a_drawn_name_that_looks_like_a_word_is_one():
     ],
 )
 def test_a_word_is_no_id(before, word):
-    """What stands where less than two ids did, or differs in length or letters, or came before, is a word."""
+    """
+    A word at a place with fewer than two ids, of another length or alphabet, or seen before them, is no id.
+    """
     outlines = TextOutlines()
     for one in before:
         outlines.of(f"It is {one} now.")

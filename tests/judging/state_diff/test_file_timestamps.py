@@ -1,12 +1,12 @@
 """
-Time stamps: which texts and numbers are near the clock, and what they say when they are older.
+Times: which texts and numbers are near the clock, and how they look when they are older.
 """
 
 from datetime import UTC, datetime
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import SessionClock, find_stamps
+from pytest_hookharness.judging.state_diff import SessionClock, find_timestamps
 
 NOW = datetime(2026, 11, 21, 12, 25, 41, tzinfo=UTC)
 CLOCK = SessionClock(started=NOW.timestamp() - 60, now=NOW.timestamp())
@@ -37,9 +37,9 @@ FORMATS = [
 
 
 @pytest.mark.parametrize(("text", "unit", "older"), FORMATS)
-def test_a_stamp_ages_in_its_own_format(text, unit, older):
-    """A value near the clock is found, and an hour later it is written in the same way, zone included."""
-    found = find_stamps({"a": f'{{"at": "{text}", "n": 5}}\n'.encode()}, CLOCK)
+def test_a_time_ages_in_its_own_format(text, unit, older):
+    """A time near the clock is found, and an hour later it is written in the same format, zone included."""
+    found = find_timestamps({"a": f'{{"at": "{text}", "n": 5}}\n'.encode()}, CLOCK)
 
     assert [(part.name, part.unit, part.after) for part in found.parts] == [("$.at", unit, text)]
     assert found.aged(3600) == {"a": f'{{"at": "{older}", "n": 5}}\n'.encode()}
@@ -60,45 +60,45 @@ def test_a_stamp_ages_in_its_own_format(text, unit, older):
         "deadbeef-2026",
     ],
 )
-def test_other_times_are_no_stamps(text):
-    """A time outside the session, or none at all, is not found and not made older."""
-    found = find_stamps({"a": text.encode()}, CLOCK)
+def test_other_times_are_ignored(text):
+    """A time outside of the session, or text that is no time, is neither found nor made older."""
+    found = find_timestamps({"a": text.encode()}, CLOCK)
 
     assert found.parts == ()
     assert found.aged(60) == {}
 
 
 def test_days_months_and_weekdays_are_carried():
-    """A stamp that ages over midnight, month and year says the right day, and its weekday."""
+    """A time that ages over midnight, month and year has the right day and weekday."""
     moment = datetime(2027, 1, 1, 0, 0, 10, tzinfo=UTC).timestamp()
-    found = find_stamps({"a": b"Fri Jan  1 00:00:10 UTC 2027"}, SessionClock(started=moment, now=moment))
+    found = find_timestamps({"a": b"Fri Jan  1 00:00:10 UTC 2027"}, SessionClock(started=moment, now=moment))
 
     assert found.aged(20) == {"a": b"Thu Dec 31 23:59:50 UTC 2026"}
 
 
-def test_no_stamp_is_older_than_the_epoch():
+def test_no_time_is_before_1970():
     """However much time passes, numbers do not fall below 0 and texts not below 1970."""
-    found = find_stamps({"a": f"{SECONDS} 2026-11-21T12:25:41Z".encode()}, CLOCK)
+    found = find_timestamps({"a": f"{SECONDS} 2026-11-21T12:25:41Z".encode()}, CLOCK)
 
     assert found.aged(1e13) == {"a": b"0 1970-01-01T00:00:00Z"}
 
 
 def test_a_day_alone_is_near_the_whole_day():
-    """A date without a time is a stamp on its day, and ages by whole days."""
-    found = find_stamps({"a": b"2026-11-21", "b": b"2026-11-19"}, CLOCK)
+    """A date without a time is near the clock on its whole day, and ages by whole days."""
+    found = find_timestamps({"a": b"2026-11-21", "b": b"2026-11-19"}, CLOCK)
 
     assert [part.path for part in found.parts] == ["a"]
     assert found.aged(86400) == {"a": b"2026-11-20"}
 
 
-def test_many_stamps_of_a_file_are_one_part():
-    """A file with a hundred stamps is one part that counts them, and all of them age."""
-    found = find_stamps({"a": b"".join(b"%d x\n" % (SECONDS - at % 50) for at in range(100))}, CLOCK)
+def test_many_times_of_a_file_are_one_part():
+    """A file with a hundred times is one part that counts them, and all of them age."""
+    found = find_timestamps({"a": b"".join(b"%d x\n" % (SECONDS - at % 50) for at in range(100))}, CLOCK)
 
-    assert [part.name for part in found.parts] == ["100 time stamps"]
+    assert [part.name for part in found.parts] == ["100 times"]
     assert found.aged(100)["a"].count(b"%d" % (SECONDS - 149)) == 2
 
 
-def test_what_is_no_text_has_no_stamps():
-    """Files that are gone, or are no text, are left out."""
-    assert find_stamps({"a": None, "b": b"\0%d" % SECONDS, "c": b"\xff"}, CLOCK).aged(60) == {}
+def test_binary_files_have_no_times():
+    """Missing and binary files are ignored."""
+    assert find_timestamps({"a": None, "b": b"\0%d" % SECONDS, "c": b"\xff"}, CLOCK).aged(60) == {}

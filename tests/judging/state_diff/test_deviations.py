@@ -1,12 +1,12 @@
 """
-When a lap moves the files as the laps before did, and what is said when it does not.
+When a repetition changes the files as those before did, and what is said when it does not.
 """
 
 import json
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import SessionClock, recognise
+from pytest_hookharness.judging.state_diff import SessionClock, find_pattern
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
 STARTED = 1_795_263_000
@@ -23,7 +23,7 @@ def files_of(write):
 
 
 def pattern_of(write, first=2):
-    return recognise([files_of(write)(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files_of(write)(number) for number in range(first, first + 3)], CLOCK)
 
 
 def log(repetition):
@@ -51,10 +51,10 @@ def log(repetition):
         (
             lambda repetition: f"at {STARTED + repetition}",
             "at 1000000000",
-            "which is not the time of the lap",
+            "which is not the time of the repetition",
         ),
-        (lambda repetition: f"at {repetition}", b"\0", "is no text any more"),
-        (lambda repetition: f"at {repetition}", None, "is not there after the lap"),
+        (lambda repetition: f"at {repetition}", b"\0", "is no longer text"),
+        (lambda repetition: f"at {repetition}", None, "does not exist after the repetition"),
         (
             lambda repetition: {f"tmp/{repetition}": "x", "home/state": f"{repetition}"},
             {"tmp/4": "x", "home/state": "5"},
@@ -68,23 +68,23 @@ def log(repetition):
         (
             lambda repetition: f"{repetition}",
             {"home/state": "5", "home/other": "x"},
-            "home/other is new after the lap",
+            "home/other is new after the repetition",
         ),
     ],
 )
-def test_a_departure_names_file_and_place(write, after, said):
-    """What one lap did otherwise is said with the file, the place, what was seen and what was expected."""
+def test_a_deviation_names_file_and_place(write, after, said):
+    """A deviation is described with the file, the place, the seen value and the expected value."""
     before = files_of(write)(4)
     later = {"home/state": after} if after is None else files_of(lambda _: after)(0)
 
-    found = pattern_of(write).departure(before, later, CLOCK)
+    found = pattern_of(write).find_deviation(before, later, CLOCK)
 
     assert said in found
     assert found.endswith(".")
 
 
 def test_numbers_and_ids_may_be_any():
-    """A number without a step, a process number and an id are as the pattern says, whatever they are."""
+    """A number without a step, a process number and an id match the pattern, whatever their value."""
 
     def write(repetition):
         drawn = "a1B2c3D4e5"[repetition:] + "Zy9X8w"[:repetition]
@@ -94,13 +94,15 @@ def test_numbers_and_ids_may_be_any():
 
     assert [part.kind for part in pattern.parts] == [PartKind.NUMBER, PartKind.PROCESS, PartKind.IDENTIFIER]
     assert (
-        pattern.departure(files_of(write)(2), files_of(lambda _: "took=1 pid=88 id=0000000000")(0), CLOCK)
+        pattern.find_deviation(
+            files_of(write)(2), files_of(lambda _: "took=1 pid=88 id=0000000000")(0), CLOCK
+        )
         == ""
     )
 
 
-def test_a_stamp_of_the_same_second_may_move_later():
-    """A stamp that did not change through three quick laps may change in the next, fixed text may not."""
+def test_a_time_of_the_same_second_may_change_later():
+    """A time that did not change in three fast repetitions may change in the next; fixed text may not."""
 
     def write(repetition, moment=STARTED):
         return f'{{"count": {repetition}, "last": {moment}, "limit": 50}}'
@@ -109,18 +111,20 @@ def test_a_stamp_of_the_same_second_may_move_later():
     before = files_of(write)(4)
 
     assert [part.name for part in pattern.parts] == ["$.count"]
-    assert pattern.departure(before, {"home/state": write(5, STARTED + 1).encode()}, CLOCK) == ""
-    assert pattern.departure(before, {"home/state": write(5, 5).encode()}, CLOCK) != ""
-    assert pattern.departure(before, {"home/state": write(5).replace("50", "51").encode()}, CLOCK) != ""
+    assert pattern.find_deviation(before, {"home/state": write(5, STARTED + 1).encode()}, CLOCK) == ""
+    assert pattern.find_deviation(before, {"home/state": write(5, 5).encode()}, CLOCK) != ""
+    assert pattern.find_deviation(before, {"home/state": write(5).replace("50", "51").encode()}, CLOCK) != ""
 
 
-def test_a_file_of_a_stamp_alone_may_move_later():
-    """A file outside the pattern may be stamped anew, and nothing else may happen to it."""
+def test_a_time_in_another_file_may_change_later():
+    """A time in a file outside of the pattern may change, and nothing else in it."""
     pattern = pattern_of(str)
     before = {"home/state": b"4", "home/last": b"%d" % STARTED}
 
-    assert pattern.departure(before, {"home/state": b"5", "home/last": b"%d" % (STARTED + 1)}, CLOCK) == ""
-    assert "home/last" in pattern.departure(before, {"home/state": b"5", "home/last": b"7"}, CLOCK)
+    assert (
+        pattern.find_deviation(before, {"home/state": b"5", "home/last": b"%d" % (STARTED + 1)}, CLOCK) == ""
+    )
+    assert "home/last" in pattern.find_deviation(before, {"home/state": b"5", "home/last": b"7"}, CLOCK)
 
 
 def tied(repetition, lines=None):
@@ -135,46 +139,46 @@ def tied(repetition, lines=None):
     }
 
 
-def test_a_part_that_is_tied_follows_another():
-    """A count that was pushed alone may pull its copies along or be pulled back by them, and no more."""
+def test_a_dependent_part_follows_another():
+    """A count that was perturbed alone may change its copies or be reset by them, and nothing else."""
     pattern = pattern_of(tied)
     place = next(at for at, part in enumerate(pattern.parts) if part.path == "home/count")
-    before = pattern.pushed(Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=100))
+    before = pattern.perturbed(Perturbation(parts=(place,), how=PerturbationKind.AHEAD, repetitions=100))
 
     def after(count, copy):
         return {**files_of(tied)(5), "home/count": b"%d\n" % count, "home/copy": b'{"copy": %d}' % copy}
 
     assert before["home/count"] == b"104\n"
-    assert pattern.departure(before, after(105, 105), CLOCK) == ""
-    assert pattern.departure(before, after(105, 5), CLOCK) == ""
-    assert pattern.departure(before, after(5, 5), CLOCK) == ""
-    assert pattern.departure(before, after(104, 5), CLOCK) != ""
-    assert pattern.departure(before, after(0, 5), CLOCK) != ""
+    assert pattern.find_deviation(before, after(105, 105), CLOCK) == ""
+    assert pattern.find_deviation(before, after(105, 5), CLOCK) == ""
+    assert pattern.find_deviation(before, after(5, 5), CLOCK) == ""
+    assert pattern.find_deviation(before, after(104, 5), CLOCK) != ""
+    assert pattern.find_deviation(before, after(0, 5), CLOCK) != ""
 
 
-def test_growth_that_was_pushed_goes_on():
-    """A log that was pushed by thousands of lines is as the pattern says if one line more follows."""
+def test_growth_that_was_perturbed_continues():
+    """A log that was extended by thousands of lines matches the pattern if one more line follows."""
     pattern = pattern_of(log)
-    push = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
-    before = pattern.pushed(push)
+    perturbation = Perturbation(parts=(0,), how=PerturbationKind.AHEAD, repetitions=3_000)
+    before = pattern.perturbed(perturbation)
 
-    assert pattern.departure(before, files_of(log)(3_005), CLOCK) == ""
-    assert "turn" not in pattern.departure(
+    assert pattern.find_deviation(before, files_of(log)(3_005), CLOCK) == ""
+    assert "turn" not in pattern.find_deviation(
         before, {"home/state": before["home/state"] + b"turn 3004\n"}, CLOCK
     )
-    assert pattern.departure(before, files_of(log)(5), CLOCK) != ""
+    assert pattern.find_deviation(before, files_of(log)(5), CLOCK) != ""
 
 
-def test_steps_that_were_chance_can_be_taken_back():
-    """A number that counted by chance is a number without a step once another look at the lap refuted it."""
+def test_a_step_by_chance_is_refuted():
+    """A number that counted by chance loses its step once another repetition refutes it."""
 
     def write(repetition):
         return f"count={repetition} took={7 + 3 * repetition}"
 
     pattern = pattern_of(write)
     before, after = files_of(write)(3), {"home/state": b"count=4 took=90"}
-    relaxed = pattern.relaxed(before, after)
+    refuted = pattern.without_refuted_steps(before, after)
 
-    assert "took" in pattern.departure(before, after, CLOCK)
-    assert relaxed.departure(before, after, CLOCK) == ""
-    assert [part.kind for part in relaxed.parts] == [PartKind.COUNTER, PartKind.NUMBER]
+    assert "took" in pattern.find_deviation(before, after, CLOCK)
+    assert refuted.find_deviation(before, after, CLOCK) == ""
+    assert [part.kind for part in refuted.parts] == [PartKind.COUNTER, PartKind.NUMBER]

@@ -1,5 +1,5 @@
 """
-How sessions of stand-ins led to each other, what agent and hooks undo, and which agents were not there.
+How sessions of fake agents led to each other, what agent and hooks revert, and which agents are missing.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def hooked(
     before: str, after: str, *, children: tuple[ChildSession, ...] = (), stderr: str = ""
 ) -> HookEvent:
     run = ProcessResult(ending=Exited(0), stderr=Output(stderr.encode(), len(stderr)))
-    fire = HookRun(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
+    hook_run = HookRun(hook=FORMAT, payload={}, run=run, reply=Reply(rule=RULE))
     decision = Decision(event="PostToolUse", rule=RULE)
     return HookEvent(
         event="PostToolUse",
-        hook_runs=(fire,),
+        hook_runs=(hook_run,),
         decision=decision,
         changes=changed(before, after) if before != after else (),
         children=children,
@@ -67,7 +67,7 @@ def child(number: int, parent: int, refused: str = "") -> ChildSession:
 
 def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
     """
-    The chain holds what the refused session lies within and nothing beside it, the outermost first.
+    The chain contains exactly the sessions that contain the refused one, outermost first.
     """
     children = (
         child(1, 0),
@@ -79,27 +79,27 @@ def test_a_chain_leads_from_the_root_to_what_was_refused() -> None:
     assert find_chain(trace(hooked("", "", children=children))) == (
         "Stop ./a.sh starts session 1 by `claude -p x`, a prompt of 10 bytes",
         "Stop ./a.sh starts session 3 by `claude -p x`, a prompt of 30 bytes",
-        "Stop ./a.sh starts session 4 by `claude -p x`, a prompt of 40 bytes, which is refused",
+        "Stop ./a.sh starts session 4 by `claude -p x`, a prompt of 40 bytes, which was refused",
     )
 
 
-def test_a_chain_ends_where_records_go_round_in_circles() -> None:
+def test_a_chain_ends_at_a_circular_record() -> None:
     """
-    A session whose record names a younger one as its parent has no parent.
+    A session whose record names a younger session as its parent has no parent.
     """
     children = (child(1, 2), child(2, 1, "a depth of 1"))
     assert len(find_chain(trace(hooked("", "", children=children)))) == 2
     assert find_chain(trace(hooked("", "", children=children[:1]))) == ()
 
 
-def test_the_same_change_undone_twice_is_pingpong() -> None:
+def test_the_same_change_reverted_twice_is_pingpong() -> None:
     """
-    A file that the agent brings from one content to another, and hooks back, twice, is found and told once.
+    A change of the agent that hooks revert twice is found and reported once.
     """
     again = [edited("a", "b"), hooked("b", "a")]
     (finding,) = find(trace(*again, *again, *again))
     assert (finding.code, finding.turn, finding.hook) == ("HH019", 4, "./format.sh")
-    assert finding.text.startswith("workspace/app.py: what the agent changed was changed back by hooks")
+    assert finding.text.startswith("workspace/app.py: hooks of PostToolUse reverted the same change")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_same_change_undone_twice_is_pingpong() -> None:
 )
 def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
     """
-    What is undone once, what is changed on, and what one side does alone is not found.
+    Reverting once, changing further, and changes of one side alone are not found.
     """
     assert find(trace(*exchanges)) == ()
 
@@ -135,13 +135,13 @@ def test_other_changes_are_no_pingpong(exchanges: list[Exchange]) -> None:
         ),
     ],
 )
-def test_an_agent_that_is_not_there_is_found(said: str) -> None:
+def test_a_missing_agent_is_found(said: str) -> None:
     """
-    However shells, env and Python say it, the call of an agent that is not there is found.
+    A call of a missing agent is found in the messages of shells, env and Python.
     """
     (finding,) = find(trace(hooked("", "", stderr=said)))
     assert finding.name == "AGENT-MISSING"
-    assert "stand-in" in finding.advice
+    assert "fake agent" in finding.advice
 
 
 @pytest.mark.parametrize(
@@ -158,14 +158,14 @@ def test_an_agent_that_is_not_there_is_found(said: str) -> None:
 )
 def test_other_words_name_no_agent(said: str) -> None:
     """
-    Another command that is not there, words about an agent, and a file of its name are not taken for one.
+    Another missing command, text about an agent, and a file of its name are no missing agent.
     """
     assert find(trace(hooked("", "", stderr=said))) == ()
 
 
-def test_promises_of_calls_within_are_kept_or_broken() -> None:
+def test_expectations_about_nested_calls() -> None:
     """
-    A promised call of a session within is broken if it became something else, and if it was never made.
+    An expected call of a nested session is broken if it had another result, or was never made.
     """
     does = tuple(
         RunCommand(command="x", expect=expect, label=f"commands.claude.does[{place}]")
@@ -186,9 +186,9 @@ def test_promises_of_calls_within_are_kept_or_broken() -> None:
     ]
 
 
-def test_a_session_that_only_the_guard_ended_is_found() -> None:
+def test_a_nested_session_that_only_the_cap_ended_is_found() -> None:
     """
-    A session within that its host's guard ended is found, and one that its hooks let stop is not.
+    A nested session that its host's cap ended is found, and one whose stop was allowed is not.
     """
     fires = (ChildHookRun(event="Stop", command="./a.sh", ruling="deny"),)
     held = replace(child(1, 0), ended="capped", hook_runs=fires)

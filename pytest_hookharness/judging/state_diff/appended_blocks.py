@@ -1,14 +1,8 @@
 """
-Regions that are older than the laps that were seen: their earlier chunks.
+Alignment of consecutive texts, and chunks that are older than the observed repetitions.
 
-Pure.
-
-A chunk that was there before tells two things: where the fixed text ends, and one more value of each
-count in a chunk, which makes its step sure.
-
-Alignment: which token of a text was which token of the text one lap before.
-
-Pure.
+Older chunks show where the fixed text ends, and add one more value to each count in a chunk, which confirms
+its step.
 """
 
 from __future__ import annotations
@@ -21,19 +15,25 @@ from difflib import SequenceMatcher
 from typing import assert_never
 
 from pytest_hookharness.judging.state_diff.number_formats import SessionClock
-from pytest_hookharness.judging.state_diff.progressions import Counting, motion_of_numbers
-from pytest_hookharness.judging.state_diff.templates import Item, Region, Template, TemplateSlot, newest_of
+from pytest_hookharness.judging.state_diff.progressions import Counting, progression_of_numbers
+from pytest_hookharness.judging.state_diff.templates import (
+    AppendedBlock,
+    Item,
+    Template,
+    TemplateSlot,
+    newest_text,
+)
 
-# For each token of the newer text its place in the older one; nothing for one that was inserted.
-Places = list[int | None]
+# For each token of the newer text its index in the older one; None for one that was inserted.
+Alignment = list[int | None]
 
-# What comparing everything with everything may cost.
+# The largest comparison of two token lists, as the product of their lengths.
 _BOUND = 4_000_000
 
 
-class Manner(enum.Enum):
+class AlignFirst(enum.Enum):
     """
-    What is tried first: equal beginnings, equal ends, or equal values.
+    What is aligned first: equal beginnings, equal ends, or equal values.
     """
 
     BEGINNING = "beginning"
@@ -45,31 +45,31 @@ def align(
     older: Sequence[Hashable],
     newer: Sequence[Hashable],
     values: tuple[Sequence[str], Sequence[str]],
-    manner: Manner,
-) -> Places | None:
+    first: AlignFirst,
+) -> Alignment | None:
     """
-    Where the tokens of a text were before; nothing if some were taken away or changed their shape.
+    Return where the tokens of a text were before; ``None`` if some were removed or changed their shape.
 
     Args:
         older: The shapes of the older text.
         newer: The shapes of the newer text.
         values: The tokens of both texts.
-        manner: What is tried first.
+        first: What is aligned first.
     """
     if len(older) > len(newer):
         return None
-    match manner:
-        case Manner.BEGINNING:
+    match first:
+        case AlignFirst.BEGINNING:
             return _from_ends(older, newer, beginning=True)
-        case Manner.END:
+        case AlignFirst.END:
             return _from_ends(older, newer, beginning=False)
-        case Manner.VALUES:
+        case AlignFirst.VALUES:
             return _by_values(older, newer, values)
         case _:
-            assert_never(manner)
+            assert_never(first)
 
 
-def _from_ends(older: Sequence[Hashable], newer: Sequence[Hashable], *, beginning: bool) -> Places | None:
+def _from_ends(older: Sequence[Hashable], newer: Sequence[Hashable], *, beginning: bool) -> Alignment | None:
     if beginning:
         head = _common(older, newer, len(older))
         tail = _common(older[::-1], newer[::-1], len(older) - head)
@@ -77,7 +77,7 @@ def _from_ends(older: Sequence[Hashable], newer: Sequence[Hashable], *, beginnin
         tail = _common(older[::-1], newer[::-1], len(older))
         head = _common(older, newer, len(older) - tail)
     if head + tail < len(older):
-        # There are several insertions. The other end may be part of one of them.
+        # There are several insertions, and the other end may be part of one of them.
         head, tail = (head, 0) if beginning else (0, tail)
     between = _inserted(older[head : len(older) - tail], newer[head : len(newer) - tail])
     if between is None:
@@ -96,8 +96,8 @@ def _common(one: Sequence[Hashable], other: Sequence[Hashable], most: int) -> in
     return most
 
 
-def _inserted(older: Sequence[Hashable], newer: Sequence[Hashable]) -> Places | None:
-    places: Places = [None] * len(newer)
+def _inserted(older: Sequence[Hashable], newer: Sequence[Hashable]) -> Alignment | None:
+    places: Alignment = [None] * len(newer)
     if not older:
         return places
     if len(older) * len(newer) > _BOUND:
@@ -112,10 +112,10 @@ def _inserted(older: Sequence[Hashable], newer: Sequence[Hashable]) -> Places | 
 
 def _by_values(
     older: Sequence[Hashable], newer: Sequence[Hashable], values: tuple[Sequence[str], Sequence[str]]
-) -> Places | None:
+) -> Alignment | None:
     if len(older) * len(newer) > _BOUND:
         return None
-    places: Places = [None] * len(newer)
+    places: Alignment = [None] * len(newer)
     for tag, start, end, first, last in SequenceMatcher(None, *values, autojunk=False).get_opcodes():
         if tag == "equal":
             places[first:last] = range(start, end)
@@ -129,45 +129,48 @@ def _by_values(
     return places
 
 
-# How far back one looks, in characters.
+# How far from a block older chunks are searched, in characters.
 _REACH = 64 * 1024
 
 
 def with_older_chunks(template: Template, clock: SessionClock) -> Template:
     """
-    The same template, with the chunks next to its regions made part of them.
+    Return the template with the chunks next to its blocks made part of them.
     """
     items = list(template.items)
     place = 0
     while place < len(items):
-        region = items[place]
-        if isinstance(region, Region):
-            items, place = _widened(items, place, region, clock)
+        block = items[place]
+        if isinstance(block, AppendedBlock):
+            items, place = _widened(items, place, block, clock)
         place += 1
     return Template(tuple(items))
 
 
-def _widened(items: list[Item], place: int, region: Region, clock: SessionClock) -> tuple[list[Item], int]:
-    around = items[place + 1 :] if region.front else items[:place][::-1]
+def _widened(
+    items: list[Item], place: int, block: AppendedBlock, clock: SessionClock
+) -> tuple[list[Item], int]:
+    around = items[place + 1 :] if block.prepended else items[:place][::-1]
     beside: list[Item] = []
     reach = 0
     for item in around:
         if reach > _REACH or not (isinstance(item, str) or (isinstance(item, TemplateSlot) and item.quiet)):
             break
         beside.append(item)
-        reach += len(newest_of(item))
-    text = "".join(map(newest_of, beside if region.front else beside[::-1]))
-    chunks = _leading(region.pattern, text) if region.front else _trailing(region.pattern, text)
-    left = _without(beside, chunks, front=region.front)
+        reach += len(newest_text(item))
+    text = "".join(map(newest_text, beside if block.prepended else beside[::-1]))
+    chunks = _leading(block.pattern, text) if block.prepended else _trailing(block.pattern, text)
+    left = _without(beside, chunks, prepended=block.prepended)
+    # A quiet slot may cross the edge of the oldest chunk; then that chunk stays outside of the block.
     while left is None:
-        chunks = chunks[:-1] if region.front else chunks[1:]
-        left = _without(beside, chunks, front=region.front)
-    if region.front:
-        wider = replace(region, chunks=(*region.chunks, *chunks))
-        return [*items[:place], _surer(wider, clock), *left, *items[place + 1 + len(beside) :]], place
-    wider = replace(region, chunks=(*chunks, *region.chunks))
+        chunks = chunks[:-1] if block.prepended else chunks[1:]
+        left = _without(beside, chunks, prepended=block.prepended)
+    if block.prepended:
+        wider = replace(block, chunks=(*block.chunks, *chunks))
+        return [*items[:place], _confirm_steps(wider, clock), *left, *items[place + 1 + len(beside) :]], place
+    wider = replace(block, chunks=(*chunks, *block.chunks))
     before = [*items[: place - len(beside)], *left[::-1]]
-    return [*before, _surer(wider, clock), *items[place + 1 :]], len(before)
+    return [*before, _confirm_steps(wider, clock), *items[place + 1 :]], len(before)
 
 
 def _leading(pattern: re.Pattern[str], text: str) -> list[str]:
@@ -182,6 +185,7 @@ def _trailing(pattern: re.Pattern[str], text: str) -> list[str]:
     found: list[str] = []
     end = 0
     for match in pattern.finditer(text):
+        # A match that starts in the middle of a word is no chunk.
         inside = match.start() > 0 and text[match.start() - 1].isalnum() and match[0][:1].isalnum()
         if match.start() != end or (not found and inside):
             found = []
@@ -191,45 +195,49 @@ def _trailing(pattern: re.Pattern[str], text: str) -> list[str]:
     return found if end == len(text) else []
 
 
-def _without(beside: Sequence[Item], chunks: Sequence[str], *, front: bool) -> list[Item] | None:
-    # Items are listed from the region outwards; a slot is taken as a whole or not at all.
+def _without(beside: Sequence[Item], chunks: Sequence[str], *, prepended: bool) -> list[Item] | None:
+    # Items are listed from the block outwards. A slot is moved into a chunk as a whole or not at all.
     size = sum(map(len, chunks))
     left = list(beside)
     while size and left:
-        text = newest_of(left[0])
+        text = newest_text(left[0])
         if len(text) <= size:
             left.pop(0)
             size -= len(text)
         elif isinstance(left[0], str):
-            left[0] = text[size:] if front else text[: len(text) - size]
+            left[0] = text[size:] if prepended else text[: len(text) - size]
             size = 0
         else:
             return None
     return left
 
 
-def _surer(region: Region, clock: SessionClock) -> Region:
+def _confirm_steps(block: AppendedBlock, clock: SessionClock) -> AppendedBlock:
     """
-    A region whose counts were compared with the chunk before, if there is one.
+    Return a block whose counts were compared with the last chunk before the observed repetitions.
     """
-    chunks = region.chunks[::-1] if region.front else region.chunks
-    if len(chunks) <= region.born:
-        return region
-    match = region.pattern.fullmatch(chunks[-region.born - 1])
+    chunks = block.chunks[::-1] if block.prepended else block.chunks
+    if len(chunks) <= block.observed:
+        return block
+    match = block.pattern.fullmatch(chunks[-block.observed - 1])
     if match is None:
-        return region
+        return block
     older = iter(match.groups())
     return replace(
-        region,
+        block,
         shape=tuple(
-            item if isinstance(item, str) else _surer_slot(item, next(older), clock) for item in region.shape
+            item if isinstance(item, str) else _confirm_step(item, next(older), clock) for item in block.shape
         ),
     )
 
 
-def _surer_slot(slot: TemplateSlot, older: str, clock: SessionClock) -> TemplateSlot:
-    if not isinstance(slot.motion, Counting) or slot.motion.sure or slot.motion.notation.base != 10:
+def _confirm_step(slot: TemplateSlot, older: str, clock: SessionClock) -> TemplateSlot:
+    if (
+        not isinstance(slot.progression, Counting)
+        or slot.progression.confirmed
+        or slot.progression.notation.base != 10
+    ):
         return slot
     texts = (older, *slot.texts)
-    motion = motion_of_numbers(texts, clock, bare=slot.motion.notation.bare)
-    return slot if motion is None else TemplateSlot(texts, motion)
+    progression = progression_of_numbers(texts, clock, bare=slot.progression.notation.bare)
+    return slot if progression is None else TemplateSlot(texts, progression)

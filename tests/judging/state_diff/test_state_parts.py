@@ -1,5 +1,5 @@
 """
-Which parts are seen in files that move, what they are called, and which files cannot be followed.
+Which parts are found in changing files, how they are named, and which files cannot be followed.
 """
 
 import json
@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, recognise
+from pytest_hookharness.judging.state_diff import Irregular, Pattern, SessionClock, find_pattern
 from pytest_hookharness.model.probes import PartKind
 
 STARTED = 1_795_263_000
@@ -20,14 +20,14 @@ def hashed(repetition: int) -> str:
 
 def mixed(repetition: int) -> str:
     """
-    Ten letters and digits, as mktemp draws them.
+    Ten random letters and digits, as mktemp draws them.
     """
     return ["aB3dE9xYz1", "QwErTyUiOp", "zz90AkLmQ2", "pO0iU8yT6r", "mNbVcXzLk3"][repetition % 5]
 
 
 def recognised(write, first=3):
     """
-    The pattern of a file as a function of the lap, or of several files.
+    The pattern of one or several files that are functions of the repetition.
     """
 
     def files(repetition):
@@ -35,7 +35,7 @@ def recognised(write, first=3):
         made = made if isinstance(made, dict) else {"home/state": made}
         return {path: text.encode() if isinstance(text, str) else text for path, text in made.items()}
 
-    return recognise([files(lap) for lap in range(first, first + 3)], CLOCK)
+    return find_pattern([files(number) for number in range(first, first + 3)], CLOCK)
 
 
 def seen(write, first=3):
@@ -78,7 +78,7 @@ def seen(write, first=3):
     ],
 )
 def test_a_value_has_name_and_kind(write, expected):
-    """One value that moves is one part, named by its place and of the kind that its values tell."""
+    """One changing value is one part, named by its place and of the kind that its values show."""
     assert seen(write) == [expected]
 
 
@@ -103,12 +103,12 @@ def test_a_value_has_name_and_kind(write, expected):
     ],
 )
 def test_growth_has_a_name(write, name):
-    """A text that gets the same kind of chunk each lap is one growing part, named by where it grows."""
+    """A text that gets one chunk per repetition is one growing part, named by where it grows."""
     assert seen(write) == [(name, "GROWTH", None)]
 
 
-def test_a_log_with_stamp_and_count_is_one_part():
-    """What varies inside the lines of a log belongs to its growth, which says that it has stamps."""
+def test_a_log_with_time_and_count_is_one_part():
+    """Values inside the lines of a log belong to its growth, which reports that it contains times."""
     pattern = recognised(
         lambda repetition: "".join(f"{STARTED + at} blocked {at}\n" for at in range(repetition))
     )
@@ -120,7 +120,7 @@ def test_a_log_with_stamp_and_count_is_one_part():
 
 
 def test_several_parts_of_one_file():
-    """A count, a list and a stamp in one file are three parts, in the order of the file."""
+    """A count, a list and a time in one file are three parts, in the order of the file."""
 
     def write(repetition):
         return json.dumps(
@@ -135,7 +135,7 @@ def test_several_parts_of_one_file():
 
 
 def test_a_sliding_window_moves_line_by_line():
-    """A log that is cut to its last lines has one part for each line, and all move by the step."""
+    """A log that keeps only its last lines has one part for each line, and all change by the step."""
 
     def write(repetition):
         return "".join(f"refused {repetition + at}\n" for at in range(3))
@@ -144,7 +144,7 @@ def test_a_sliding_window_moves_line_by_line():
 
 
 def test_values_alike_in_one_line_get_numbers():
-    """Two parts of one line are told apart by a number."""
+    """Two parts of one line are distinguished by a number."""
     assert [
         name for name, _, _ in seen(lambda repetition: f"round {repetition} of {repetition + 3} rounds")
     ] == [
@@ -166,8 +166,8 @@ def test_a_count_in_a_file_name():
 @pytest.mark.parametrize(
     "name", [lambda repetition: f"block-{repetition}.json", lambda repetition: f"tmp.{mixed(repetition)}"]
 )
-def test_a_file_more_each_lap(name):
-    """A folder that gets a file of one kind each lap is one part, named by what the names have in common."""
+def test_one_more_file_per_repetition(name):
+    """A folder that gets one file of a kind per repetition is one part, named by what the names share."""
     pattern = recognised(lambda repetition: {f"tmp/all/{name(at)}": "x" for at in range(repetition)}, first=1)
 
     (part,) = pattern.parts
@@ -177,7 +177,7 @@ def test_a_file_more_each_lap(name):
 
 
 def test_what_stays_is_no_part():
-    """A file that is the same at all moments has no parts."""
+    """A file that is equal in all states has no parts."""
     pattern = recognised(lambda repetition: {"home/still": "1", "home/count": str(repetition)})
 
     assert [part.path for part in pattern.parts] == ["home/count"]
@@ -186,14 +186,17 @@ def test_what_stays_is_no_part():
 @pytest.mark.parametrize(
     ("write", "why"),
     [
-        (lambda repetition: b"\0" + bytes([repetition]), "no text"),
-        (lambda repetition: b"\xff" + bytes([repetition]), "no text"),
+        (lambda repetition: b"\0" + bytes([repetition]), "it is binary"),
+        (lambda repetition: b"\xff" + bytes([repetition]), "it is binary"),
         (lambda repetition: ["[]", '["a1"]', '["a1", "a2"]'][repetition - 3], "form of its text"),
         (lambda repetition: ["red", "green", "blue"][repetition - 3], "form of its text"),
         (lambda repetition: "x\ny\n" * (10 - repetition), "form of its text"),
         (lambda repetition: f"{repetition}" + "x" * 4 * 1024 * 1024, "larger than 4 MiB"),
-        (lambda repetition: {"home/state": "x"} if repetition == 4 else {}, "came only once"),
-        (lambda repetition: {"home/state": "x"} if repetition != 4 else {}, "comes and goes"),
+        (
+            lambda repetition: {"home/state": "x"} if repetition == 4 else {},
+            "no similar file does so in each repetition",
+        ),
+        (lambda repetition: {"home/state": "x"} if repetition != 4 else {}, "appears and disappears"),
     ],
 )
 def test_what_cannot_be_followed_says_why(write, why):
@@ -206,19 +209,19 @@ def test_what_cannot_be_followed_says_why(write, why):
     assert why in found.why
 
 
-def test_two_moments_are_too_few():
-    """Two moments are refused, for any two numbers have a step."""
-    with pytest.raises(ValueError, match="2 moments"):
-        recognise([{}, {}], CLOCK)
+def test_two_states_are_too_few():
+    """Two states are rejected, because any two numbers have a step."""
+    with pytest.raises(ValueError, match="2 states are too few"):
+        find_pattern([{}, {}], CLOCK)
 
 
 @pytest.mark.parametrize(
     ("started", "kind"), [(STARTED - 3600, "STAMP"), (STARTED + 3600, "COUNTER"), (STARTED - 10**6, "STAMP")]
 )
-def test_only_the_session_makes_a_stamp(started, kind):
-    """A number of the right size is a stamp if it lies within the session, and a count if it does not."""
-    moments = [{"a": str(STARTED + lap).encode()} for lap in range(3)]
-    pattern = recognise(moments, SessionClock(started=started, now=started + 2 * 10**6))
+def test_only_the_session_makes_a_time(started, kind):
+    """A number of the right size is a time if it lies within the session, and else a count."""
+    states = [{"a": str(STARTED + number).encode()} for number in range(3)]
+    pattern = find_pattern(states, SessionClock(started=started, now=started + 2 * 10**6))
 
     assert [part.kind.name for part in pattern.parts] == [kind]
 
@@ -238,7 +241,7 @@ def test_a_large_file_is_followed():
 
 
 def test_too_much_change_is_refused():
-    """A large file that is another one each lap is irregular, and says so without much ado."""
+    """A large file that is rewritten in each repetition is irregular, and that is found quickly."""
     found = recognised(
         lambda repetition: "".join(f"{at * repetition * 7919 % 1009} " for at in range(80_000))
     )

@@ -1,11 +1,7 @@
 """
-Targets: the parts of threads that can be pushed, and what they are called.
+Names and locations of the parts of a pattern.
 
-Pure.
-
-Names of places in a text: a JSON path, a key, a line.
-
-Pure.
+A name is a JSON path, a key, or a line number; reports show it, and probes address a part by its location.
 """
 
 from __future__ import annotations
@@ -19,15 +15,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import PurePosixPath
 
-from pytest_hookharness.judging.state_diff.file_series import Course, FileSeries
-from pytest_hookharness.judging.state_diff.progressions import Counting, Stamped, kind_of
-from pytest_hookharness.judging.state_diff.templates import Region, Template, TemplateSlot, newest_of
+from pytest_hookharness.judging.state_diff.file_series import FileSeries, SeriesKind
+from pytest_hookharness.judging.state_diff.progressions import Counting, CurrentTime, kind_of
+from pytest_hookharness.judging.state_diff.templates import AppendedBlock, Template, TemplateSlot, newest_text
 from pytest_hookharness.model.probes import PartKind, StatePart
 
-# A longer text is told by its lines alone.
+# In a longer text, places are named by their lines only.
 _MOST = 1024 * 1024
 
-# How long a key and what leads to its value may be.
+# How far before a value its key is searched, in characters.
 _KEY = 120
 
 _JSON = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -39,9 +35,9 @@ _KEY_OF_LINE = re.compile(
 _HEADER = re.compile(r"^\[+([\w.\"' -]+)\]+[ \t]*$", re.MULTILINE)
 
 
-class Places:
+class PlaceNames:
     """
-    The names of the places of one text.
+    The names of the places in one text.
     """
 
     def __init__(self, text: str) -> None:
@@ -56,7 +52,7 @@ class Places:
 
     def of_value(self, start: int, end: int) -> str:
         """
-        The name of a value; empty if it is all that the text says.
+        Return the name of a value; empty if the value is the whole text.
         """
         if start <= self._inner[0] and end >= self._inner[1]:
             return ""
@@ -73,7 +69,7 @@ class Places:
 
     def of_growth(self, start: int, end: int, chunk: str) -> str:
         """
-        The name of a place that gets one chunk more each lap.
+        Return the name of a block that grows by one chunk per repetition.
         """
         if self._starts:
             inside = bisect_right(self._starts, start) - 1
@@ -88,7 +84,7 @@ class Places:
 
 def is_json(text: str) -> bool:
     """
-    Whether a text is a JSON object or array.
+    Return whether a text is a JSON object or array.
     """
     if len(text) > _MOST or text.lstrip()[:1] not in ("{", "["):
         return False
@@ -100,7 +96,7 @@ def is_json(text: str) -> bool:
 
 
 def _json_places(text: str) -> Iterator[tuple[int, str]]:
-    # Each open object or list with the key or number that one is at; an object begins without a key.
+    # One entry per open object or list: the current key or index. An object starts without a key.
     stack: list[str | int | None] = []
     expects_key = False
     for match in _JSON.finditer(text):
@@ -141,9 +137,9 @@ def _step(key: str | int | None) -> str:
 _LONGEST = 60
 
 
-class Where(enum.Enum):
+class SeriesField(enum.Enum):
     """
-    Where in a thread a part is: in the path, in the content, or in that files come at all.
+    What of a series a part is in: the path, the content, or the number of files.
     """
 
     NAME = "name"
@@ -152,92 +148,92 @@ class Where(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PartLocation:
     """
-    What a push of one part changes.
+    Where a part is written.
 
     Attributes:
-        thread: The thread, as a place in the list of all threads.
-        where: Where in the thread.
-        item: The item of the template that is meant.
+        series: Index of the series in the pattern.
+        where: The path, the content, or the number of files.
+        item: Index of the template's item.
         part: The part.
     """
 
-    thread: int
-    where: Where
+    series: int
+    where: SeriesField
     item: int
     part: StatePart
 
 
-def targets_of(threads: Sequence[FileSeries]) -> tuple[Target, ...]:
+def locate_parts(all_series: Sequence[FileSeries]) -> tuple[PartLocation, ...]:
     """
-    All parts of some threads, by path and place.
+    Return all parts of some series, by path and place, each with a unique name.
     """
-    found = [target for number, thread in enumerate(threads) for target in _targets(number, thread)]
+    found = [location for number, series in enumerate(all_series) for location in _locations(number, series)]
     seen: dict[tuple[str, str], int] = {}
-    named: list[Target] = []
-    for target in found:
-        key = (target.part.path, target.part.name)
+    named: list[PartLocation] = []
+    for location in found:
+        key = (location.part.path, location.part.name)
         seen[key] = seen.get(key, 0) + 1
         if seen[key] > 1:
-            name = f"{target.part.name} ({seen[key]})".strip()
-            target = replace(target, part=replace(target.part, name=name))  # noqa: PLW2901  # the same one, named
-        named.append(target)
+            name = f"{location.part.name} ({seen[key]})".strip()
+            location = replace(location, part=replace(location.part, name=name))  # noqa: PLW2901  # the same one, named
+        named.append(location)
     return tuple(named)
 
 
-def _targets(number: int, thread: FileSeries) -> Iterator[Target]:
-    if thread.course is Course.COMES:
-        yield Target(number, Where.FILES, 0, _files(thread))
+def _locations(number: int, series: FileSeries) -> Iterator[PartLocation]:
+    if series.kind is SeriesKind.CREATED:
+        yield PartLocation(number, SeriesField.FILES, 0, _files(series))
         return
-    for place, item in enumerate(thread.name.items):
+    for place, item in enumerate(series.name.items):
         if isinstance(item, TemplateSlot) and not item.quiet:
-            yield Target(number, Where.NAME, place, _slot(item, thread.path, "file name"))
-    if thread.content is None:
+            yield PartLocation(number, SeriesField.NAME, place, _slot(item, series.path, "file name"))
+    if series.content is None:
         return
-    places = Places(thread.content.text)
+    places = PlaceNames(series.content.text)
     offset = 0
-    for place, item in enumerate(thread.content.items):
-        start, offset = offset, offset + len(newest_of(item))
+    for place, item in enumerate(series.content.items):
+        start, offset = offset, offset + len(newest_text(item))
         if isinstance(item, TemplateSlot) and not item.quiet:
             name = places.of_value(start, offset)
-            yield Target(number, Where.CONTENT, place, _slot(item, thread.path, name))
-        elif isinstance(item, Region):
+            yield PartLocation(number, SeriesField.CONTENT, place, _slot(item, series.path, name))
+        elif isinstance(item, AppendedBlock):
             name = places.of_growth(start, offset, item.newest)
             part = StatePart(
-                path=thread.path,
+                path=series.path,
                 name=name,
                 kind=PartKind.GROWTH,
                 after=_short(item.newest),
                 stamped=_stamped(item.slots),
             )
-            yield Target(number, Where.CONTENT, place, part)
+            yield PartLocation(number, SeriesField.CONTENT, place, part)
 
 
 def _slot(slot: TemplateSlot, path: str, name: str) -> StatePart:
-    motion = slot.motion
+    progression = slot.progression
     return StatePart(
         path=path,
         name=name,
-        kind=kind_of(motion),
+        kind=kind_of(progression),
         before=_short(slot.texts[-2]),
         after=_short(slot.newest),
-        step=_number(motion.step) if isinstance(motion, Counting) else None,
-        unit=motion.unit if isinstance(motion, Stamped) else "",
-        stamped=isinstance(motion, Stamped),
+        step=_number(progression.step) if isinstance(progression, Counting) else None,
+        unit=progression.unit if isinstance(progression, CurrentTime) else "",
+        stamped=isinstance(progression, CurrentTime),
     )
 
 
-def _files(thread: FileSeries) -> StatePart:
-    folder = str(PurePosixPath(thread.path).parent)
-    mask = "".join("*" if isinstance(item, TemplateSlot) else newest_of(item) for item in thread.name.items)
-    parts = (PurePosixPath(mask).parts, PurePosixPath(thread.path).parts)
+def _files(series: FileSeries) -> StatePart:
+    folder = str(PurePosixPath(series.path).parent)
+    mask = "".join("*" if isinstance(item, TemplateSlot) else newest_text(item) for item in series.name.items)
+    parts = (PurePosixPath(mask).parts, PurePosixPath(series.path).parts)
     while any(one != other for one, other in zip(PurePosixPath(folder).parts, parts[0], strict=False)):
         folder = str(PurePosixPath(folder).parent)
     name = "/".join(parts[0][len(PurePosixPath(folder).parts) :])
-    slots = [*_slots(thread.name), *_slots(thread.content)]
+    slots = [*_slots(series.name), *_slots(series.content)]
     return StatePart(
-        path=folder, name=name, kind=PartKind.FILES, after=_short(thread.path), stamped=_stamped(slots)
+        path=folder, name=name, kind=PartKind.FILES, after=_short(series.path), stamped=_stamped(slots)
     )
 
 
@@ -246,7 +242,7 @@ def _slots(template: Template | None) -> Iterator[TemplateSlot]:
 
 
 def _stamped(slots: Sequence[TemplateSlot]) -> bool:
-    return any(isinstance(slot.motion, Stamped) for slot in slots)
+    return any(isinstance(slot.progression, CurrentTime) for slot in slots)
 
 
 def _number(step: Fraction) -> int | float:

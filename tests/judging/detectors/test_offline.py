@@ -1,5 +1,5 @@
 """
-What is a loop of an agent's moves and what is none; the streams are written by hand, after the definitions.
+Which streams of an agent's calls are loops; the streams are written by hand, after the definitions.
 """
 
 from itertools import chain, repeat
@@ -48,10 +48,10 @@ LOOPS = {
         times(3, EDIT, run("pytest", "1 failed", FAILED), call("Read", "text", file_path="a.py"), run("ls")),
         ["cycle of 4"],
     ),
-    "one action twice in a lap": (times(3, run("a"), run("b"), run("a"), run("c")), ["cycle of 4"]),
+    "one action twice in a repetition": (times(3, run("a"), run("b"), run("a"), run("c")), ["cycle of 4"]),
     "one error, three calls": ([run(w, "no network", FAILED) for w in "abc"], ["failures"]),
     "refused by another hook": (times(3, run("push", "never", ActionResult.REFUSED)), ["repetition"]),
-    "results that nobody told": (times(3, run("make", "", ActionResult.UNKNOWN)), ["repetition"]),
+    "unknown results": (times(3, run("make", "", ActionResult.UNKNOWN)), ["repetition"]),
     "two loops, one after the other": (
         [*times(3, run("a")), *times(3, run("b"))],
         ["repetition", "repetition"],
@@ -89,19 +89,19 @@ NO_LOOPS = {
 
 @pytest.mark.parametrize(("stream", "titles"), LOOPS.values(), ids=LOOPS)
 def test_loops_are_named(stream, titles):
-    """A stream with a loop is told by its title and period."""
+    """A loop in a stream is reported with its title and period."""
     assert [loop.title for loop in detect(stream)] == titles
 
 
 @pytest.mark.parametrize("stream", NO_LOOPS.values(), ids=NO_LOOPS)
 def test_what_is_no_loop(stream):
-    """Polling, batch work, other people's words and the guard's own refusals are no loops."""
+    """Polling, batch work, text from others and the guard's own refusals are no loops."""
     assert detect(stream) == ()
 
 
 @pytest.mark.parametrize("period", range(1, 9))
 def test_every_period_is_the_smallest(period):
-    """A cycle of any period up to eight is told by its smallest period, with its laps and where it lies."""
+    """A cycle of up to eight calls is reported with its smallest period, its calls and its place."""
     lap = [run(f"step-{letter}") for letter in "abcdefgh"[:period]]
     (loop,) = detect([run("before"), *times(4, *lap), run("after")])
 
@@ -109,12 +109,12 @@ def test_every_period_is_the_smallest(period):
 
 
 def test_a_period_of_nine_is_beyond():
-    """A cycle of nine is longer than what is looked for."""
+    """A cycle of nine calls is too long to be detected."""
     assert detect(times(9, *(run(f"step-{letter}") for letter in "abcdefghi"))) == ()
 
 
 def test_the_words_of_a_loop():
-    """A loop is told with tool, arguments and count, and with what to do next."""
+    """A loop is reported with tool, arguments and count, and with advice."""
     (loop,) = detect(times(4, run("make")))
 
     assert loop.text == 'The same call was made 4 times in a row: Bash {"command": "make"}.'
@@ -122,7 +122,7 @@ def test_the_words_of_a_loop():
 
 
 def test_drift_is_said():
-    """That laps differ in their noise is part of the sentence."""
+    """The message mentions noise that differs between the repetitions."""
     (loop,) = detect([run(f"make # try {n}") for n in range(3)])
 
     assert loop.drifting
@@ -134,20 +134,20 @@ def test_drift_is_said():
     [
         (
             {"repetitions": 10, "window": 5},
-            "repetitions: 10 can never be reached, since the window holds 5 actions",
+            "repetitions: 10 can never be reached, because the window holds 5 actions",
         ),
         ({"failures": 6, "repetitions": 2, "window": 5}, "failures: 6 can never be reached"),
-        ({"repetitions": 1}, "repetitions: 1 is no repetition"),
+        ({"repetitions": 1}, "repetitions: 1 is too small for a loop"),
     ],
 )
 def test_limits_out_of_reach(limits, says):
-    """A limit that no stream can come to is an error that names the window and what would fit."""
+    """A limit that no stream can reach is an error that names the window and what would fit."""
     with pytest.raises(Unreachable, match=says):
         Limits(**limits)
 
 
 def test_the_window_sets_the_longest_period():
-    """A window that holds three laps of two sees cycles of two, and none of three."""
+    """A window that holds three repetitions of two calls detects cycles of two, and none of three."""
     limits = Limits(window=6)
 
     assert len(detect(times(3, run("a"), run("b")), limits)) == 1

@@ -1,5 +1,5 @@
 """
-Promises about loops of the agent's own moves.
+Expectations about loops of the agent's own calls.
 """
 
 import pytest
@@ -39,20 +39,20 @@ def broken(promised, *exchanges):
         ((), [call("a"), Happened(event=Prompt(text="Again."))] * 5),
     ],
 )
-def test_kept(promised, exchanges):
-    """A promise is kept if exactly the named loops are there; what a refused stop sends back is none."""
+def test_met(promised, exchanges):
+    """The expectation is met if exactly the named loops occur; calls after a refused stop are no loop."""
     assert broken(promised, *exchanges) == []
 
 
-def test_a_loop_that_is_not_there():
-    """A loop that was promised and is not there is told with those that are."""
+def test_a_missing_loop():
+    """An expected loop that did not occur is reported with those that did."""
     assert broken(("cycle of 2",)) == [
-        ("expect.detectors[0]", "cycle of 2", "no loop of the agent's own moves")
+        ("expect.detectors[0]", "cycle of 2", "no loop of the agent's own calls")
     ]
 
 
-def test_a_loop_that_was_not_named():
-    """A loop that was not named is told with its words."""
+def test_an_unexpected_loop():
+    """An unexpected loop is reported with its message."""
     ((path, expected, seen),) = broken((), *[call("a")] * 3)
 
     assert (path, expected) == ("expect.detectors", "no repetition")

@@ -1,5 +1,5 @@
 """
-Laws of parting, for files that are made by known functions of the lap.
+Laws of the state diff, for files that are known functions of the repetition.
 """
 
 import json
@@ -16,8 +16,8 @@ from pytest_hookharness.judging.state_diff import (
     Irregular,
     Pattern,
     SessionClock,
-    find_stamps,
-    recognise,
+    find_pattern,
+    find_timestamps,
 )
 from pytest_hookharness.model.probes import PartKind, Perturbation, PerturbationKind
 
@@ -31,13 +31,13 @@ Value = Callable[[int], str]
 @dataclass(frozen=True)
 class Mechanism:
     """
-    A file as a function of the lap.
+    A file as a function of the repetition.
 
     Attributes:
-        words: What it is, for a failing law.
-        text: Its text at a lap.
-        name: Its path at a lap.
-        every: Whether the files of all laps are there, not only the newest.
+        words: What it is, for the message of a failing law.
+        text: Its text in a repetition.
+        name: Its path in a repetition.
+        every: Whether the files of all repetitions exist, not only the newest.
     """
 
     words: str
@@ -46,11 +46,11 @@ class Mechanism:
     every: bool = False
 
     def files(self, repetition: int) -> Files:
-        laps = range(repetition + 1) if self.every else [repetition]
-        return {self.name(one): self.text(one).encode() for one in laps}
+        numbers = range(repetition + 1) if self.every else [repetition]
+        return {self.name(one): self.text(one).encode() for one in numbers}
 
-    def moments(self, first: int, count: int = 3) -> list[Files]:
-        return [self.files(lap) for lap in range(first, first + count)]
+    def states(self, first: int, count: int = 3) -> list[Files]:
+        return [self.files(number) for number in range(first, first + count)]
 
     def __repr__(self) -> str:
         return self.words
@@ -103,8 +103,8 @@ def grown(piece: Value, *, front: bool = False) -> Value:
 
 def listed(value: Value, *, front: bool, indent: int | None) -> Value:
     def write(repetition: int) -> str:
-        laps = range(repetition, -1, -1) if front else range(repetition + 1)
-        entries = [{"text": f"<{value(one)}>"} for one in laps]
+        numbers = range(repetition, -1, -1) if front else range(repetition + 1)
+        entries = [{"text": f"<{value(one)}>"} for one in numbers]
         return json.dumps(
             {"count": repetition, "entries": entries, "last": f"at {value(repetition)}"}, indent=indent
         )
@@ -182,14 +182,14 @@ def everything(pattern: Pattern) -> tuple[int, ...]:
 
 
 def followed(mechanism: Mechanism, first: int, count: int = 3) -> Pattern:
-    pattern = recognise(mechanism.moments(first, count), CLOCK)
+    pattern = find_pattern(mechanism.states(first, count), CLOCK)
     assert isinstance(pattern, Pattern), pattern
     return pattern
 
 
 def there(files: Files) -> dict[str, str]:
     """
-    The files that are there, without the values of stamps.
+    The existing files, without the values of times.
     """
     return {
         path: re.sub(str(int(STARTED))[:6] + r"\d{4}", "STAMP", content.decode())
@@ -200,7 +200,7 @@ def there(files: Files) -> dict[str, str]:
 
 def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
     """
-    The files that are there and were not the same at all moments from a lap on.
+    The existing files that were not the same in all states from a repetition on.
     """
     always = mechanism.files(first) if mechanism.every else {}
     return {path: text for path, text in there(files).items() if path not in always}
@@ -208,22 +208,24 @@ def differing(mechanism: Mechanism, files: Files, first: int) -> dict[str, str]:
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(1, 60))
-def test_a_push_ahead_is_the_true_lap(mechanism, first, repetitions):
-    """Parts that are pushed ahead by some laps make the files that so many true laps would have made."""
+def test_extrapolation_gives_the_real_repetition(mechanism, first, repetitions):
+    """
+    Parts that are extrapolated by some repetitions give the files that these repetitions would have written.
+    """
     pattern = followed(mechanism, first)
-    pushed = pattern.pushed(
+    perturbed = pattern.perturbed(
         Perturbation(parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions)
     )
 
-    assert there(pushed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
+    assert there(perturbed) == differing(mechanism, mechanism.files(first + 2 + repetitions), first)
 
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30))
-def test_older_is_the_lap_before(mechanism, first):
-    """Parts that are put back make the files of one lap ago, byte for byte."""
+def test_older_values_give_the_repetition_before(mechanism, first):
+    """Parts that are reset to their older values give the files of one repetition ago, byte for byte."""
     pattern = followed(mechanism, first)
-    older = pattern.pushed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
+    older = pattern.perturbed(Perturbation(parts=everything(pattern), how=PerturbationKind.OLDER))
     true = mechanism.files(first + 1)
 
     assert {path: content for path, content in older.items() if content is not None} == (
@@ -235,20 +237,20 @@ def test_older_is_the_lap_before(mechanism, first):
 
 @LAWS
 @given(mechanisms(), some.integers(2, 30), some.integers(2, 80))
-def test_a_true_lap_is_no_departure(mechanism, first, repetition):
-    """Whatever lap one looks at, earlier or later, the next one moves the files as the pattern says."""
+def test_a_real_repetition_is_no_deviation(mechanism, first, repetition):
+    """Any repetition, earlier or later, changes the files according to the pattern."""
     pattern = followed(mechanism, first)
 
-    assert pattern.departure(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
+    assert pattern.find_deviation(mechanism.files(repetition), mechanism.files(repetition + 1), CLOCK) == ""
 
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(1, 40))
-def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
-    """One more push by a lap is what one lap makes of any push, so it does not depart from the pattern."""
+def test_a_repetition_after_a_perturbation_is_no_deviation(mechanism, first, repetitions):
+    """One repetition after any extrapolation equals an extrapolation by one more, so it does not deviate."""
     pattern = followed(mechanism, first)
     one, other = (
-        pattern.pushed(
+        pattern.perturbed(
             Perturbation(
                 parts=everything(pattern), how=PerturbationKind.AHEAD, repetitions=repetitions + more
             )
@@ -256,13 +258,13 @@ def test_a_lap_after_a_push_is_no_departure(mechanism, first, repetitions):
         for more in (0, 1)
     )
 
-    assert pattern.departure(one, other, CLOCK) == ""
+    assert pattern.find_deviation(one, other, CLOCK) == ""
 
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.data())
-def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
-    """One letter more, at any place of the file that is no stamp, is a departure from the pattern."""
+def test_a_change_elsewhere_is_a_deviation(mechanism, first, data):
+    """One more letter at any place of the file that is no time is a deviation."""
     pattern = followed(mechanism, first)
     after = mechanism.files(first + 3)
     path = mechanism.name(first + 3)
@@ -270,22 +272,22 @@ def test_a_change_elsewhere_is_a_departure(mechanism, first, data):
     place = data.draw(some.integers(0, len(text)))
     changed = {**after, path: f"{text[:place]}§{text[place:]}".encode()}
 
-    assert pattern.departure(mechanism.files(first + 2), changed, CLOCK) != ""
+    assert pattern.find_deviation(mechanism.files(first + 2), changed, CLOCK) != ""
 
 
 @LAWS
 @given(mechanisms(stamped=False), some.integers(2, 20))
-def test_two_laps_are_not_one(mechanism, first):
-    """Two laps in place of one are a departure."""
+def test_two_repetitions_are_not_one(mechanism, first):
+    """Two repetitions instead of one are a deviation."""
     pattern = followed(mechanism, first)
 
-    assert pattern.departure(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
+    assert pattern.find_deviation(mechanism.files(first + 2), mechanism.files(first + 4), CLOCK) != ""
 
 
 @LAWS
 @given(mechanisms(), some.integers(2, 20), some.integers(4, 6))
-def test_more_moments_say_the_same(mechanism, first, count):
-    """A pattern that is seen for more laps has parts of the same names and kinds."""
+def test_more_states_give_the_same_parts(mechanism, first, count):
+    """A pattern from more repetitions has parts of the same names and kinds."""
     few, many = followed(mechanism, first + count - 3), followed(mechanism, first, count)
 
     assert [(part.name, part.kind) for part in few.parts] == [(part.name, part.kind) for part in many.parts]
@@ -301,17 +303,19 @@ def test_more_moments_say_the_same(mechanism, first, count):
         max_size=5,
     )
 )
-def test_no_bytes_are_too_strange(moments):
-    """Any bytes give a pattern or say why not, and a pattern can be pushed, told and compared."""
-    pattern = recognise(moments, CLOCK)
+def test_no_bytes_are_too_strange(states):
+    """
+    Any bytes give a pattern or a reason why not, and a pattern can be perturbed, described and compared.
+    """
+    pattern = find_pattern(states, CLOCK)
     if isinstance(pattern, Irregular):
         assert pattern.paths
         assert pattern.why.endswith(".")
         return
     for how in PerturbationKind:
-        push = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
-        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
-        pattern.reached(push)
+        perturbation = Perturbation(parts=everything(pattern), how=how, repetitions=3, seconds=1e12)
+        pattern.find_deviation(pattern.perturbed(perturbation), states[-1], CLOCK)
+        pattern.describe_all(perturbation)
 
 
 PIECES = [
@@ -336,11 +340,11 @@ PIECES = [
     )
 )
 def test_no_text_is_too_strange(rows):
-    """Any text of numbers, times and punctuation gives a pattern or says why not, also if it ages by ages."""
-    moments = [{"a": "".join(row).encode()} for row in rows]
-    pattern = recognise(moments, CLOCK)
-    find_stamps(moments[0], CLOCK).aged(1e15)
+    """Any text of numbers, times and punctuation gives a pattern or a reason why not, also after ages."""
+    states = [{"a": "".join(row).encode()} for row in rows]
+    pattern = find_pattern(states, CLOCK)
+    find_timestamps(states[0], CLOCK).aged(1e15)
     if isinstance(pattern, Pattern):
-        push = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
-        pattern.departure(pattern.pushed(push), moments[-1], CLOCK)
+        perturbation = Perturbation(parts=everything(pattern), how=PerturbationKind.AGED, seconds=1e15)
+        pattern.find_deviation(pattern.perturbed(perturbation), states[-1], CLOCK)
         assert all(part.kind in PartKind for part in pattern.parts)
