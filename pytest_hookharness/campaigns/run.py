@@ -121,7 +121,7 @@ def _crowd(outcome: Outcome, parallel: Parallel, run: _Run, settings: Settings) 
     An outcome with what parallel fires showed.
     """
     if outcome.scenario.cover:
-        note = "Nothing was fired in parallel: what is under `cover` belongs to the developer."
+        note = "Nothing was fired in parallel: what is under `world.cover` belongs to the developer."
         return replace(outcome, varied=(*outcome.varied, note))
     until = time.monotonic() + settings.wall
     with run.open(plainly(outcome.scenario), settings) as (stage, agent):

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from pytest_hookharness.model.moves import FIRST_PROMPT, Script
 from pytest_hookharness.model.scenario import Origin, Scenario
-from pytest_hookharness.scenario_files.keys.scenario import MERGED
-from pytest_hookharness.scenario_files.schema.shapes import Values
+from pytest_hookharness.scenario_files.keys.scenario import COMMON
+from pytest_hookharness.scenario_files.schema.shapes import Key, RecordShape, Values
 from pytest_hookharness.scenario_files.yaml.errors import Problems
 from pytest_hookharness.scenario_files.yaml.nodes import (
     Element,
@@ -26,7 +26,8 @@ from pytest_hookharness.scenario_files.yaml.nodes import (
 )
 
 USUAL_HOST = "claude-code"
-NOT_FIELDS = frozenset({"host", "agent", "when", "variants"})
+# Values of a file that are not passed to ``Scenario`` under their own names.
+NOT_FIELDS = frozenset({"host", "script", "when", "variants", "world"})
 
 
 def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None) -> Iterator[Scenario]:
@@ -46,27 +47,33 @@ def assemble(values: Values, origin: Origin | None, hosts: Sequence[str] | None)
             yield build(setting, host, name, origin)
 
 
-def merge(base: Values, own: Values) -> Values:
+def merge(base: Values, own: Values, keys: Sequence[Key] = COMMON) -> Values:
     """
-    The base with a variant's keys on top.
+    Return the base's values with a variant's on top; mappings whose keys are merged are merged by key.
     """
-    merged = {key: {**base.get(key, {}), **own[key]} for key in MERGED if key in own}
-    return {**base, **own, **merged}
+    merged = {**base, **own}
+    for key in keys:
+        name = key.field or key.name
+        if key.merges and name in base and name in own:
+            inner = key.shape.keys if isinstance(key.shape, RecordShape) else ()
+            merged[name] = merge(base[name], own[name], inner)
+    return merged
 
 
 def build(values: Values, host: str, variant: str, origin: Origin | None) -> Scenario:
     """
-    One scenario.
+    Return one scenario; the keys of ``world`` are fields of their own.
     """
     fields = {name: value for name, value in values.items() if name not in NOT_FIELDS}
+    fields |= values.get("world", {})
     return Scenario(host=host, variant=variant, origin=origin, script=script_of(values), **fields)
 
 
 def script_of(values: Values) -> Script:
     """
-    The agent with its reactions; without a word about it, it is prompted once and is idle.
+    Return the agent's script with its reactions; the default is one prompt.
     """
-    script: Script = values.get("agent", Script(acts=(FIRST_PROMPT,)))
+    script: Script = values.get("script", Script(acts=(FIRST_PROMPT,)))
     script = replace(script, reactions=values.get("when", ()))
     return replace(script, then=values["then"]) if "then" in values else script
 

@@ -75,10 +75,11 @@ def write(scenario: Scenario, *, name: str, why: str, folder: str) -> str:
     if scenario.commands:
         keys["commands"] = {word: _double(double) for word, double in scenario.commands.items()}
     if scenario.answers:
-        keys["answers"] = [
+        answers = [
             {"event": answer.event, "type": answer.type, "reply": dict(answer.reply)}
             for answer in scenario.answers
         ]
+        keys["world"] = {"answers": answers}
     if scenario.vary:
         keys["vary"] = [wish.kind for wish in scenario.vary]
     lines = [f"{key}: {_json(value)}" for key, value in keys.items()]

@@ -240,7 +240,7 @@ class Loop:
     @property
     def _blind(self) -> bool:
         # An agent that is started in a session of its own is in nobody's view there.
-        return self.stage.sandbox.tier is Tier.GROUP and bool(self.stage.scenario.stand_ins)
+        return self.stage.sandbox.tier is Tier.GROUP and bool(self.stage.scenario.fake_agents)
 
     @property
     def _period(self) -> int:

@@ -318,7 +318,7 @@ def test_answers_of_other_types(hook_loop):
     hooks = {"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}
     answer = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
 
-    assert hook_loop(hooks=hooks, answers=[answer]).terminated
+    assert hook_loop(hooks=hooks, world={"answers": [answer]}).terminated
     with pytest.raises(Exception, match=r"of type 'prompt'.*answers:"):
         hook_loop(hooks=hooks)
 

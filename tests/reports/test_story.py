@@ -465,7 +465,11 @@ def test_the_gravest_broken_promise_is_told_where_there_is_room_for_one() -> Non
         (Capped(turn=1, cap=GUARD), trace(STOP, asked(overridden=True)), "Only the guard of claude-code"),
         (Capped(turn=1, cap=GUARD), trace(STOP, asked()), "no limit of its own would have ended this"),
         (Undecided(turn=1, why="no end", changed=CHANGED), trace(STOP), "`mask: [workspace/log]`"),
-        (Undecided(turn=1, why="the same state gave two answers"), trace(STOP), "name a folder with `cover`"),
+        (
+            Undecided(turn=1, why="the same state gave two answers"),
+            trace(STOP),
+            "name a folder with `world.cover`",
+        ),
         (Undecided(turn=1, why="no end"), trace(STOP), "more turns or time"),
     ],
 )

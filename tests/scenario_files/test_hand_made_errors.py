@@ -85,7 +85,7 @@ YAML = [
     (
         "odd flag",
         N + "flag: sometimes\n",
-        ['2:7 flag: "sometimes" is not a word or list for the flag; allowed: never, always'],
+        ['2:7 flag: "sometimes" is not never, always or a list of true and false; allowed: never, always'],
     ),
     ("no flags", N + "flag: []\n", ["2:7 flag: "]),
     (
@@ -127,12 +127,12 @@ MEANING = [
     (
         "say, stop",
         N + "agent:\n- say: a\n- stop: b\n",
-        ["3:3 agent[0]: say goes with the tool call after it"],
+        ["3:3 agent[0]: say must be followed by a tool call"],
     ),
     (
         "say at the end",
         N + "agent: [say: a]\n",
-        ["2:9 agent[0]: say goes with the tool call after it, but the end"],
+        ["2:9 agent[0]: say must be followed by a tool call, but the end"],
     ),
     (
         "then in the middle",
@@ -152,7 +152,7 @@ MEANING = [
     (
         "then as reaction",
         N + "when: [{do: [then: idle]}]\n",
-        ["2:14 when[0].do[0].then: then belongs at the end"],
+        ["2:14 when[0].do[0].then: then must be at the end"],
     ),
     (
         "bad regex",
@@ -188,7 +188,7 @@ MEANING = [
         ["2:32 expect.blocks.max: max 1 is below"],
     ),
     ("empty range", N + "expect: {leftovers: {}}\n", ["2:21 expect.leftovers: an empty mapping"]),
-    ("period of no cycle", N + "expect: {period: 1}\n", ["2:18 expect.period: period is said of a livelock"]),
+    ("period of no cycle", N + "expect: {period: 1}\n", ["2:18 expect.period: period applies to a livelock"]),
     (
         "replace with nothing",
         N + "agent: [corrupt: {file: a, how: replace}]\n",
@@ -217,14 +217,24 @@ MEANING = [
     (
         "moves of a plain double",
         N + "commands: {x: {does: [{run: ls}]}}\n",
-        ["2:22 commands.x.does: only a stand-in for an agent does something"],
+        ["2:22 commands.x.does: only a fake agent makes moves"],
     ),
     (
         "agent that hangs",
         N + "commands: {x: {agent: claude-code, hangs: true}}\n",
-        ["2:43 commands.x.hangs: a stand-in for an agent plays a session and cannot have hangs"],
+        ["2:43 commands.x.hangs: a fake agent runs a session and cannot have hangs"],
     ),
-    ("no depth", N + "nesting: {depth: 0}\n", ["2:18 nesting.depth: 0"]),
+    ("no depth", N + "world: {nesting: {depth: 0}}\n", ["2:26 world.nesting.depth: 0"]),
+    (
+        "key of the world",
+        N + "cwd: sub\n",
+        ['2:1 cwd: unknown key "cwd" here; it belongs under world; allowed: name, '],
+    ),
+    (
+        "key of the world in a variant",
+        N + "variants: {v: {network: true}}\n",
+        ['2:16 variants.v.network: unknown key "network" here; it belongs under world; '],
+    ),
     ("command with a path", N + "commands: {bin/x: {}}\n", ['2:12 commands.bin/x: "bin/x" is not a command']),
     ("host twice", N + "host: [a, a]\n", ['2:11 host[1]: "a" is written twice']),
     ("no host", N + "host: []\n", ["2:7 host: an empty list cannot stand here"]),
@@ -360,7 +370,7 @@ def test_behaviours_are_looked_up(place):
 
 
 @pytest.mark.parametrize(
-    "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "above zero")]
+    "trigger, says", [("on_output_match: ''", "every line"), ("on_timeout: 0", "longer than 0 s")]
 )
 def test_a_trigger_waits_for_something(place, trigger, says):
     """A trigger that any process pulls at once is refused."""

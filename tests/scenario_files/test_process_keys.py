@@ -72,7 +72,7 @@ def test_limits_are_read():
     ("hook", "message"),
     [
         ({"instructions": "x"}, "a hook needs a trigger: on_exit, on_output_match, on_timeout"),
-        ({"on_exit": 1, "on_timeout": "1s"}, "a hook has one trigger, and on_exit is there already"),
+        ({"on_exit": 1, "on_timeout": "1s"}, "a hook has one trigger, and this one has on_exit already"),
         ({"on_output_match": "("}, "is not a regular expression"),
         ({"on_exit": 256}, "out of range"),
         ({"on_exit": []}, "cannot stand here"),

@@ -9,12 +9,14 @@ import pytest
 
 from pytest_hookharness import scenario_files
 from pytest_hookharness.model import moves
+from pytest_hookharness.model.agent_sessions import Nesting
 from pytest_hookharness.model.expectations import (
     CapExpectation,
     Expectation,
     FileExpectations,
     Range,
 )
+from pytest_hookharness.model.faults import WorkingFolder
 from pytest_hookharness.model.scenario import Answer, Double, Mask
 
 HERE = Path("x.scenario.yaml")
@@ -52,20 +54,25 @@ plugin: ./plugins/one
 files: {a.txt: "x\\n", ./b/c.sh: "#!/bin/sh"}
 modes: {a.txt: "0600", b: 0755, c: 755, d: 0o755, e: "644"}
 git: true
-worktree: one
-setup: maintenance
 hooks: {Stop: [./a.sh, {command: ./b.sh, timeout: 5}]}
 commands:
   npm: {exit: 1, stderr: no, heals_after: 2}
   x: {hangs: true, floods: 10, prompts: "y?"}
   m: {module: a.b}
 env: {A: "1"}
-network: true
 when:
 - {event: Stop, reason: "lint: .*", do: [say: hm, run: make], times: 2}
-answers: [{event: Stop, type: prompt, match: fine, reply: {ok: true}, times: 1}]
 mask: [tmp/**, transcript, {file: a, keys: [t]}, {file: b, text: x+}]
-cover: [/opt/state]
+world:
+  worktree: one
+  setup: maintenance
+  network: true
+  answers: [{event: Stop, type: prompt, match: fine, reply: {ok: true}, times: 1}]
+  cover: [/opt/state]
+  cwd: {path: sub, removed: true}
+  home: {.profile: x}
+  nesting: {depth: 2}
+  readonly: [workspace/a]
 until: guard
 turns: 9
 hook_timeout: 250ms
@@ -105,6 +112,8 @@ hook_timeout: 250ms
         Mask(file="b", text="x+"),
     )
     assert (scenario.cover, scenario.hook_timeout) == (("/opt/state",), 0.25)
+    assert (scenario.cwd, scenario.nesting) == (WorkingFolder("sub", removed=True), Nesting(depth=2))
+    assert (scenario.home, scenario.readonly) == ({".profile": "x"}, ("workspace/a",))
 
 
 @pytest.mark.parametrize(
@@ -277,6 +286,20 @@ def test_scalars_follow_the_core_rules_of_yaml_1_2(text):
 def test_a_key_is_always_the_text_that_was_written(key):
     """Keys are texts, whatever they look like."""
     assert only(f"name: a\nhooks: {{{key}: 1}}\n").hooks == {key: 1}
+
+
+def test_a_variant_adds_to_the_world():
+    """Keys of a variant's world replace those of the base one by one; files of the home folder are added."""
+    text = """\
+name: a
+world: {cwd: one, network: true, home: {x: "1", y: "2"}}
+variants:
+  v: {world: {cwd: two, home: {y: "3"}}}
+"""
+    base, variant = scenario_files.loads(text, HERE)
+
+    assert (base.cwd, base.network, base.home) == (WorkingFolder("one"), True, {"x": "1", "y": "2"})
+    assert (variant.cwd, variant.network, variant.home) == (WorkingFolder("two"), True, {"x": "1", "y": "3"})
 
 
 def test_variants_and_hosts_multiply():

@@ -20,7 +20,7 @@ VALIDATOR = jsonschema.Draft202012Validator(scenario_files.schema())
 
 VALID = [
     {"name": "a"},
-    {"name": "a", "host": ["x", "y@1.2"], "project": ".", "git": True, "network": False},
+    {"name": "a", "host": ["x", "y@1.2"], "project": ".", "git": True, "world": {"network": False}},
     {"name": "a", "hooks": ".claude/settings.json", "modes": {"x": "0755", "y": 4755}},
     {"name": "a", "hooks": {"Stop": "./x.sh"}, "env": {"A_1": ""}, "files": {"./a/b": ""}},
     {"name": "a", "agent": [{"prompt": "x"}, {"say": "y"}, {"run": "z", "expect": "ask", "result": "r"}]},
@@ -31,7 +31,7 @@ VALID = [
     {"name": "a", "expect": {"blocks": {"Stop": {"min": 1}}, "guard": {"overrides": 2}, "reasons": "x"}},
     {"name": "a", "expect": {"told": "x", "effects": {"Stop:allow": ["a/b"]}, "sessions_alike": True}},
     {"name": "a", "variants": {"v": {"expect": {"verdict": "livelock", "period": 1}}}},
-    {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "cover": ["/opt"]},
+    {"name": "a", "mask": ["tmp/**", {"file": "x", "keys": ["k"]}], "world": {"cover": ["/opt"]}},
     {"name": "a", "terminal": True, "variants": {"v": {"terminal": [{"expect": "N.*:", "send": "x"}]}}},
     {"name": "a", "parallel": {"event": "Stop", "counts": {"file": "n", "json": "a.b"}}},
     {"name": "a", "explore": True, "expect": {"verdict": "lockout", "way_in": []}},

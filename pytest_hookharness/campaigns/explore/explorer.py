@@ -69,7 +69,9 @@ def check_explorable(scenario: Scenario) -> None:
     """
     if scenario.explore is None or not (scenario.cover or scenario.processes):
         return
-    key, what = ("cover", "it is the developer's own") if scenario.cover else ("processes", "they go on")
+    key, what = (
+        ("world.cover", "it is the developer's own") if scenario.cover else ("processes", "they go on")
+    )
     raise SimulationError(
         f"explore: moves cannot be undone in what is under `{key}`, for {what}; leave out one of the two keys"
     )

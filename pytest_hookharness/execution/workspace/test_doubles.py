@@ -89,7 +89,7 @@ class TestDoubles:
         """
         make_folders(self.bin)
         make_folders(self.counters)
-        if scenario.stand_ins:
+        if scenario.fake_agents:
             prepare(self.lineage.folder)
             write_bytes(self.lineage.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():

@@ -75,7 +75,7 @@ def find_neighbours(scenario: Scenario, private: Collection[str]) -> list[str]:
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins or scenario.parallel else [])]
+    found += [*scenario.reach, *([str(PACKAGE)] if scenario.fake_agents or scenario.parallel else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))
@@ -177,7 +177,9 @@ def furnish_surroundings(
         folder = locate(path)
         make_folders(folder)
         if any(folder.iterdir()):
-            raise WorkspaceError(folder, "is not empty, and a full disk would hide what it holds (`full`)")
+            raise WorkspaceError(
+                folder, "is not empty, and a full disk would hide what it holds (`world.full`)"
+            )
     for path in scenario.readonly:
         if not locate(path).exists():
-            raise WorkspaceError(path, "is not there, so it cannot be made read-only (`readonly`)")
+            raise WorkspaceError(path, "is not there, so it cannot be made read-only (`world.readonly`)")

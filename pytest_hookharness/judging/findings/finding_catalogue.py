@@ -105,14 +105,14 @@ FLAKY = FindingCode(
     "FLAKY",
     "The same state gave two answers.",
     "Something outside of the state decides: a clock, a random number, the network, a file elsewhere.",
-    "Find what the hook reads besides its input and the covered folders; name such a folder with `cover`.",
+    "Find what the hook reads besides its input and the covered folders; add such a folder to `world.cover`.",
 )
 OUTSIDE_WRITE = FindingCode(
     "HH013",
     "OUTSIDE-WRITE",
     "A hook wrote outside of the covered folders.",
     "With a real host that stays on the machine, and other projects and sessions find it.",
-    "Write below the workspace, HOME or TMPDIR, or name the folder with `cover`.",
+    "Write below the workspace, HOME or TMPDIR, or name the folder with `world.cover`.",
 )
 UNREACHED = FindingCode(
     "HH015",

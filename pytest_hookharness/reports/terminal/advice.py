@@ -167,7 +167,7 @@ def _unknown(verdict: Undecided) -> str:
     if "two answers" in verdict.why:
         return (
             "Something outside of the state decides: a clock, a random number, the network, another folder. "
-            "Find what the hook reads, and name a folder with `cover`."
+            "Find what the hook reads, and name a folder with `world.cover`."
         )
     if verdict.why.startswith("interrupted"):
         return ""

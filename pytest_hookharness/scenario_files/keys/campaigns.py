@@ -14,7 +14,14 @@ from pytest_hookharness.model.exploration import ExploreOptions
 from pytest_hookharness.model.faults import CAUSES
 from pytest_hookharness.model.mutations import KINDS, Kind, Shaping, Wish
 from pytest_hookharness.model.parallel import CountedIn, Parallel
-from pytest_hookharness.scenario_files.keys.common import DURATION, EVENT, INSIDE, JSON_MAPPING, WORDS
+from pytest_hookharness.scenario_files.keys.common import (
+    DURATION,
+    EVENT,
+    INSIDE,
+    JSON_MAPPING,
+    WORDS,
+    record_of,
+)
 from pytest_hookharness.scenario_files.keys.script import MOVES_ALONE
 from pytest_hookharness.scenario_files.schema import patterns
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -121,35 +128,14 @@ VARY = Either(
 )
 
 
-_MOST_STATES = 10_000
-
-
-def make_exploring(*, time: float = 30.0, **values: object) -> ExploreOptions:
-    """
-    The bounds of an exploration.
-    """
-    return ExploreOptions(seconds=time, **values)  # type: ignore[arg-type]
-
-
 EXPLORE = Either(
     shapes=(
         FlagShape(read=lambda wanted: ExploreOptions() if wanted else None),
-        RecordShape(
-            noun="an exploration",
-            keys=(
-                Key(
-                    name="moves",
-                    shape=MOVES_ALONE,
-                    doc="What the agent can do in every state, beside a stop; else what is named somewhere.",
-                ),
-                Key(
-                    name="states",
-                    shape=Whole(minimum=1, maximum=_MOST_STATES),
-                    doc="Most states that are tried (200).",
-                ),
-                Key(name="time", shape=DURATION, doc="Most time for all of it (30s)."),
-            ),
-            build=make_exploring,
+        record_of(
+            ExploreOptions,
+            "limits of an exploration",
+            {"moves": MOVES_ALONE, "states": Whole(minimum=1, maximum=10_000)},
+            names={"seconds": "time"},
         ),
     )
 )

@@ -85,3 +85,16 @@ def describe(shape: Shape) -> tuple[str, ...]:
             return (f"{noun} as a mapping with one of {', '.join(tag.name for tag in tags)}",)
         case _:
             return (shape.noun,)
+
+
+def keys_below(shape: Shape) -> frozenset[str]:
+    """
+    Return the keys of the mappings with known keys that a shape accepts.
+    """
+    match shape:
+        case RecordShape(keys=keys):
+            return frozenset(key.name for key in keys)
+        case Either(shapes=shapes):
+            return frozenset[str]().union(*map(keys_below, shapes))
+        case _:
+            return frozenset()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from pytest_hookharness.scenario_files.schema.choose_shape import describe, takes
+from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, takes
 from pytest_hookharness.scenario_files.schema.patterns import matches
 from pytest_hookharness.scenario_files.schema.project_folders import find_folder
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -257,7 +257,7 @@ class Conversion:
                 fine = fine and value is not FAILED
                 values[entry.key] = value
             else:
-                self._unknown(entry, path, tuple(known))
+                self._unknown(entry, path, tuple(known), keys)
                 fine = False
         for key in keys:
             if key.required and key.name not in values:
@@ -267,10 +267,17 @@ class Conversion:
                 fine = False
         return values, fine
 
-    def _unknown(self, entry: TableEntry, path: str, known: tuple[str, ...]) -> None:
+    def _unknown(self, entry: TableEntry, path: str, known: Sequence[str], keys: Sequence[Key] = ()) -> None:
         message = f"unknown key {shown(entry.key)}"
         where = join(path, entry.key)
-        self.problems.add(entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key)
+        # A key that exists one level deeper is meant, whatever looks like it up here.
+        parents = [key.name for key in keys if entry.key in keys_below(key.shape)]
+        meant = f"{parents[0]}.{entry.key}" if len(parents) == 1 else None
+        if meant is not None:
+            message += f" here; it belongs under {parents[0]}"
+        self.problems.add(
+            entry, where, message, seen=shown(entry.key), allowed=known, near=entry.key, meant=meant
+        )
 
     def _tagged(self, shape: Tagged, element: TableNode, path: str) -> Any:
         tags = {tag.name: tag for tag in shape.tags}

@@ -105,17 +105,19 @@ class Problems:
         seen: str = "",
         allowed: Iterable[str] = (),
         near: str | None = None,
+        meant: str | None = None,
     ) -> None:
         """
-        Take note of one.
+        Record a problem.
 
         Args:
-            place: Where it is.
-            path: The key path.
+            place: Place of the problem.
+            path: Its key path.
             message: What is wrong, in words.
             seen: What was written there.
-            allowed: What could stand there instead.
-            near: The word that was written, if a word among ``allowed`` was meant.
+            allowed: What is allowed there.
+            near: The word that was written, to suggest the nearest word of ``allowed``.
+            meant: The suggestion, where it is known.
         """
         if self.full:
             return
@@ -130,7 +132,7 @@ class Problems:
                 seen=seen,
                 message=message,
                 allowed=words,
-                nearest=nearest(near, words) if near is not None else None,
+                nearest=meant if meant or near is None else nearest(near, words),
             )
         )
 

@@ -67,7 +67,8 @@ class ScenarioAnswers:
                 return answer.reply
         raise SimulationError(
             f"{hook.source}: the {hook.event} hook is of type {hook.type!r} and needs a model or a server; "
-            f"say what it answers: answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
+            f"write its answer in the scenario, under world: "
+            f"answers: [{{event: {hook.event}, type: {hook.type}, reply: {{...}}}}]"
         )
 
 
@@ -93,7 +94,7 @@ def linger(scenario: Scenario) -> float:
     """
     How long descendants of a fire are let live where they may start an agent; 0 for no longer than usual.
     """
-    return _LINGER if scenario.stand_ins else 0.0
+    return _LINGER if scenario.fake_agents else 0.0
 
 
 def attribute(
