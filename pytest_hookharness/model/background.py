@@ -93,7 +93,7 @@ class BackgroundProcess:
         related: Files that belong to the process.
         summary: Topic of the thread that started the process.
         hooks: Hooks of the process, in the order in which they fire.
-        stop_after: Time after which somebody ends it with SIGTERM; in seconds. ``None``: nobody does.
+        stop_after: Time after which somebody ends it with SIGTERM. In seconds; ``None``: nobody does.
         watcher_dies: Whether its watcher is killed while it runs, and restarted after it has ended.
     """
 
@@ -123,7 +123,7 @@ class Rate:
 
     Attributes:
         starts: Maximum number of threads, including those of the user.
-        per: Length of the period; in seconds.
+        per: Length of the period. In seconds.
     """
 
     starts: int

@@ -21,7 +21,7 @@ class Delivery:
         kind: What standard input is connected to. Empty: what the host uses.
         close: Whether end of file follows; without it, a hook may wait for more.
         chunk: Number of bytes per write. ``None``: all at once.
-        delay: Time before the first byte and between writes; in seconds.
+        delay: Time before the first byte and between writes. In seconds.
         shape: What is written: all, nothing, all without the end of the line, the first half, or all after a
             byte order mark.
         size: Minimum number of bytes, reached with an additional key. 0: no minimum.

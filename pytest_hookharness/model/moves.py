@@ -61,7 +61,7 @@ class ToolCall:
         input: Input of the tool, as the host passes it.
         given: A result that is used instead of a real call. ``None``: the call is carried out in the
             workspace.
-        expect: The expected decision on this call: `allow`, `deny` or `ask`. ``None``: not checked.
+        expect: The expected decision on this call. ``None``: not checked.
         label: Key path in the scenario, for messages; empty if it is not from a scenario.
     """
 

@@ -175,9 +175,9 @@ class Scenario:
         threads: Limits on the threads that process hooks start.
         masks: Parts of the state that are irrelevant.
         until: Whether the run ends when a livelock is proved, or when the host's cap ends the loop.
-        pace: Time that passes for the hooks before each turn, in addition to real time; in seconds.
+        pace: Time that passes for the hooks before each turn, in addition to real time. In seconds.
         turns: Maximum number of turns.
-        hook_timeout: Maximum time of one hook run, even if the host would wait longer; in seconds.
+        hook_timeout: Maximum time of one hook run, even if the host would wait longer. In seconds.
             ``None``: the setting of the test run.
         parallel: Hook runs in parallel, and the counters that must include each of them. ``None``: none.
         vary: Mutations: differences in the world that must not change the result.
