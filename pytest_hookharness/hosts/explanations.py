@@ -144,7 +144,7 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
         case=case.name,
         printed=case.stdout,
         refuses=decision.refused and not _let(profile, decision),
-        deed=_deed(profile, rule, decision, reply),
+        action=_deed(profile, rule, decision, reply),
         to_agent=() if _let(profile, decision) or _waits(profile, rule, decision) else decision.to_agent,
         fault=reply.fault or "",
         rule=decision.rule,

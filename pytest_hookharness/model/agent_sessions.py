@@ -60,13 +60,13 @@ class ChildCall:
     Attributes:
         name: The host's name of the tool.
         refused: Whether hooks refused it.
-        promised: The expected decision; empty if the scenario expects none.
+        expected: The expected decision; empty if the scenario expects none.
         label: Key path in the scenario.
     """
 
     name: str
     refused: bool = False
-    promised: str = ""
+    expected: str = ""
     label: str = ""
 
 

@@ -103,7 +103,7 @@ class Problem:
 
     Attributes:
         id: Name of the problem, for the command line.
-        complaint: The symptom in that session.
+        symptom: The symptom in that session.
         scenario: The session.
         shown_by: Titles of all sessions that showed it.
         move: The agent's last move before it, if the session could not be made smaller; else ``None``.
@@ -112,7 +112,7 @@ class Problem:
     """
 
     id: str
-    complaint: Symptom
+    symptom: Symptom
     scenario: Scenario
     shown_by: tuple[str, ...] = ()
     move: Act | None = None
@@ -129,7 +129,7 @@ class CheckReport:
         place: The hook set.
         problems: The problems, one for each cause.
         only: The only problem that was searched for; empty for all.
-        woken: Commands of the hooks that ran.
+        triggered: Commands of the hooks that ran.
         tried: What was tried, in sentences.
         open: Inconclusive results, in sentences.
         undecided: Why the check does not prove that the hooks are correct, in sentences; empty if it does.
@@ -140,7 +140,7 @@ class CheckReport:
     place: HookSet
     problems: tuple[Problem, ...] = ()
     only: str = ""
-    woken: tuple[str, ...] = ()
+    triggered: tuple[str, ...] = ()
     tried: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     undecided: tuple[str, ...] = ()

@@ -113,7 +113,7 @@ class Exploration:
     The result of an exploration.
 
     Attributes:
-        menu: The candidate moves, tried in each state.
+        candidates: The candidate moves, tried in each state.
         states: Number of states found.
         tried: Number of moves tried.
         stopping: Number of states with a known path to a stop.
@@ -125,7 +125,7 @@ class Exploration:
         wall: Duration in seconds.
     """
 
-    menu: tuple[Move, ...]
+    candidates: tuple[Move, ...]
     states: int
     tried: int
     stopping: int

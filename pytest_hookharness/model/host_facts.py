@@ -42,7 +42,7 @@ class Meaning:
         case: The combination, in a few words.
         printed: Standard output of the hook; empty for none.
         refuses: Whether the host honours a refusal.
-        deed: What the host does.
+        action: What the host does.
         to_agent: Texts that the agent's model sees.
         fault: Why the host cannot use the output; empty if it can.
         rule: The fact behind it.
@@ -51,7 +51,7 @@ class Meaning:
     case: str
     printed: str = ""
     refuses: bool
-    deed: str
+    action: str
     to_agent: tuple[str, ...] = ()
     fault: str = ""
     rule: Rule

@@ -556,7 +556,9 @@ def test_hostile_text_stays_text_everywhere() -> None:
     met = Successor(fate="held", why=BOMB, steps=seen.steps)
     trap = TrapState(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
     menu = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
-    explored = Exploration(menu=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu)
+    explored = Exploration(
+        candidates=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu
+    )
     for verdict in (
         Terminated(turn=1),
         Capped(turn=1, cap=guard, changed=change),

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from pytest_hookharness.scenario_files import writer
-from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
+from pytest_hookharness.scenario_files import json_records
+from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
 
 
 def test_lines_a_list_and_a_folder(tmp_path):
@@ -28,7 +28,7 @@ def test_lines_a_list_and_a_folder(tmp_path):
 
 def test_what_cannot_be_read_is_counted(tmp_path, monkeypatch):
     """Lines that are no JSON, too long or too deep are counted by reason, and the others are read."""
-    monkeypatch.setattr(writer, "MOST_OF_LINE", 5000)
+    monkeypatch.setattr(json_records, "MAX_LINE", 5000)
     file = tmp_path / "a.jsonl"
     deep = "[" * 200 + "]" * 200
     lines = [
@@ -58,7 +58,7 @@ def test_no_file_no_pipe_no_end(tmp_path, monkeypatch):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").mkdir()
     (tmp_path / "large").write_text("{}\n" * 50)
-    monkeypatch.setattr(writer._open, "__kwdefaults__", {"follow": True, "most": 100})
+    monkeypatch.setattr(json_records._open, "__kwdefaults__", {"follow": True, "most": 100})
     cases = {
         "missing": "No such file",
         "pipe": "is no ordinary file",

@@ -196,7 +196,7 @@ class Explorer:
         inside = beginnings.get(since) if since is not None else None
         escape = find_way(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
         return Exploration(
-            menu=tuple(self._menu.moves),
+            candidates=tuple(self._menu.moves),
             states=len(graph),
             tried=self._tried,
             stopping=len(find_stopping(graph)),

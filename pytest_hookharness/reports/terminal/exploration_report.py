@@ -40,11 +40,11 @@ def write_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width: 
     """
     lines = write_turns(replace(outcome, trace=trap.trace), width)
     lines.append("  from then on, whatever the agent does:")
-    words = [move_words(move) for move in explored.menu[:_MOST_MOVES]]
+    words = [move_words(move) for move in explored.candidates[:_MOST_MOVES]]
     label = min(_LABEL, max(map(columns, words), default=0))
     for said, arrival in zip(words, trap.met, strict=False):
         lines.append(fit(f"    {fit(said, label)}  {_met(arrival, trap)}", width).rstrip())
-    left = len(explored.menu) - len(words)
+    left = len(explored.candidates) - len(words)
     return [*lines, *([f"    and {counted(left, 'more move')}"] if left > 0 else [])]
 
 
@@ -52,7 +52,7 @@ def tell_explored(explored: Exploration) -> Iterator[str]:
     """
     What was explored and what it showed, in sentences.
     """
-    states, moves = counted(explored.states, "state"), counted(len(explored.menu), "move")
+    states, moves = counted(explored.states, "state"), counted(len(explored.candidates), "move")
     made = counted(explored.tried, "time")
     yield f"explored: {states}, with {moves} in each; one of them was made {made} in all"
     if explored.trap is not None:
@@ -67,7 +67,7 @@ def tell_explored(explored: Exploration) -> Iterator[str]:
         yield f"  not known: {counted(number, 'move')}, {plain(why, 120)}{remedy}"
     if explored.since is not None and explored.trap is None:
         yield f"  {_way_out(explored)}"
-    yield f"  moves: {', '.join(move_words(move) for move in explored.menu)}"
+    yield f"  moves: {', '.join(move_words(move) for move in explored.candidates)}"
 
 
 def conclude(explored: Exploration | None) -> str:

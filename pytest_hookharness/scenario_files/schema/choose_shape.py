@@ -1,5 +1,5 @@
 """
-Which shape an element means, and with shapes in words.
+Choose the shape that fits an element, and describe shapes in words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pytest_hookharness.scenario_files.yaml.nodes import Element, ListNode, Scal
 
 def takes(shape: Shape, element: Element) -> bool:
     """
-    Whether a shape is meant by an element of this kind.
+    Return whether an element is of a kind that a shape accepts; its value may still be invalid.
     """
     match shape, element:
         case Anything(), _:
@@ -58,7 +58,7 @@ def takes(shape: Shape, element: Element) -> bool:
 
 def describe(shape: Shape) -> tuple[str, ...]:
     """
-    What may stand there, in words.
+    Return the allowed values of a shape, in words.
     """
     match shape:
         case Either(shapes=shapes):
@@ -98,3 +98,23 @@ def keys_below(shape: Shape) -> frozenset[str]:
             return frozenset[str]().union(*map(keys_below, shapes))
         case _:
             return frozenset()
+
+
+def expected(shape: Shape) -> str:
+    """
+    Return what a shape accepts, as words after ``expected``, without lists of words or keys.
+    """
+    *others, last = _kinds(shape)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _kinds(shape: Shape) -> tuple[str, ...]:
+    match shape:
+        case Either(shapes=shapes):
+            return tuple(dict.fromkeys(kind for inner in shapes for kind in _kinds(inner)))
+        case ChoiceShape(noun=noun) | RecordShape(noun=noun) | Tagged(noun=noun):
+            return (noun,)
+        case FlagShape(only=None):
+            return ("true or false",)
+        case _:
+            return describe(shape)

@@ -131,7 +131,7 @@ class FakeAgent:
             for performed in progress.performed:
                 promised, label = performed.call.expect or "", performed.call.label
                 call = ChildCall(
-                    name=performed.call.name, refused=performed.refused, promised=promised, label=label
+                    name=performed.call.name, refused=performed.refused, expected=promised, label=label
                 )
                 self._record.note(call=asdict(call))
 

@@ -87,7 +87,14 @@ class History:
             # What cannot be compared is like nothing else.
             unlike = turn if position.opaque or (state.opaque and state.opaque != BLURRED) else 0
             told = [*map(self._outlined, saw.messages)]
-            standing = [unlike, dict(state.visible), state.environment, position.stance, moment.answers, told]
+            standing = [
+                unlike,
+                dict(state.visible),
+                state.environment,
+                position.without_counts,
+                moment.answers,
+                told,
+            ]
             text = json.dumps(standing, sort_keys=True, default=str)
             self._likenesses[turn] = TurnSignature(conduct=conduct(steps, self.outlines.of), standing=text)
         return self._likenesses[turn]

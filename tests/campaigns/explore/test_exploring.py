@@ -94,7 +94,7 @@ def test_a_hook_that_names_itself_is_not_removed(harness):
     outcome = harness.simulate(scenario_from({"name": "test", **keys}))
 
     assert outcome.passed
-    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.menu)
+    assert not any("scripts/never.sh" in str(move) for move in outcome.explored.candidates)
 
 
 @pytest.mark.slow
