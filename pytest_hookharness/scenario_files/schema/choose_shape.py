@@ -100,18 +100,13 @@ def keys_below(shape: Shape) -> frozenset[str]:
             return frozenset()
 
 
-def expected(shape: Shape) -> str:
+def kinds(shape: Shape) -> tuple[str, ...]:
     """
-    Return what a shape accepts, as words after ``expected``, without lists of words or keys.
+    Return the kinds of values that a shape accepts, without lists of words or keys.
     """
-    *others, last = _kinds(shape)
-    return f"{', '.join(others)} or {last}" if others else last
-
-
-def _kinds(shape: Shape) -> tuple[str, ...]:
     match shape:
         case Either(shapes=shapes):
-            return tuple(dict.fromkeys(kind for inner in shapes for kind in _kinds(inner)))
+            return tuple(dict.fromkeys(kind for inner in shapes for kind in kinds(inner)))
         case ChoiceShape(noun=noun) | RecordShape(noun=noun) | Tagged(noun=noun):
             return (noun,)
         case FlagShape(only=None):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never
 
-from pytest_hookharness.scenario_files.schema.choose_shape import describe, expected, keys_below, takes
+from pytest_hookharness.scenario_files.schema.choose_shape import describe, keys_below, kinds, takes
 from pytest_hookharness.scenario_files.schema.patterns import matches
 from pytest_hookharness.scenario_files.schema.project_folders import find_folder
 from pytest_hookharness.scenario_files.schema.shapes import (
@@ -108,7 +108,7 @@ class Conversion:
         words: tuple[str, ...] = ()
         if isinstance(shape, Tagged):
             words = tuple(tag.name for tag in shape.tags)
-        message = f"expected {expected(shape)}, got {seen(element)}"
+        message = f"expected {' or '.join(kinds(shape))}, got {seen(element)}"
         if word is not None and word in words:
             message, word = f"{seen(element)} needs a value; write it as a key, {word}: ...", None
         if (
@@ -120,7 +120,8 @@ class Conversion:
             message += f" (for a text write {shown(element.text)} in quotes)"
         if word is not None and takes(shape, ScalarNode(value=unquoted(word))):
             message += " (write it without quotes)"
-        allowed = [one for one in words or describe(shape) if f" {one}" not in message]
+        said = {*kinds(shape), "true", "false"}
+        allowed = [one for one in words or describe(shape) if one not in said]
         self.problems.add(element, path, message, seen=seen(element), allowed=allowed, near=word)
         return FAILED
 
@@ -214,7 +215,7 @@ class Conversion:
         values: dict[str, Any] = {}
         valid = True
         if shape.single and len(element.entries) != 1:
-            message = f"expected {expected(shape)}, got {len(element.entries)} keys"
+            message = f"expected {shape.noun}, got {len(element.entries)} keys"
             self._refuse(element, path, message)
             valid = False
         for entry in element.entries:
