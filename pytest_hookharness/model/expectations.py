@@ -118,7 +118,7 @@ class Expectation:
             checked.
         findings: Findings that must occur; no others may.
         files: The workspace at the end.
-        leftovers: Number of processes that still run at the end.
+        leftovers: Number of processes that outlived their hook run.
         sessions: Number of sessions that fake agents ran, in total.
         depth: Maximum nesting depth of these sessions. The scenario's own session does not count.
         sometimes: Events, or `event:decision`, that must happen at least once.
