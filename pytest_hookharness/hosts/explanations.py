@@ -145,7 +145,7 @@ def _meaning(profile: Profile, rule: EventRule, hook: Hook, known: Facts, case: 
         case=case.name,
         printed=case.stdout,
         refuses=decision.refused and not _call_made(profile, decision),
-        deed=_describe_decision(profile, rule, decision, reply),
+        action=_describe_decision(profile, rule, decision, reply),
         to_agent=()
         if _call_made(profile, decision) or _waits_for_person(profile, rule, decision)
         else decision.to_agent,

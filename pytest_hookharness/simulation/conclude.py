@@ -218,7 +218,7 @@ def _settings_problems(testbed: Testbed) -> tuple[hosts.SettingsProblem, ...]:
 
 def _is_blind(testbed: Testbed) -> bool:
     # In this tier nothing follows an agent that a hook starts in a process session of its own.
-    return testbed.sandbox.tier is Tier.GROUP and bool(testbed.scenario.stand_ins)
+    return testbed.sandbox.tier is Tier.GROUP and bool(testbed.scenario.fake_agents)
 
 
 def _assumptions(testbed: Testbed, evidence: SessionEvidence) -> Iterator[str]:

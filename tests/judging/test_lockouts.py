@@ -20,7 +20,7 @@ ENDED, LOOP = Terminated(turn=1), Livelock(stem=1, period=1)
 
 def judged(verdict, *, broken=(), expect=None, **found):
     """The outcome of a run with a verdict, and of an exploration that found something."""
-    explored = Exploration(menu=MENU, states=3, tried=6, stopping=1, **found)
+    explored = Exploration(candidates=MENU, states=3, tried=6, stopping=1, **found)
     scenario = Scenario(name="a", expect=expect or Expectation())
     outcome = Outcome(scenario=scenario, host="h", trace=Trace(), verdict=verdict, violations=broken)
     return judge_explored(outcome, explored)

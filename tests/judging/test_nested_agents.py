@@ -171,7 +171,7 @@ def test_expectations_about_nested_calls() -> None:
         RunCommand(command="x", expect=expect, label=f"commands.claude.does[{place}]")
         for place, expect in enumerate(["deny", "allow", "allow"])
     )
-    calls = tuple(ChildCall(name="Bash", promised=move.expect or "", label=move.label) for move in does[:2])
+    calls = tuple(ChildCall(name="Bash", expected=move.expect or "", label=move.label) for move in does[:2])
     children = (replace(child(1, 0), calls=calls),)
     scenario = Scenario(name="x", commands={"claude": Double(agent="claude-code", does=does)})
     outcome = Outcome(

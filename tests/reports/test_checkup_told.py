@@ -20,7 +20,7 @@ PLACE = HookSet(host="claude-code", root=Path("/p"), files=(), hooks=HOOKS)
 
 def problem(hook, kind="livelock", **more):
     complaint = Symptom(kind=kind, hook=hook, text="It is.", turn=29)
-    return Problem(id=kind, complaint=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
+    return Problem(id=kind, symptom=complaint, scenario=Scenario(name="check", host="claude-code"), **more)
 
 
 def report(**more):
@@ -43,7 +43,7 @@ def test_which_hooks_have_problems():
     made = CheckReport(
         place=PLACE,
         problems=(problem("./a.sh"), problem("./a.sh", "CRASHED")),
-        woken=("./a.sh", "./b.sh"),
+        triggered=("./a.sh", "./b.sh"),
     )
     assert headline(made).startswith("claude-code: 2 problems with 1 of 3 hooks in ")
     assert "\n\nno problem found:\n  - ./b.sh\n\ntried:" in render_check(made, lambda _: "")

@@ -34,11 +34,11 @@ def test_an_explanation():
         case="exit 2",
         printed='{"a": 1}',
         refuses=True,
-        deed="the call is not made",
+        action="the call is not made",
         to_agent=("no",),
         rule=RULE,
     )
-    crash = Meaning(case="exit 1", refuses=False, deed="it goes on", fault="crashed:\x1b[1m red", rule=RULE)
+    crash = Meaning(case="exit 1", refuses=False, action="it goes on", fault="crashed:\x1b[1m red", rule=RULE)
     event = EventMeanings(
         host="a@1",
         event="Before",

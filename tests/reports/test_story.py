@@ -564,8 +564,10 @@ def test_hostile_text_stays_text_everywhere() -> None:
     change = (Change(path=BOMB, how="content"),)
     met = Successor(fate="held", why=BOMB, steps=seen.steps)
     trap = TrapState(way=(), trace=seen, met=(met,), holding=tuple(met.refusals), digest="", states=1)
-    menu = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
-    explored = Exploration(menu=menu, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=menu)
+    candidates = (Stop(text=BOMB), moves.RunCommand(command=BOMB))
+    explored = Exploration(
+        candidates=candidates, states=1, tried=1, stopping=0, open={BOMB: 1}, since=1, escape=candidates
+    )
     for verdict in (
         Terminated(turn=1),
         Capped(turn=1, cap=guard, changed=change),

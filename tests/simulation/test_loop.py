@@ -123,7 +123,7 @@ def test_a_covered_folder(play, tmp_path):
     file = tmp_path / "n"
     count = f'echo x >> {file}; [ "$(wc -l < {file})" -ge 7 ] || exit 2'
 
-    outcome = play(hooks={"Stop": count}, cover=[str(tmp_path)])
+    outcome = play(hooks={"Stop": count}, world={"cover": [str(tmp_path)]})
 
     assert outcome.verdict == Terminated(turn=7)
     assert len(file.read_text().splitlines()) == 7
@@ -269,7 +269,8 @@ def test_an_answer_that_runs_out(play):
     consent = {"event": "Stop", "type": "prompt", "reply": {"ok": True}}
 
     outcome = play(
-        hooks={"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]}, answers=[refusal, consent]
+        hooks={"Stop": [{"hooks": [{"type": "prompt", "prompt": "Is it done?"}]}]},
+        world={"answers": [refusal, consent]},
     )
 
     assert outcome.verdict == Terminated(turn=6)
@@ -296,7 +297,7 @@ def test_the_host_writes_nothing_through_a_link(play, tmp_path):
         play(
             hooks={"SessionStart": f"rm -rf ~/.claude/session-env; ln -s {away} ~/.claude/session-env"},
             agent=[{"stop": "Done."}, {"resume": None}, {"prompt": "On."}],
-            cover=[str(away)],
+            world={"cover": [str(away)]},
         )
 
     assert list(away.iterdir()) == []

@@ -339,7 +339,7 @@ def test_a_covered_folder_is_played_on_once(play, tmp_path):
     counting = "n=$(cat n 2>/dev/null || echo 0); echo $((n+1)) > n"
     hook = f"cd {tmp_path}; date +%s > s; {counting}; [ $n -ge 6 ] || {{ {REFUSE}; }}"
 
-    outcome = play(hooks={"Stop": hook}, env=OFF, cover=[str(tmp_path)])
+    outcome = play(hooks={"Stop": hook}, env=OFF, world={"cover": [str(tmp_path)]})
 
     assert outcome.verdict == Terminated(turn=7)
     assert (tmp_path / "n").read_text() == "7\n"

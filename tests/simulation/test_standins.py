@@ -34,7 +34,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"depth": 1},
+        world={"nesting": {"depth": 1}},
         hooks=hooks("claude -p 'Summarise it.' </dev/null"),
         expect={"verdict": "recursing", "depth": 1, "sessions": 1},
     )
@@ -96,7 +96,7 @@ def test_no_descendant_hides_its_depth(play, call):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"depth": 2},
+        world={"nesting": {"depth": 2}},
         hooks=hooks(call, event="Stop"),
         expect={"verdict": "recursing", "depth": 2, "sessions": 2},
     )
@@ -111,7 +111,7 @@ def test_a_storm_of_sessions_is_refused(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"sessions": 3},
+        world={"nesting": {"sessions": 3}},
         hooks=hooks(
             '[ "$GUARD" ] || for n in 1 2 3 4; do GUARD=1 claude -p $n </dev/null; done; exit 0', event="Stop"
         ),
@@ -128,7 +128,7 @@ def test_one_session_a_turn_is_no_recursion(play):
     outcome = play(
         agent=SCRIPT,
         commands={"claude": AGENT},
-        nesting={"sessions": 1},
+        world={"nesting": {"sessions": 1}},
         until="guard",
         turns=4,
         hooks=hooks(

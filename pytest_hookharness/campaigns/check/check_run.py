@@ -91,7 +91,7 @@ class CheckRun:
             place=self.place,
             problems=tuple(problem for problem in problems if self.only in ("", problem.id)),
             only=self.only,
-            woken=summary.woken,
+            triggered=summary.triggered,
             tried=summary.tried,
             open=tuple(dict.fromkeys((*summary.open, *self._open))),
             undecided=(*self._undecided, *summary.undecided),
@@ -265,7 +265,7 @@ class CheckRun:
         for done, (evidence, small) in enumerate(self._side_by_side([*map(self._shrink, wanted)]), 1):
             self.on_step("evidence", done, len(wanted))
             if small is None:
-                self._undecided.append(f"Seen once and not again: {evidence.complaint.text}")
+                self._undecided.append(f"Seen once and not again: {evidence.symptom.text}")
                 continue
             self._problems.append(evidence.shown_again(*small))
 
@@ -275,32 +275,32 @@ class CheckRun:
                 wall = self.settings.wall - self._elapsed()
                 if wall < _LEAST:
                     # It was seen, and there is no time left to see it in a smaller session.
-                    return evidence.complaint if scenario == evidence.session.scenario else None
+                    return evidence.symptom if scenario == evidence.session.scenario else None
                 session = replace(evidence.session, scenario=scenario)
-                return self._look(session, evidence.complaint, wall, slot, base)
+                return self._look(session, evidence.symptom, wall, slot, base)
 
             scenario = evidence.session.scenario
             if evidence.session.event:
                 again = look(scenario)
                 return evidence, None if again is None else (scenario, again)
-            small = shrink(scenario, evidence.complaint, evidence.trace, look)
+            small = shrink(scenario, evidence.symptom, evidence.trace, look)
             return evidence, small and (small[0], self._attribute(*small, slot, base))
 
         return job
 
-    def _attribute(self, scenario: Scenario, complaint: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
+    def _attribute(self, scenario: Scenario, symptom: Symptom, slot: CpuSlot | None, base: Path) -> Symptom:
         """
         The complaint with the one hook that shows it alone, where several ran side by side.
         """
-        if not complaint.shared:
-            return complaint
-        for hook in (hook for hook in self.place.hooks if hook.command in complaint.hook.split(", ")):
+        if not symptom.shared:
+            return symptom
+        for hook in (hook for hook in self.place.hooks if hook.command in symptom.hook.split(", ")):
             wall = self.settings.wall - self._elapsed()
             session = CheckSession(title="one hook", scenario=checkups.alone(scenario, hook))
-            found = replace(complaint, hook=hook.command, shared=False)
+            found = replace(symptom, hook=hook.command, shared=False)
             if wall > _LEAST and self._look(session, found, wall, slot, base) is not None:
                 return found
-        return complaint
+        return symptom
 
     def _look(
         self, session: CheckSession, wanted: Symptom, wall: float, slot: CpuSlot | None, base: Path

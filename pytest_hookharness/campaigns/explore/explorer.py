@@ -175,7 +175,7 @@ class Explorer:
         inside = starts.get(since) if since is not None else None
         escape = find_path(graph, inside, lambda target: target is Exit.STOP) if inside is not None else None
         return Exploration(
-            menu=tuple(self._candidates.moves),
+            candidates=tuple(self._candidates.moves),
             states=len(graph),
             tried=self._tried,
             stopping=len(find_stopping(graph)),

@@ -60,7 +60,7 @@ def vary(
         on_trial: Called after each trial.
     """
     if base.scenario.cover:
-        return replace(base, varied=("Nothing: what is under `cover` belongs to the developer.",))
+        return replace(base, varied=("Nothing: what is under `world.cover` belongs to the developer.",))
     matrix = draw_up(base, clues, settings.choice)
     series = _Series(base, settings)
     jobs = [*series.jobs(matrix, theatre)]

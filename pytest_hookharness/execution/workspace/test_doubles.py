@@ -84,7 +84,7 @@ class TestDoubles:
         """
         make_folders(self.bin)
         make_folders(self.counters)
-        if scenario.stand_ins:
+        if scenario.fake_agents:
             prepare(self.session_records.folder)
             write_bytes(self.session_records.folder / "scenario", pickle.dumps(scenario))
         for name, double in scenario.commands.items():

@@ -69,7 +69,7 @@ def find_visible_paths(scenario: Scenario, private: Collection[str]) -> list[str
     """
     found = [sys.prefix, sys.base_prefix]
     found += [str(folder) for folder in (scenario.project, scenario.plugin) if folder is not None]
-    found += [*scenario.reach, *([str(PACKAGE)] if scenario.stand_ins or scenario.parallel else [])]
+    found += [*scenario.reach, *([str(PACKAGE)] if scenario.fake_agents or scenario.parallel else [])]
     found += [home_of_module(double.module) for double in scenario.commands.values() if double.module]
     if scenario.origin is not None:
         found.append(str(scenario.origin.file.absolute().parent))

@@ -26,7 +26,7 @@ from pytest_hookharness.reports.markdown.incident import unfinished
 from pytest_hookharness.reports.safe_text import plain, plain_lines
 from pytest_hookharness.reports.terminal.table import render_table
 from pytest_hookharness.reports.trace.read import TraceRun, row
-from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
+from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
 
 
 def analyze(path: Path, limits: Limits | None = None) -> Analysis:

@@ -61,8 +61,8 @@ def _broken_children(outcome: Outcome) -> Iterator[Violation]:
         for call in child.calls:
             made.add(call.label)
             seen = Ruling.DENY.value if call.refused else Ruling.ALLOW.value
-            if call.promised and seen != call.promised:
-                yield Violation(path=f"{call.label}.expect", expected=call.promised, seen=seen)
+            if call.expected and seen != call.expected:
+                yield Violation(path=f"{call.label}.expect", expected=call.expected, seen=seen)
 
     for name, double in outcome.scenario.commands.items():
         for index, move in enumerate(double.does):

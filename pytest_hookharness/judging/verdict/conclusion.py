@@ -89,7 +89,7 @@ def _verdict(played: Verdict, explored: Exploration) -> Verdict:
     says nothing about other agents.
     """
     if explored.trap is not None:
-        return Lockout(turn=len(explored.trap.way), moves=explored.menu)
+        return Lockout(turn=len(explored.trap.way), moves=explored.candidates)
     if explored.open and isinstance(played, Terminated | Capped):
         return Undecided(turn=played.turn, why=_why(explored))
     return played

@@ -80,7 +80,7 @@ def headline(checkup: CheckReport) -> str:
     host, hooks = checkup.place.host, counted(len(checkup.place.hooks), "hook")
     took = f"{checkup.seconds:.0f} s"
     if checkup.problems:
-        names = ", ".join(dict.fromkeys(problem.complaint.kind for problem in checkup.problems))
+        names = ", ".join(dict.fromkeys(problem.symptom.kind for problem in checkup.problems))
         concerned = len(_concerned(checkup))
         who = f"{concerned} of {hooks}" if 0 < concerned < len(_commands(checkup)) else hooks
         return f"{host}: {counted(len(checkup.problems), 'problem')} with {who} in {took}: {names}"
@@ -100,7 +100,7 @@ def _concerned(checkup: CheckReport) -> set[str]:
     """
     Return the commands of hooks that have a problem, or may have it: a problem may name several hooks.
     """
-    named = [problem.complaint.hook for problem in checkup.problems]
+    named = [problem.symptom.hook for problem in checkup.problems]
     return {command for command in _commands(checkup) if any(_names(words, command) for words in named)}
 
 
@@ -116,7 +116,7 @@ def _well(checkup: CheckReport) -> list[str]:
         return []
     concerned = _concerned(checkup)
     return [
-        command for command in _commands(checkup) if command in checkup.woken and command not in concerned
+        command for command in _commands(checkup) if command in checkup.triggered and command not in concerned
     ]
 
 
@@ -124,7 +124,7 @@ def line(problem: Problem) -> str:
     """
     Return a problem in one line.
     """
-    complaint = problem.complaint
+    complaint = problem.symptom
     where = f" {plain(complaint.hook, _HOOK)}:" if complaint.hook else ""
     name = f"{complaint.code} {complaint.kind}" if complaint.code else complaint.kind
     return f"{name}{where} {plain(complaint.text, _LINE)}"
@@ -136,8 +136,8 @@ def _problem(problem: Problem, replay_command: ReplayCommand) -> Iterator[str]:
         yield f"  shown by  {_shown_by(problem)}"
     if problem.scenario.vary:
         yield f"  mutation  {', '.join(wish.kind for wish in problem.scenario.vary)}"
-    if problem.complaint.advice:
-        yield from _wrapped(problem.complaint.advice, "  fix       ", "            ")
+    if problem.symptom.advice:
+        yield from _wrapped(problem.symptom.advice, "  fix       ", "            ")
     yield f"  replay    {replay_command(problem)}"
     if problem.file is not None:
         yield f"  scenario  {plain(str(problem.file), _LINE)}"
@@ -151,18 +151,18 @@ def _shown_by(problem: Problem) -> str:
     if len(moves) <= _MOST_MOVES:
         return "; then ".join(moves)
     if problem.move is not None:
-        where = f"turn {problem.complaint.turn} of {problem.shown_by[0]}"
+        where = f"turn {problem.symptom.turn} of {problem.shown_by[0]}"
         return f"{where}, not shrunk: {plain(_describe_act(problem.move), _HOOK)}"
     return "; then ".join([f"{len(moves) - _MOST_MOVES} earlier moves", *moves[-_MOST_MOVES:]])
 
 
 def _explained(problem: Problem) -> str:
-    return f"hookharness findings {problem.complaint.code or problem.complaint.kind}"
+    return f"hookharness findings {problem.symptom.code or problem.symptom.kind}"
 
 
 def _page(problem: Problem) -> str:
-    code = problem.complaint.code
-    return f"{_PAGES}/{code}.md" if code else f"{_VERDICTS}#{problem.complaint.kind}"
+    code = problem.symptom.code
+    return f"{_PAGES}/{code}.md" if code else f"{_VERDICTS}#{problem.symptom.kind}"
 
 
 def _moves(scenario: Scenario) -> list[str]:
@@ -210,11 +210,11 @@ def _place(checkup: CheckReport, replay_command: ReplayCommand) -> dict[str, Any
         "problems": [
             {
                 "id": problem.id,
-                "name": problem.complaint.kind,
-                "code": problem.complaint.code or None,
-                "hook": problem.complaint.hook,
-                "text": problem.complaint.text,
-                "advice": problem.complaint.advice,
+                "name": problem.symptom.kind,
+                "code": problem.symptom.code or None,
+                "hook": problem.symptom.hook,
+                "text": problem.symptom.text,
+                "advice": problem.symptom.advice,
                 "moves": _moves(problem.scenario),
                 "varied": [wish.kind for wish in problem.scenario.vary],
                 "replay": replay_command(problem),

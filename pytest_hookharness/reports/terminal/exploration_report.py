@@ -40,11 +40,11 @@ def render_trap(outcome: Outcome, explored: Exploration, trap: TrapState, width:
     """
     lines = render_turns(replace(outcome, trace=trap.trace), width)
     lines.append("  from then on, whatever the agent does:")
-    words = [describe_move(move) for move in explored.menu[:_MOST_MOVES]]
+    words = [describe_move(move) for move in explored.candidates[:_MOST_MOVES]]
     label = min(_LABEL, max(map(columns, words), default=0))
     for said, successor in zip(words, trap.met, strict=False):
         lines.append(fit(f"    {fit(said, label)}  {_met(successor, trap)}", width).rstrip())
-    left = len(explored.menu) - len(words)
+    left = len(explored.candidates) - len(words)
     return [*lines, *([f"    and {counted(left, 'more move')}"] if left > 0 else [])]
 
 
@@ -52,7 +52,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
     """
     Describe what was explored and what it showed, in sentences.
     """
-    states, moves = counted(explored.states, "state"), counted(len(explored.menu), "move")
+    states, moves = counted(explored.states, "state"), counted(len(explored.candidates), "move")
     made = counted(explored.tried, "time")
     yield f"explored: {states}, {moves} tried in each, {made} in all"
     if explored.trap is not None:
@@ -67,7 +67,7 @@ def describe_exploration(explored: Exploration) -> Iterator[str]:
         yield f"  unknown: {counted(number, 'move')}, {plain(why, 120)}{remedy}"
     if explored.since is not None and explored.trap is None:
         yield f"  {_way_out(explored)}"
-    yield f"  moves: {', '.join(describe_move(move) for move in explored.menu)}"
+    yield f"  moves: {', '.join(describe_move(move) for move in explored.candidates)}"
 
 
 def conclusion_of(explored: Exploration | None) -> str:

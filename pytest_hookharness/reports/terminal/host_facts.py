@@ -55,7 +55,7 @@ def _event(event: EventMeanings) -> Iterator[str]:
 
 
 def _meaning(meaning: Meaning) -> Iterator[str]:
-    does = f"REFUSES: {meaning.deed}" if meaning.refuses else meaning.deed
+    does = f"REFUSES: {meaning.action}" if meaning.refuses else meaning.action
     yield f"  {fit(meaning.case, _CASE)}  {does}"
     if meaning.printed.startswith("{"):
         yield f"      prints: {meaning.printed}"

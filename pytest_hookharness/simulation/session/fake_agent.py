@@ -132,7 +132,7 @@ class FakeAgent:
             for performed in progress.performed:
                 expected, label = performed.call.expect or "", performed.call.label
                 call = ChildCall(
-                    name=performed.call.name, refused=performed.refused, promised=expected, label=label
+                    name=performed.call.name, refused=performed.refused, expected=expected, label=label
                 )
                 self._record.append(call=asdict(call))
 

@@ -139,7 +139,7 @@ class History:
                 unique,
                 dict(state.visible),
                 state.environment,
-                position.stance,
+                position.without_counts,
                 point.answers,
                 messages,
             ]

@@ -94,7 +94,7 @@ def linger(scenario: Scenario) -> float:
 
     They live on only in scenarios with fake agents, because they may start one.
     """
-    return _LINGER if scenario.stand_ins else 0.0
+    return _LINGER if scenario.fake_agents else 0.0
 
 
 def attribute(

@@ -80,7 +80,7 @@ def _check_forks(scenario: Scenario, profile: hosts.Profile) -> None:
 
 
 def _check_stand_ins(scenario: Scenario) -> None:
-    for name in scenario.stand_ins:
+    for name in scenario.fake_agents:
         agent = scenario.commands[name].agent
         try:
             profile = hosts.find(agent)

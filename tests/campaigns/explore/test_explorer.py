@@ -115,7 +115,7 @@ def test_a_move_that_is_named_on_the_way_counts_everywhere():
     table = {**LOCKING, "locked": {"stop": "locked", "./key": "open"}}
     freed = explore(Machine(table, says={"locked": "Run `./key` or so."}))
 
-    assert freed.menu == (Stop(), RunCommand(command="lock"), RunCommand(command="./key"))
+    assert freed.candidates == (Stop(), RunCommand(command="lock"), RunCommand(command="./key"))
     assert freed.trap is None
     assert explore(Machine(table)).trap is not None
 
@@ -204,7 +204,7 @@ def test_more_moves_than_are_tried_leave_all_open():
     explored = explore(Machine(LOCKING), ("lock", *(f"other-{number}" for number in range(40))))
 
     assert explored.trap is None
-    assert len(explored.menu) == 24
+    assert len(explored.candidates) == 24
     assert sum(explored.open.values()) == 2 * 18
 
 

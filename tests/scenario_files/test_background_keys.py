@@ -1,5 +1,5 @@
 """
-Process hooks as they are written in scenario files.
+Process hooks in scenario files.
 """
 
 import jsonschema
@@ -20,7 +20,7 @@ SCHEMA = jsonschema.Draft202012Validator(scenario_files.schema())
 
 
 def read(hook=None, **keys):
-    """The scenario of a file with one process that has one hook."""
+    """Return the scenario of a file with one process that has one hook."""
     processes = {"build": {"run": "make", "hooks": [hook] if hook else []}}
     data = {"name": "a", "processes": processes, **keys}
     made = scenario_files.scenario_from(data)
@@ -50,7 +50,7 @@ def test_a_hook_is_read(written, hook):
 
 
 def test_the_agent_of_a_thread_is_read():
-    """A thread has a script like any agent, and without one it stops at once."""
+    """A thread has a script like any agent, and the default script stops at once."""
     script = read({"on_exit": 0, "agent": [{"run": "x"}, {"stop": "y"}, {"then": "obedient"}]})
     label = "processes.build.hooks[0].agent[0]"
     made = script.processes["build"].hooks[0].script
@@ -61,7 +61,7 @@ def test_the_agent_of_a_thread_is_read():
 
 
 def test_limits_are_read():
-    """Depth, rate and bound are read, and depth can be switched off."""
+    """Depth, rate and maximum are read, and depth can be switched off."""
     written = {"depth": "off", "rate": {"starts": 5, "per": "1m"}, "most": 9}
 
     assert read(threads=written).threads == ThreadLimits(depth=None, rate=Rate(5, 60.0), most=9)
@@ -72,16 +72,16 @@ def test_limits_are_read():
     ("hook", "message"),
     [
         ({"instructions": "x"}, "a hook needs a trigger: on_exit, on_output_match, on_timeout"),
-        ({"on_exit": 1, "on_timeout": "1s"}, "a hook has one trigger, and on_exit is there already"),
+        ({"on_exit": 1, "on_timeout": "1s"}, "a hook has one trigger, and this one has on_exit already"),
         ({"on_output_match": "("}, "is not a regular expression"),
         ({"on_exit": 256}, "out of range"),
-        ({"on_exit": []}, "cannot stand here"),
+        ({"on_exit": []}, "expected at least 1 item, got an empty list"),
         ({"on_exit": 1, "agent": [{"prompt": "x"}]}, "prompt is an event; a hook thread makes moves"),
         ({"on_exit": 1, "max_spawns": 0}, "out of range"),
     ],
 )
-def test_a_hook_that_cannot_be_meant_is_refused(hook, message):
-    """What is wrong with a hook is told with its place."""
+def test_a_contradictory_hook_is_refused(hook, message):
+    """A mistake in a hook is a problem with its key path."""
     with pytest.raises(scenario_files.ScenarioErrors) as caught:
         read(hook)
 

@@ -1,5 +1,5 @@
 """
-Claims about scenario files that are written by a program.
+Scenario files that are written by a program.
 """
 
 from dataclasses import replace
@@ -45,7 +45,7 @@ ACTS = (
 
 @pytest.fixture
 def scenario(tmp_path):
-    """A scenario with everything that can be written."""
+    """Return a scenario with everything that can be written."""
     (tmp_path / "project").mkdir()
     return Scenario(
         name="check",
@@ -60,7 +60,7 @@ def scenario(tmp_path):
 
 
 def unlabelled(acts):
-    """The acts without what says where they were written."""
+    """Yield the acts without their labels."""
     for act in acts:
         if isinstance(act, Tools):
             yield replace(act, calls=tuple(replace(call, label="") for call in act.calls))
@@ -68,8 +68,8 @@ def unlabelled(acts):
             yield replace(act, label="") if hasattr(act, "label") else act
 
 
-def test_what_is_written_is_read_again(scenario, tmp_path):
-    """A scenario that is written and loaded is the same scenario, odd characters included."""
+def test_a_written_scenario_can_be_read(scenario, tmp_path):
+    """A scenario that is written and loaded is the same scenario, unusual characters included."""
     text = scenario_files.write(scenario, name="again", why="It shows: this.", folder="project")
     (read,) = scenario_files.loads(text, tmp_path / "again.scenario.yaml")
     assert tuple(unlabelled(read.script.acts)) == ACTS
@@ -79,8 +79,8 @@ def test_what_is_written_is_read_again(scenario, tmp_path):
     assert (read.name, read.why) == ("again", "It shows: this.")
 
 
-def test_what_cannot_be_written_is_refused(scenario):
-    """An act or a command that has no form here is refused and not left out."""
+def test_other_scenarios_are_refused(scenario):
+    """An act or a command that cannot be written is refused and not left out."""
     with pytest.raises(scenario_files.Unwritable, match="Wait"):
         scenario_files.write(
             replace(scenario, script=Script(acts=(Wait(seconds=1.0),))), name="n", why="w", folder="p"

@@ -1,5 +1,5 @@
 """
-Records from files that come from anywhere.
+JSON records from untrusted files.
 """
 
 import json
@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from pytest_hookharness.scenario_files import writer
-from pytest_hookharness.scenario_files.writer import Records, UnreadableRecords
+from pytest_hookharness.scenario_files import json_records
+from pytest_hookharness.scenario_files.json_records import Records, UnreadableRecords
 
 
 def test_lines_a_list_and_a_folder(tmp_path):
@@ -26,9 +26,9 @@ def test_lines_a_list_and_a_folder(tmp_path):
     assert [found[1][0] for found in read] == ["line 2", "event 2", "event-00001.json"]
 
 
-def test_what_cannot_be_read_is_counted(tmp_path, monkeypatch):
-    """Lines that are no JSON, too long or too deep are counted by reason, and the others are read."""
-    monkeypatch.setattr(writer, "MOST_OF_LINE", 5000)
+def test_unreadable_values_are_counted(tmp_path, monkeypatch):
+    """Lines that are not JSON, too long or too deep are counted by reason, and the others are read."""
+    monkeypatch.setattr(json_records, "MAX_LINE", 5000)
     file = tmp_path / "a.jsonl"
     deep = "[" * 200 + "]" * 200
     lines = [
@@ -43,28 +43,28 @@ def test_what_cannot_be_read_is_counted(tmp_path, monkeypatch):
     found = Records(file)
 
     assert list(found.read()) == [("line 6", {"a": 1})]
-    assert found.malformed == {"no JSON": 2, "a line that is too long": 1, "JSON that is too deep": 2}
+    assert found.malformed == {"not JSON": 2, "a line that is too long": 1, "JSON that is too deep": 2}
 
 
-def test_bytes_that_are_no_text(tmp_path):
+def test_invalid_utf_8_is_replaced(tmp_path):
     """Bytes that are not UTF-8 are replaced."""
     (tmp_path / "a.jsonl").write_bytes(b'{"a": "\xff"}\n')
 
     assert list(Records(tmp_path / "a.jsonl").read()) == [("line 1", {"a": "\ufffd"})]
 
 
-def test_no_file_no_pipe_no_end(tmp_path, monkeypatch):
-    """A missing file, a pipe, a device, an empty folder and too large a file are errors with a reason."""
+def test_other_kinds_of_files_are_refused(tmp_path, monkeypatch):
+    """A missing or too large file, a pipe, a device and an empty folder are errors with a reason."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "empty").mkdir()
     (tmp_path / "large").write_text("{}\n" * 50)
-    monkeypatch.setattr(writer._open, "__kwdefaults__", {"follow": True, "most": 100})
+    monkeypatch.setattr(json_records._open, "__kwdefaults__", {"follow": True, "most": 100})
     cases = {
         "missing": "No such file",
-        "pipe": "is no ordinary file",
-        "empty": "holds no .json files",
+        "pipe": "is not a regular file",
+        "empty": "contains no .json files",
         "large": "at most 0 MB",
-        "/dev/zero": "is no ordinary file",
+        "/dev/zero": "is not a regular file",
     }
 
     for name, reason in cases.items():
