@@ -46,7 +46,7 @@ def test_a_hook_that_starts_the_agent_again_recurses(play):
         "SessionEnd claude -p 'Summarise it.' </dev/null starts session 1",
         "SessionEnd claude -p 'Summarise it.' </dev/null starts session 2",
     ]
-    assert "how it came to that:" in story(outcome)
+    assert "chain of causes:" in story(outcome)
 
 
 def test_a_session_within_is_told_what_its_host_tells(play):

@@ -145,7 +145,7 @@ def test_an_interruption_leaves_open_what_it_ended(errands):
     assert explored.trap is None
     assert not explored.covered
     assert INTERRUPTED in explored.open
-    assert conclusion_of(explored).endswith("because it was interrupted")
+    assert conclusion_of(explored).endswith("it was interrupted")
 
 
 def test_what_is_not_known_is_no_lock_out():
